@@ -12,6 +12,7 @@ import { toCollectionId } from '../core/collection.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
+import { lockFigures } from '../market/queries/figures.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
 import type { NewStats } from '../market/queries/stats.ts';
@@ -63,6 +64,8 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   const changed = new Set([...sales.map((sale) => sale.collectionId), ...moved.keys()]);
   const isWritten = await indexer.transaction(async (tx) => {
     if (!(await updateProjectedSeq(tx, chain, { from, to }))) return false;
+    // A rewind deletes sales of any followed collection.
+    await lockFigures(tx, rewindTo === null ? changed : follows.map(({ collectionId }) => collectionId));
     if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
     await deleteReportedSales(tx, chain, sales);
     await upsertSales(tx, sales);

@@ -40,6 +40,12 @@ create table main.api_key (
 );
 CREATE INDEX api_key_by_shop ON main.api_key USING btree (shop_id, created_at);
 
+create table main.book_asset (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  constraint book_asset_pkey PRIMARY KEY (collection_id, asset)
+);
+
 create table main.book_order (
   id text collate "C" not null,
   collection_id text collate "C" not null,
@@ -81,6 +87,13 @@ CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collecti
 CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
 CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
 CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller) WHERE (order_hash IS NOT NULL);
+
+create table main.catalog_change (
+  seq bigint not null,
+  collection_id text collate "C" not null,
+  asset text collate "C",
+  constraint catalog_change_pkey PRIMARY KEY (seq)
+);
 
 create table main.chain_block (
   chain text collate "C" not null,
@@ -157,6 +170,13 @@ create table main.collection (
   constraint collection_slug_key UNIQUE (slug)
 );
 CREATE INDEX collection_by_contract ON main.collection USING btree (contract_address) WHERE (contract_address IS NOT NULL);
+
+create table main.collection_book (
+  collection_id text collate "C" not null,
+  listed_assets bigint default 0 not null,
+  constraint collection_book_listed_assets_check CHECK ((listed_assets >= 0)),
+  constraint collection_book_pkey PRIMARY KEY (collection_id)
+);
 
 create table main.delivery (
   id bigint not null,
@@ -422,6 +442,36 @@ create table indexer.collection_analytics (
   constraint collection_analytics_pkey PRIMARY KEY (collection_id)
 );
 
+create table indexer.collection_figures (
+  collection_id text collate "C" not null,
+  listed_assets bigint default 0 not null,
+  mirror_floor_raw numeric(78,0),
+  tokens bigint default 0 not null,
+  chain_tokens bigint default 0 not null,
+  holders bigint default 0 not null,
+  has_editions boolean default false not null,
+  recorded boolean default false not null,
+  chain text collate "C",
+  launched boolean default false not null,
+  created_at timestamp with time zone,
+  snapshot_floor_raw numeric(78,0),
+  snapshot_volume double precision,
+  own_listed_assets bigint default 0 not null,
+  own_floor_raw numeric(78,0),
+  volume_rank double precision default '-Infinity'::double precision not null,
+  floor_rank numeric default '-Infinity'::numeric not null,
+  ranks_valid_until timestamp with time zone,
+  constraint collection_figures_chain_tokens_check CHECK ((chain_tokens >= 0)),
+  constraint collection_figures_holders_check CHECK ((holders >= 0)),
+  constraint collection_figures_listed_assets_check CHECK ((listed_assets >= 0)),
+  constraint collection_figures_tokens_check CHECK ((tokens >= 0)),
+  constraint collection_figures_pkey PRIMARY KEY (collection_id)
+);
+CREATE INDEX collection_figures_by_floor ON indexer.collection_figures USING btree (chain, launched DESC, floor_rank DESC, collection_id) WHERE recorded;
+CREATE INDEX collection_figures_by_time ON indexer.collection_figures USING btree (chain, launched DESC, created_at DESC, collection_id) WHERE recorded;
+CREATE INDEX collection_figures_by_validity ON indexer.collection_figures USING btree (ranks_valid_until) WHERE (ranks_valid_until IS NOT NULL);
+CREATE INDEX collection_figures_by_volume ON indexer.collection_figures USING btree (chain, launched DESC, volume_rank DESC, collection_id) WHERE recorded;
+
 create table indexer.collection_stats (
   collection_id text collate "C" not null,
   owners bigint,
@@ -431,6 +481,39 @@ create table indexer.collection_stats (
   at timestamp with time zone not null,
   constraint collection_stats_pkey PRIMARY KEY (collection_id)
 );
+
+create table indexer.coverage (
+  collection_id text collate "C" not null,
+  subject text collate "C" not null,
+  source text collate "C" not null,
+  kind text not null,
+  from_time timestamp with time zone,
+  to_time timestamp with time zone not null,
+  constraint coverage_kind_check CHECK ((kind = ANY (ARRAY['chain'::text, 'scan'::text, 'imported'::text]))),
+  constraint coverage_subject_check CHECK ((subject = ANY (ARRAY['listings'::text, 'sales'::text, 'tokens'::text]))),
+  constraint coverage_pkey PRIMARY KEY (collection_id, subject, source)
+);
+
+create table indexer.holder (
+  collection_id text collate "C" not null,
+  owner text collate "C" not null,
+  tokens bigint not null,
+  constraint holder_tokens_check CHECK ((tokens > 0)),
+  constraint holder_pkey PRIMARY KEY (collection_id, owner)
+);
+CREATE INDEX holder_by_tokens ON indexer.holder USING btree (collection_id, tokens DESC, owner);
+
+create table indexer.listed_asset (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  listing_key uuid not null,
+  price_raw numeric(78,0) not null,
+  expires_at timestamp with time zone,
+  own boolean default false not null,
+  constraint listed_asset_pkey PRIMARY KEY (collection_id, asset)
+);
+CREATE INDEX listed_asset_by_expiry ON indexer.listed_asset USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX listed_asset_by_price ON indexer.listed_asset USING btree (collection_id, price_raw) WHERE (NOT own);
 
 create table indexer.listing (
   key uuid not null,
@@ -448,16 +531,18 @@ create table indexer.listing (
   expires_at timestamp with time zone,
   tx text,
   retired_at timestamp with time zone,
+  undeliverable text collate "C",
   constraint listing_buyer_total_raw_check CHECK ((buyer_total_raw >= (0)::numeric)),
   constraint listing_price_raw_check CHECK ((price_raw >= (0)::numeric)),
   constraint listing_status_check CHECK ((status = ANY (ARRAY['active'::text, 'filled'::text, 'cancelled'::text, 'expired'::text]))),
+  constraint listing_undeliverable_check CHECK ((undeliverable = ANY (ARRAY['pending'::text, 'no-balance'::text, 'not-approved'::text, 'counter'::text]))),
   constraint listing_pkey PRIMARY KEY (key)
 );
-CREATE INDEX listing_active_by_buyer_total ON indexer.listing USING btree (collection_id, COALESCE(buyer_total_raw, price_raw)) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric));
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
-CREATE INDEX listing_active_by_price ON indexer.listing USING btree (collection_id, price_raw, id, key) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric));
 CREATE INDEX listing_by_asset ON indexer.listing USING btree (collection_id, asset, price_raw);
 CREATE INDEX listing_by_order_hash ON indexer.listing USING btree (order_hash, chain) WHERE (order_hash IS NOT NULL);
+CREATE INDEX listing_listed_by_buyer_total ON indexer.listing USING btree (collection_id, COALESCE(buyer_total_raw, price_raw)) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
+CREATE INDEX listing_listed_by_price ON indexer.listing USING btree (collection_id, price_raw, id, key) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
 
 create table indexer.listing_snapshot (
   source text collate "C" not null,
@@ -475,6 +560,12 @@ create table indexer.migration (
   digest text not null,
   applied_at timestamp with time zone default now() not null,
   constraint migration_pkey PRIMARY KEY (name)
+);
+
+create table indexer.own_asset (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  constraint own_asset_pkey PRIMARY KEY (collection_id, asset)
 );
 
 create table indexer.sale (

@@ -3,6 +3,7 @@
 // active again when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
+import { lockFigures, refreshListedAssets } from './queries/figures.ts';
 import type { ListingSnapshot, SnapshotDoubt } from './queries/listing-snapshots.ts';
 import {
   claimListingSnapshot,
@@ -27,16 +28,23 @@ export function applyListingSnapshot(
   limits: SnapshotLimits,
 ): Promise<SnapshotOutcome> {
   return indexer.transaction(async (tx) => {
+    const { collectionId, takenAt } = snapshot;
+    await lockFigures(tx, [collectionId]);
     const before = await claimListingSnapshot(tx, snapshot);
     const expected = await listExpectedKeys(tx, snapshot);
     // Compared here, not in SQL: the planner cannot estimate the size of either side.
     const present = new Set(snapshot.keys);
     const missing = expected.filter((key) => !present.has(key));
     const counts = { expected: expected.length, present: expected.length - missing.length };
-    const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt: snapshot.takenAt }, before, limits);
-    const retired = isAccepted ? await updateRetiredListings(tx, missing, snapshot.takenAt) : 0;
-    await updateListingSnapshot(tx, snapshot, { retired, ...doubt });
-    return { retired, doubted: !isAccepted };
+    const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt }, before, limits);
+    const retired = isAccepted ? await updateRetiredListings(tx, missing, takenAt) : [];
+    await updateListingSnapshot(tx, snapshot, { retired: retired.length, ...doubt });
+    await refreshListedAssets(
+      tx,
+      retired.map((asset) => ({ collectionId, asset })),
+      takenAt,
+    );
+    return { retired: retired.length, doubted: !isAccepted };
   });
 }
 

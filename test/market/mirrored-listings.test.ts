@@ -64,8 +64,8 @@ forEachEngine('the mirrored listings of an order', (engine) => {
   });
 
   test('stay active while the indexer is unavailable, and the order is stored all the same', async () => {
-    const query = () => Promise.reject(new Error('out of reach'));
-    const unavailable = { ...db, query, queryPrepared: () => assert.fail() };
+    const transaction = () => Promise.reject(new Error('out of reach'));
+    const unavailable = { ...db, transaction, query: () => assert.fail() };
     const { orderId } = await submit({ within: () => unavailable as never });
     assert.equal((await db.query('select id from main.book_order'))[0]?.['id'], orderId);
     assert.equal((await listActive()).length, 5);

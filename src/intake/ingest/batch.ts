@@ -7,6 +7,7 @@ import type { Database, Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
+import { lockFigures, refreshListedAssets } from '../../market/queries/figures.ts';
 import { updateListingsOfEndedOrders, upsertListings } from '../../market/queries/listing-writes.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertSales } from '../../market/queries/sales.ts';
@@ -61,7 +62,7 @@ export async function ingestBatch(
   const indexed = verified.filter(({ record }) => !isPrimary(record));
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
   if (part) report(part);
-  if (indexed.length > 0) report(await ingestIndexedPart(context, indexed, { known, dryRun: options.dryRun }));
+  if (indexed.length > 0) report(await ingestIndexedPart(context, indexed, { known, ...options }));
 }
 
 /** The primary database holds what this service decides itself; the indexer holds what was observed elsewhere. */
@@ -104,7 +105,7 @@ async function ingestPrimaryPart(
 async function ingestIndexedPart(
   { indexer }: IngestContext,
   indexed: readonly NumberedRecord[],
-  { known, dryRun }: { known: KnownInPrimary; dryRun: boolean },
+  { known, dryRun, now }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now'>,
 ): Promise<IngestedPart> {
   const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
   const ownOrderLines = indexed.flatMap(({ line, record }) => {
@@ -113,7 +114,7 @@ async function ingestIndexedPart(
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
-  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted));
+  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, now));
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
   return { counts, rejections, ownOrderLines };
@@ -161,15 +162,24 @@ function toLineRejections(
   return rejected.map(({ index, reason }) => ({ line: records[index]?.line ?? 0, kind, reason }));
 }
 
-async function writeIndexed(tx: Queryable, records: readonly NumberedRecord[]): Promise<Map<RecordKind, UpsertCounts>> {
+async function writeIndexed(
+  tx: Queryable,
+  records: readonly NumberedRecord[],
+  now: number,
+): Promise<Map<RecordKind, UpsertCounts>> {
+  await lockFigures(
+    tx,
+    records.flatMap(({ record }) => collectionIdOf(record) ?? []),
+  );
   const counts = new Map<RecordKind, UpsertCounts>();
   const listings = rowsOf(records, 'listing');
   counts.set('listing', await upsertListings(tx, listings));
-  await updateListingsOfEndedOrders(tx, listings);
+  const ended = await updateListingsOfEndedOrders(tx, listings);
   counts.set('sale', await upsertSales(tx, rowsOf(records, 'sale')));
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
   counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
+  await refreshListedAssets(tx, [...listings, ...ended], now);
   return counts;
 }
 

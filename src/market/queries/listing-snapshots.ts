@@ -108,17 +108,22 @@ export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot)
 /** The largest number of keys in one statement. */
 const KEYS_MAX = 5_000;
 
-/** Retires the active listings of the given keys: they get the status `cancelled` and `retired_at`. Returns how many rows changed. */
-export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<number> {
-  let retired = 0;
+const decodeAsset = rowDecoder('listing', { asset: text });
+
+/**
+ * Retires the active listings of the given keys: they get the status `cancelled` and `retired_at`. Returns the asset of each row that
+ * changed.
+ */
+export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<string[]> {
+  const retired: string[] = [];
   const sorted = keys.toSorted();
   for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $2
-       where key = any($1::uuid[]) and status = 'active' returning 1`,
+       where key = any($1::uuid[]) and status = 'active' returning asset`,
       [sorted.slice(start, start + KEYS_MAX), new Date(at)],
     );
-    retired += rows.length;
+    for (const row of rows) retired.push(decodeAsset(row).asset);
   }
   return retired;
 }

@@ -1,10 +1,13 @@
 // Writes to the mirror: reported listings, expired listings, and listings whose order ended at another marketplace. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable, Statements } from '../../database/port.ts';
+import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
+import type { CollectionAsset } from './figures.ts';
+import { lockFigures, refreshListedAssets } from './figures.ts';
 
 /** A listing as a marketplace reported it. `key` is the digest of its identity. Times in milliseconds. */
 export type NewListing = {
@@ -24,19 +27,11 @@ export type NewListing = {
   tx: string | null;
 };
 
-const TERMS = [
-  'id',
-  'source',
-  'chain',
-  'collection_id',
-  'asset',
-  'price_raw',
-  'buyer_total_raw',
-  'seller',
-  'order_hash',
-  'listed_at',
-  'expires_at',
-];
+/** What identifies a row besides its key. A report never changes it. */
+const IDENTITY = ['id', 'source', 'chain', 'collection_id', 'asset'];
+const TERMS = ['price_raw', 'buyer_total_raw', 'seller', 'order_hash', 'listed_at', 'expires_at'];
+
+const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
 /**
  * Inserts or updates reported listings. A stored row is open to updates when it is active, or when it is retired: its status is
@@ -50,14 +45,15 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
     keyOf: (listing) => listing.key,
     fold: foldListing,
     toColumns: toListingColumns,
-    sql: `upserted as (insert into indexer.listing as stored (key, ${TERMS.join(', ')}, status, tx)
-      select key, ${TERMS.join(', ')}, status, tx from json_to_recordset($1::json) as incoming (
+    sql: `upserted as (insert into indexer.listing as stored (${COLUMNS})
+      select ${COLUMNS} from json_to_recordset($1::json) as incoming (
         key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
         buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,
         status text, tx text)
       on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then excluded.${term} else stored.${term} end`).join(', ')}
       where (stored.status = 'active' or stored.retired_at is not null)
+        and stored.collection_id = excluded.collection_id and stored.asset = excluded.asset
         and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
             is distinct from (${columnsOf('excluded', TERMS)}, coalesce(excluded.tx, stored.tx), excluded.status)))
@@ -91,42 +87,83 @@ function toListingColumns(listing: NewListing): Record<string, unknown> {
   };
 }
 
-/** Sets the status of at most `limit` listings that have expired to `expired`. Returns how many rows changed. */
-export async function updateExpiredListings(db: Queryable, now: number, limit: number): Promise<number> {
-  const rows = await db.query(
-    `update indexer.listing set status = 'expired' where key in (
-       select key from indexer.listing where status = 'active' and expires_at <= $1 limit $2 for update skip locked
-     ) returning key`,
-    [new Date(now), limit],
-  );
-  return rows.length;
+const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
+
+/**
+ * Sets the status of at most `limit` listings that have expired to `expired`. Returns how many rows changed. Runs in a transaction of
+ * its own.
+ */
+export async function updateExpiredListings(
+  db: Pick<Statements, 'transaction'>,
+  now: number,
+  limit: number,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    const due = await tx.query(
+      `select key, collection_id, asset from indexer.listing where status = 'active' and expires_at <= $1
+       order by expires_at limit $2`,
+      [new Date(now), limit],
+    );
+    await lockFigures(
+      tx,
+      due.map(decodeAsset).map(({ collectionId }) => collectionId),
+    );
+    const expired = await tx.query(
+      `update indexer.listing set status = 'expired'
+       where key = any($2::uuid[]) and status = 'active' and expires_at <= $1 returning collection_id, asset`,
+      [new Date(now), due.map((row) => decodeKey(row).key)],
+    );
+    await refreshListedAssets(tx, expired.map(decodeAsset), now);
+    return expired.length;
+  });
 }
 
-/** Retires the active listings of the given orders on one chain, at all marketplaces: they get the status `cancelled` and `retired_at`. */
+const decodeKey = rowDecoder('listing', { key: text });
+
+/**
+ * Retires the active listings of the given orders on one chain, at all marketplaces: they get the status `cancelled` and `retired_at`.
+ * Runs in a transaction of its own. `at` in milliseconds.
+ */
 export async function updateListingsOfOwnOrders(
-  db: Queryable,
+  db: Pick<Statements, 'transaction'>,
   chain: string,
   { orderHashes, at }: { orderHashes: readonly string[]; at: number },
 ): Promise<void> {
-  await db.query(
-    `update indexer.listing set status = 'cancelled', retired_at = $3
-     where chain = $1 and order_hash = any($2) and status = 'active'`,
-    [chain, [...orderHashes].sort(), new Date(at)],
-  );
+  const hashes = [...orderHashes].sort();
+  await db.transaction(async (tx) => {
+    const listed = await tx.query(
+      `select distinct collection_id, asset from indexer.listing
+       where chain = $1 and order_hash = any($2) and status = 'active'`,
+      [chain, hashes],
+    );
+    if (listed.length === 0) return;
+    const assets = listed.map(decodeAsset);
+    await lockFigures(
+      tx,
+      assets.map(({ collectionId }) => collectionId),
+    );
+    const retired = await tx.query(
+      `update indexer.listing set status = 'cancelled', retired_at = $3
+       where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
+       returning collection_id, asset`,
+      [chain, hashes, new Date(at), assets.map(({ collectionId }) => collectionId)],
+    );
+    await refreshListedAssets(tx, retired.map(decodeAsset), at);
+  });
 }
 
 /**
  * When one marketplace has reported an order as filled or cancelled, gives the order's active and retired listings at the other
  * marketplaces the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an
- * order may be valid although one marketplace no longer lists it.
+ * order may be valid although one marketplace no longer lists it. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
   listings: readonly Pick<NewListing, 'orderHash'>[],
-): Promise<void> {
+): Promise<CollectionAsset[]> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
-  if (hashes.length === 0) return;
-  await tx.query(
+  if (hashes.length === 0) return [];
+  const ended = await tx.query(
     `with ended as (
        select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, status, tx
        from indexer.listing
@@ -136,7 +173,9 @@ export async function updateListingsOfEndedOrders(
      update indexer.listing as other set status = ended.status, tx = coalesce(other.tx, ended.tx), retired_at = null
      from ended
      where other.order_hash = ended.order_hash and other.chain = ended.chain and other.collection_id = ended.collection_id
-       and other.asset = ended.asset and (other.status = 'active' or other.retired_at is not null)`,
+       and other.asset = ended.asset and (other.status = 'active' or other.retired_at is not null)
+     returning other.collection_id, other.asset`,
     [hashes],
   );
+  return ended.map(decodeAsset);
 }

@@ -3,6 +3,7 @@
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import { LISTED } from './figures.ts';
 import { amount, assetId, column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 
 /** An active mirrored listing. `raw` is the price that its marketplace states, in base units. Times in milliseconds. */
@@ -22,7 +23,6 @@ export type MirroredListing = {
 };
 
 const COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
-const ACTIVE = `status = 'active' and price_raw > 0`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Decodes a row that has the COLUMNS, also from a statement of another module. */
@@ -50,7 +50,7 @@ export async function listCheapestListings(
   const { now, limit, after } = options;
   const rows = await db.query(
     `select ${COLUMNS} from indexer.listing
-     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+     where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
        and (price_raw, id, key) > ($4::numeric, $5::text, $6::uuid)
      order by price_raw, id, key limit $3`,
     [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? '', after?.key ?? LOWEST_KEY],
@@ -74,7 +74,7 @@ export async function listCheapestMirrored(
     `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select asset, price_raw from indexer.listing
-       where collection_id = wanted.id and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       where collection_id = wanted.id and ${LISTED} and (expires_at is null or expires_at > $2)
          and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))
        order by price_raw, id, key limit 1
      ) as cheapest`,
@@ -103,13 +103,13 @@ export async function findCheapestFills(
   const [row] = await db.query(
     `with stated as (
        select coalesce(buyer_total_raw, price_raw) as total from indexer.listing
-       where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
          and (buyer_total_raw is not null or source <> $3)
        order by coalesce(buyer_total_raw, price_raw) limit 1
      )
      select (select total from stated) as total, (
        select price_raw from indexer.listing
-       where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2)
+       where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
          and buyer_total_raw is null and source = $3 and price_raw < coalesce((select total from stated), 'Infinity')
        order by price_raw limit 1
      ) as own_ask`,
@@ -128,7 +128,7 @@ export async function countListedAssets(
 ): Promise<number> {
   const [row] = await db.query(
     `select count(distinct asset) as count from indexer.listing
-     where collection_id = $1 and ${ACTIVE} and (expires_at is null or expires_at > $2) and asset <> all($3::text[])`,
+     where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2) and asset <> all($3::text[])`,
     [collectionId, new Date(options.now), options.except],
   );
   return decodeCount(row ?? {}).count;

@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { amount, assetId, boolean, column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
+import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 
@@ -56,7 +57,7 @@ export async function findObservedToken(
      left join lateral (
        select key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx
        from indexer.listing
-       where collection_id = wanted.id and asset = wanted.asset and status = 'active' and price_raw > 0
+       where collection_id = wanted.id and asset = wanted.asset and ${LISTED}
          and (expires_at is null or expires_at > $3)
        order by price_raw, id, key limit 1
      ) as listing on true`,
@@ -67,6 +68,14 @@ export async function findObservedToken(
   if (!recorded && !listed && sale === null) return null;
   return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
 }
+
+/** The condition that a stored token row and a row of `other` are of the same token. */
+const isSameToken = (other: string) =>
+  `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
+
+/** The rows of `before` that the statement replaced. */
+const REPLACED = `replaced as (
+    select stored.* from before as stored join upserted on ${isSameToken('upserted')})`;
 
 /** An incoming token record. A null field leaves the stored value unchanged. */
 export type NewToken = {
@@ -99,9 +108,13 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
       rarity_rank: token.rarityRank,
       owner: token.owner,
     }),
-    sql: `upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
-      select * from json_to_recordset($1::json) as incoming (
+    sql: `incoming as (select * from json_to_recordset($1::json) as incoming (
         collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
+      ), before as (
+        select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
+        from indexer.token as stored join incoming on ${isSameToken('incoming')}
+      ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
+      select * from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
         rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),
@@ -110,7 +123,8 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
         coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
         coalesce(excluded.rarity_rank, stored.rarity_rank),
         case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
-      returning (xmax = 0) as inserted)`,
+      returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block
+      ), ${REPLACED}, ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,
   });
 }
 
@@ -128,10 +142,20 @@ export type NewTokenHolder = {
 export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTokenHolder[]): Promise<void> {
   const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   await tx.query(
-    `insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
-     on conflict (collection_id, asset) do update
-       set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block`,
+    `with incoming as (
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
+         as incoming (collection_id, asset, chain, owner, burned, owner_block)
+     ), before as (
+       select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
+       from indexer.token as stored join incoming on ${isSameToken('incoming')}
+     ), upserted as (
+       insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
+       select * from incoming
+       on conflict (collection_id, asset) do update
+         set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block
+       returning collection_id, asset, owner, burned, owner_block
+     ), ${tokenFiguresSql({ removed: 'before', added: 'upserted' })}
+     select count(*) from upserted`,
     [
       rows.map((row) => row.collectionId),
       rows.map((row) => row.asset),
@@ -168,15 +192,21 @@ export async function deleteUnmintedTokens(
 ): Promise<void> {
   const params = [tokens.map((token) => token.collectionId), tokens.map((token) => token.asset)];
   await tx.query(
-    `update indexer.token as stored set owner = null, burned = false, owner_block = null
-     from unnest($1::text[], $2::text[]) as unminted (collection_id, asset)
-     where stored.collection_id = unminted.collection_id and stored.asset = unminted.asset`,
-    params,
-  );
-  await tx.query(
-    `delete from indexer.token as stored using unnest($1::text[], $2::text[]) as unminted (collection_id, asset)
-     where stored.collection_id = unminted.collection_id and stored.asset = unminted.asset
-       and name is null and image is null and rarity_rank is null`,
+    `with unminted as (select * from unnest($1::text[], $2::text[]) as unminted (collection_id, asset)),
+     before as (
+       select stored.collection_id, stored.owner, stored.burned, stored.owner_block
+       from indexer.token as stored join unminted on ${isSameToken('unminted')}
+     ), kept as (
+       update indexer.token as stored set owner = null, burned = false, owner_block = null from unminted
+       where ${isSameToken('unminted')} and ${IS_DESCRIBED}
+       returning stored.collection_id, stored.owner, stored.burned, stored.owner_block
+     ), deleted as (
+       delete from indexer.token as stored using unminted where ${isSameToken('unminted')} and not (${IS_DESCRIBED})
+     ), ${tokenFiguresSql({ removed: 'before', added: 'kept' })}
+     select count(*) from kept`,
     params,
   );
 }
+
+/** A token that a source reported something of besides its holder. */
+const IS_DESCRIBED = `(stored.name is not null or stored.image is not null or stored.rarity_rank is not null)`;

@@ -144,6 +144,14 @@ const TABLES = [
   'indexer.token',
   'indexer.collection_stats',
   'indexer.collection_analytics',
+  'indexer.collection_figures',
+  'indexer.listed_asset',
+  'indexer.own_asset',
+  'indexer.holder',
+  'indexer.coverage',
+  'main.book_asset',
+  'main.collection_book',
+  'main.catalog_change',
 ] as const;
 
 export type TableName = (typeof TABLES)[number];

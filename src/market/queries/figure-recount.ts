@@ -1,0 +1,106 @@
+// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. Its cost grows
+// with the rows of the collections: no read of an interface uses it.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
+import { LISTED } from './figures.ts';
+import { TRADED } from './sales.ts';
+
+/** A figure whose stored value differs from the count. `row` names the asset, the holder or the hour; null for a collection's own figure. */
+export type FigureDifference = {
+  collectionId: string;
+  figure: string;
+  row: string | null;
+  stored: string | null;
+  counted: string | null;
+};
+
+const decodeDifference = rowDecoder('figure difference', {
+  collectionId: column('collection_id', text),
+  figure: text,
+  row: nullable(text),
+  stored: nullable(text),
+  counted: nullable(text),
+});
+
+/** The figures that are wrong, of one collection or of all (null), at most `limit`. `now` in milliseconds. */
+export async function listFigureDifferences(
+  db: Queryable,
+  { collectionId, now, limit }: { collectionId: string | null; now: number; limit: number },
+): Promise<FigureDifference[]> {
+  const rows = await db.query(
+    `with listing as (
+       select distinct on (collection_id, asset) * from indexer.listing
+       where ($1::text is null or collection_id = $1) and ${LISTED} and (expires_at is null or expires_at > $2)
+       order by collection_id, asset, price_raw, id, key
+     ), live_asset as (
+       select * from indexer.listed_asset
+       where ($1::text is null or collection_id = $1) and (expires_at is null or expires_at > $2)
+     ), counted_listing as (
+       select collection_id, count(*) as assets, min(price_raw) as floor_raw from listing
+       where not exists (select from indexer.own_asset as own
+                         where own.collection_id = listing.collection_id and own.asset = listing.asset)
+       group by collection_id
+     ), counted_token as (
+       select collection_id, count(*) as tokens, count(owner_block) as chain_tokens from indexer.token
+       where ($1::text is null or collection_id = $1) and not burned group by collection_id
+     ), counted_holder as (
+       select token.collection_id, token.owner, count(*) as tokens from indexer.token
+       left join indexer.collection_figures as figures on figures.collection_id = token.collection_id
+       where ($1::text is null or token.collection_id = $1) and token.owner is not null and not burned
+         and not coalesce(figures.has_editions, false)
+       group by token.collection_id, token.owner
+     ), stored_holder as (
+       select * from indexer.holder where $1::text is null or collection_id = $1
+     ), figures as (
+       select * from indexer.collection_figures where $1::text is null or collection_id = $1
+     ), hours as (
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
+       from indexer.sale where ($1::text is null or collection_id = $1) and ${TRADED} group by 1, 2
+     ), differences as (
+       select coalesce(stored.collection_id, counted.collection_id) as collection_id, 'listed asset' as figure,
+         coalesce(stored.asset, counted.asset) as row, stored.listing_key::text as stored, counted.key::text as counted
+       from live_asset as stored
+       full join listing as counted on counted.collection_id = stored.collection_id and counted.asset = stored.asset
+       union all
+       select collection_id, 'listed assets', null, listed_assets::text, coalesce(assets, 0)::text
+       from figures left join counted_listing using (collection_id)
+       union all
+       select collection_id, 'mirror floor', null, mirror_floor_raw::text, floor_raw::text
+       from figures left join counted_listing using (collection_id)
+       union all
+       select coalesce(figures.collection_id, counted.collection_id), 'tokens', null, figures.tokens::text,
+         coalesce(counted.tokens, 0)::text
+       from figures full join counted_token as counted on counted.collection_id = figures.collection_id
+       union all
+       select collection_id, 'chain tokens', null, figures.chain_tokens::text, coalesce(counted.chain_tokens, 0)::text
+       from figures left join counted_token as counted using (collection_id)
+       union all
+       select coalesce(stored.collection_id, counted.collection_id), 'tokens of holder', coalesce(stored.owner, counted.owner),
+         stored.tokens::text, counted.tokens::text
+       from (select stored_holder.* from stored_holder join figures using (collection_id) where not has_editions) as stored
+       full join counted_holder as counted on counted.collection_id = stored.collection_id and counted.owner = stored.owner
+       union all
+       select collection_id, 'holders', null, holders::text,
+         (select count(*) from stored_holder where stored_holder.collection_id = figures.collection_id)::text
+       from figures
+       union all
+       select coalesce(stored.collection_id, counted.collection_id), 'volume of hour', coalesce(stored.hour, counted.hour)::text,
+         coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
+         coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
+       from (select * from indexer.sale_hour where $1::text is null or collection_id = $1) as stored
+       full join hours as counted on counted.collection_id = stored.collection_id and counted.hour = stored.hour
+       union all
+       select coalesce(stored.collection_id, counted.collection_id), 'volume of all time', null,
+         coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
+         coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
+       from (select * from indexer.sale_total where $1::text is null or collection_id = $1) as stored
+       full join (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from hours group by 1) as counted
+         on counted.collection_id = stored.collection_id
+     )
+     select * from differences where stored is distinct from counted
+     order by collection_id, figure, row nulls first limit $3`,
+    [collectionId, new Date(now), limit],
+  );
+  return rows.map(decodeDifference);
+}

@@ -1,0 +1,142 @@
+// The maintained figures of collections: listed assets and floor of the mirror, tokens and holders. Indexer database. Every transaction
+// that writes listings or tokens locks the figures of their collections first and refreshes them last.
+
+import type { Queryable } from '../../database/port.ts';
+
+/** An asset of a collection. */
+export type CollectionAsset = { collectionId: string; asset: string };
+
+/** The condition for a row of the mirror that is listed, apart from its expiry. */
+export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is null`;
+
+/**
+ * Locks the figures of the collections until the transaction ends. Call it before the first write, with all collections that the
+ * transaction writes to: transactions lock in the order of ids, so that two of them cannot deadlock, and writers of one collection
+ * follow one another.
+ */
+export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
+  const ids = [...new Set(collectionIds)].sort();
+  if (ids.length === 0) return;
+  await tx.query(
+    `insert into indexer.collection_figures (collection_id)
+     select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing`,
+    [ids],
+  );
+  await tx.query(
+    `select 1 from indexer.collection_figures where collection_id = any($1) order by collection_id for update`,
+    [ids],
+  );
+}
+
+/**
+ * Finds the cheapest listed row of each given asset again and updates the number of listed assets and the floor of their collections.
+ * Call it after the last write to their listings. `now` in milliseconds.
+ */
+export async function refreshListedAssets(
+  tx: Queryable,
+  assets: readonly CollectionAsset[],
+  now: number,
+): Promise<void> {
+  if (assets.length === 0) return;
+  await tx.query(
+    `with touched as (
+       select distinct collection_id, asset from unnest($1::text[], $2::text[]) as touched (collection_id, asset)
+     ), best as (
+       select touched.collection_id, touched.asset, cheapest.key, cheapest.price_raw, cheapest.expires_at,
+         exists (select from indexer.own_asset as own
+                 where own.collection_id = touched.collection_id and own.asset = touched.asset) as own
+       from touched left join lateral (
+         select key, price_raw, expires_at from indexer.listing
+         where listing.collection_id = touched.collection_id and listing.asset = touched.asset and ${LISTED}
+           and (expires_at is null or expires_at > $3)
+         order by price_raw, id, key limit 1
+       ) as cheapest on true
+     ), before as (
+       select stored.collection_id, stored.own from indexer.listed_asset as stored
+       join touched on touched.collection_id = stored.collection_id and touched.asset = stored.asset
+     ), removed as (
+       delete from indexer.listed_asset as stored using best
+       where best.key is null and stored.collection_id = best.collection_id and stored.asset = best.asset
+     ), written as (
+       insert into indexer.listed_asset as stored (collection_id, asset, listing_key, price_raw, expires_at, own)
+       select collection_id, asset, key, price_raw, expires_at, own from best where key is not null
+       on conflict (collection_id, asset) do update set listing_key = excluded.listing_key, price_raw = excluded.price_raw,
+         expires_at = excluded.expires_at, own = excluded.own
+       where (stored.listing_key, stored.price_raw, stored.expires_at, stored.own)
+         is distinct from (excluded.listing_key, excluded.price_raw, excluded.expires_at, excluded.own)
+     ), changed as (
+       select collection_id, sum(listed) as listed from (
+         select collection_id, -1 as listed from before where not own
+         union all select collection_id, 1 from best where key is not null and not own
+       ) as counts group by collection_id
+     )
+     update indexer.collection_figures as figures set listed_assets = figures.listed_assets + changed.listed
+     from changed where changed.collection_id = figures.collection_id and changed.listed <> 0`,
+    [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
+  );
+  await refreshMirrorFloors(
+    tx,
+    assets.map((one) => one.collectionId),
+    now,
+  );
+}
+
+async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string[], now: number): Promise<void> {
+  await tx.query(
+    `update indexer.collection_figures as figures set mirror_floor_raw = current.floor_raw
+     from (
+       select touched.id, (
+         select price_raw from indexer.listed_asset
+         where collection_id = touched.id and not own and (expires_at is null or expires_at > $2)
+         order by price_raw limit 1
+       ) as floor_raw
+       from unnest($1::text[]) as touched (id)
+     ) as current
+     where current.id = figures.collection_id and figures.mirror_floor_raw is distinct from current.floor_raw`,
+    [[...new Set(collectionIds)], new Date(now)],
+  );
+}
+
+/**
+ * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name the common table expressions of the
+ * same statement that have the token rows as they were and as they are: collection_id, owner, burned, owner_block.
+ */
+export function tokenFiguresSql({ removed, added }: { removed: string; added: string | null }): string {
+  const changes = [
+    `select collection_id, owner, burned, owner_block, -1 as change from ${removed}`,
+    ...(added === null ? [] : [`select collection_id, owner, burned, owner_block, 1 as change from ${added}`]),
+  ].join(' union all ');
+  return `token_changes as (${changes}), holder_changes as (
+      select collection_id, owner, sum(change) as change from token_changes
+      where owner is not null and not burned and not exists (
+        select from indexer.collection_figures as figures
+        where figures.collection_id = token_changes.collection_id and figures.has_editions)
+      group by collection_id, owner having sum(change) <> 0
+    ), holders_removed as (
+      delete from indexer.holder as stored using holder_changes as changed
+      where stored.collection_id = changed.collection_id and stored.owner = changed.owner and stored.tokens + changed.change = 0
+      returning stored.collection_id
+    ), holders_updated as (
+      update indexer.holder as stored set tokens = stored.tokens + changed.change from holder_changes as changed
+      where stored.collection_id = changed.collection_id and stored.owner = changed.owner and stored.tokens + changed.change > 0
+    ), holders_added as (
+      insert into indexer.holder (collection_id, owner, tokens)
+      select collection_id, owner, change from holder_changes as changed
+      where change > 0 and not exists (
+        select from indexer.holder as stored
+        where stored.collection_id = changed.collection_id and stored.owner = changed.owner)
+      returning collection_id
+    ), figure_changes as (
+      select collection_id, sum(tokens) as tokens, sum(chain_tokens) as chain_tokens, sum(holders) as holders from (
+        select collection_id, change as tokens, case when owner_block is null then 0 else change end as chain_tokens, 0 as holders
+        from token_changes where not burned
+        union all select collection_id, 0, 0, 1 from holders_added
+        union all select collection_id, 0, 0, -1 from holders_removed
+      ) as counts group by collection_id
+    ), figures_updated as (
+      update indexer.collection_figures as figures set tokens = figures.tokens + changed.tokens,
+        chain_tokens = figures.chain_tokens + changed.chain_tokens, holders = figures.holders + changed.holders
+      from figure_changes as changed where changed.collection_id = figures.collection_id
+        and (changed.tokens <> 0 or changed.chain_tokens <> 0 or changed.holders <> 0)
+    )`;
+}

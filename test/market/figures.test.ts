@@ -1,0 +1,189 @@
+// Maintained figures: whatever is written, in whatever order and by however many writers, each figure equals a count of the rows.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { applyListingSnapshot } from '../../src/market/listing-snapshot.ts';
+import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
+import { lockFigures } from '../../src/market/queries/figures.ts';
+import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
+import { deleteUnmintedTokens, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { Random, toEvmAddress } from '../../sample/random.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, token } from '../support/service/intake.ts';
+
+const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third collection')];
+const idOf = (contract: string) => `ethereum_${contract}`;
+const COLLECTION = idOf(EVM);
+const at = (ms: number) => new Date(NOW + ms).toISOString();
+/** All listings of the test expire before this time. */
+const LATER = NOW + 60 * 60_000;
+
+forEachEngine('maintained figures', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const figures = async () => {
+    const [row] = await db.query(
+      `select listed_assets::int, mirror_floor_raw::text as floor, tokens::int, holders::int
+       from indexer.collection_figures where collection_id = $1`,
+      [COLLECTION],
+    );
+    return row ? Object.values(row) : null;
+  };
+  const assertExact = async (now: number) =>
+    assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now, limit: 10 }), []);
+
+  test('count each listed asset once, and have the price of its cheapest listing as floor', async () => {
+    await ingest(
+      db,
+      listing({ id: 'a', tokenId: '1', priceRaw: '70' }),
+      listing({ id: 'b', tokenId: '1', priceRaw: '50', source: 'magic-eden' }),
+      listing({ id: 'c', tokenId: '2', priceRaw: '60' }),
+      listing({ id: 'd', tokenId: '3', priceRaw: '0' }),
+    );
+    assert.deepEqual(await figures(), [2, '50', 0, 0]);
+    await ingest(db, listing({ id: 'b', tokenId: '1', priceRaw: '50', source: 'magic-eden', status: 'filled' }));
+    assert.deepEqual(await figures(), [2, '60', 0, 0]);
+    await assertExact(NOW);
+  });
+
+  test('follow a listing that expires, with the sweep that records it', async () => {
+    await ingest(db, listing({ id: 'a', priceRaw: '50', expiresAt: at(1_000) }), listing({ id: 'b', priceRaw: '80' }));
+    assert.deepEqual(await figures(), [1, '50', 0, 0]);
+    await sweepExpired(db, db, () => NOW + 1_000);
+    assert.deepEqual(await figures(), [1, '80', 0, 0]);
+    await assertExact(NOW + 1_000);
+  });
+
+  test('count tokens and holders, and follow a token to its next owner', async () => {
+    const [first, second] = [toEvmAddress('first owner'), toEvmAddress('second owner')];
+    await ingest(
+      db,
+      token({ tokenId: '1', owner: first }),
+      token({ tokenId: '2', owner: first }),
+      token({ tokenId: '3' }),
+    );
+    assert.deepEqual(await figures(), [0, null, 3, 1]);
+    await ingest(db, token({ tokenId: '1', owner: second }));
+    assert.deepEqual(await figures(), [0, null, 3, 2]);
+    await ingest(db, token({ tokenId: '2', owner: second }));
+    assert.deepEqual(await figures(), [0, null, 3, 1]);
+    await assertExact(NOW);
+  });
+
+  test('do not count a report that names another token under the id of a stored listing', async () => {
+    await ingest(db, listing({ id: 'a', tokenId: '1', priceRaw: '50' }));
+    await ingest(db, listing({ id: 'a', tokenId: '2', priceRaw: '40', timestamp: '2026-05-02T00:00:00Z' }));
+    assert.deepEqual(await figures(), [1, '50', 0, 0]);
+    await assertExact(NOW);
+  });
+
+  test('equal a count of the rows after four concurrent writers made random changes', async () => {
+    const writers = [0, 1, 2, 3].map((writer) => writeAtRandom(db, new Random('figures', engine.name, String(writer))));
+    await Promise.all(writers);
+    await sweepExpired(db, db, () => LATER);
+    await assertExact(LATER);
+    const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
+    assert.ok(Number(row?.['count']) > 0, 'the changes left listings to count');
+  });
+});
+
+/** Makes random changes of every kind: imports, snapshots of a marketplace, expiries, transfers and reorganisations of a chain. */
+async function writeAtRandom(db: Database, random: Random): Promise<void> {
+  for (let step = 0; step < 30; step += 1) {
+    const contract = random.pick(CONTRACTS);
+    const collectionId = idOf(contract);
+    switch (random.integer(0, 6)) {
+      case 0:
+      case 1:
+        await ingest(db, ...repeat(random, () => randomListing(random)));
+        break;
+      case 2:
+        await ingest(db, ...repeat(random, () => randomSale(random)), ...repeat(random, () => randomToken(random)));
+        break;
+      case 3:
+        await applyListingSnapshot(
+          db,
+          {
+            source: 'opensea',
+            collectionId,
+            keys: [],
+            listedBefore: NOW,
+            takenAt: NOW,
+            below: BigInt(random.integer(0, 60)),
+          },
+          { smallBookMax: 1_000, shareLeftMin: 0, doubtsMin: 1, doubtMs: 0 },
+        );
+        break;
+      case 4:
+        await sweepExpired(db, db, () => NOW + random.integer(0, 1_000));
+        break;
+      case 5:
+        await db.transaction(async (tx) => {
+          await lockFigures(tx, [collectionId]);
+          await upsertTokenHolders(tx, distinctTokens(random, collectionId));
+        });
+        break;
+      default:
+        await db.transaction(async (tx) => {
+          await lockFigures(tx, CONTRACTS.map(idOf));
+          await deleteUnmintedTokens(tx, distinctTokens(random, collectionId));
+          await deleteSalesAfter(tx, 'ethereum', random.integer(0, 10));
+        });
+    }
+  }
+}
+
+const repeat = <T>(random: Random, make: () => T): T[] => Array.from({ length: random.integer(1, 20) }, make);
+const randomTokenId = (random: Random) => String(random.integer(1, 12));
+
+function randomListing(random: Random): object {
+  const source = random.pick(['opensea', 'magic-eden']);
+  const contractAddress = random.pick(CONTRACTS);
+  const tokenId = randomTokenId(random);
+  return listing({
+    id: `${contractAddress} ${tokenId} ${random.integer(1, 3)}`,
+    source,
+    contractAddress,
+    tokenId,
+    priceRaw: String(random.integer(0, 60)),
+    timestamp: at(-random.integer(1, 1_000)),
+    status: random.pick(['active', 'active', 'active', 'filled', 'cancelled']),
+    ...(random.boolean(0.5) && { expiresAt: at(random.integer(1, 2_000)) }),
+    ...(random.boolean(0.2) && { orderHash: `0x${String(random.integer(1, 9)).repeat(64)}` }),
+  });
+}
+
+const randomToken = (random: Random) =>
+  token({
+    contractAddress: random.pick(CONTRACTS),
+    tokenId: randomTokenId(random),
+    ...(random.boolean(0.5) && { name: `Token ${random.integer(1, 3)}` }),
+    ...(random.boolean(0.8) && { owner: toEvmAddress(`owner ${random.integer(1, 4)}`) }),
+  });
+
+const randomSale = (random: Random) =>
+  sale({
+    contractAddress: random.pick(CONTRACTS),
+    tokenId: randomTokenId(random),
+    price: String(random.integer(0, 60)),
+    timestamp: at(-random.integer(1, 100) * 60_000),
+    seller: SELLER,
+  });
+
+function distinctTokens(random: Random, collectionId: string) {
+  const assets = new Set(repeat(random, () => randomTokenId(random)));
+  return [...assets].map((asset) => ({
+    collectionId,
+    asset,
+    chain: 'ethereum',
+    owner: random.boolean(0.9) ? toEvmAddress(`owner ${random.integer(1, 4)}`) : null,
+    burned: random.boolean(0.1),
+    blockNumber: random.integer(1, 20),
+  }));
+}
