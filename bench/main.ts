@@ -9,6 +9,7 @@ import { benchFillLatency } from './fill-latency.ts';
 import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
+import { benchLarge } from './large.ts';
 import { benchRanking } from './ranking.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
@@ -22,6 +23,7 @@ const BENCHMARKS = {
   window: benchWindow,
   ranking: benchRanking,
   import: benchImport,
+  large: benchLarge,
   start: benchStart,
   commands: benchCommands,
   store: benchStore,

@@ -1,0 +1,89 @@
+// Measures reads that no cache can answer on the large set: each sort order of the collection list, and the reads of the largest collection
+// beside those of small ones. `BENCH_SCALE` (default 1) is the share of the large set.
+
+import pg from 'pg';
+import { createDatabase } from '../src/database/port.ts';
+import { DEGRADED_POLICY } from '../src/http/cached-response.ts';
+import { SORTS } from '../src/market/ranking.ts';
+import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/support/engines/postgres-server.ts';
+import { startServer } from './hot-listings.ts';
+import { createLargeSet } from './large-set.ts';
+import { median, say, spread } from './measure.ts';
+
+const ROUNDS = 25;
+/** The aim for the median of a read, in milliseconds. */
+const AIM_MS = 25;
+/** Small collections begin at this share of the ranks. */
+const SMALL_SHARE = 0.25;
+
+export async function benchLarge(): Promise<void> {
+  if (!canStartPostgres()) return say('large set: needs PostgreSQL on this machine');
+  const server = await startOwnPostgres();
+  const url = await createTestDatabase(server.url);
+  const pool = new pg.Pool({ connectionString: url });
+  // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
+  pool.on('error', () => undefined);
+  const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  try {
+    const { collections, largestId } = await createLargeSet(database, {
+      scale: Number(process.env['BENCH_SCALE'] ?? 1),
+      now: Date.now(),
+    });
+    const service = await startServer(['service'], { DATABASE_URL: url, PORT: '0' });
+    try {
+      await benchReads(service.url, { collections, largestId });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await database.close();
+    await server.discard();
+  }
+}
+
+async function benchReads(
+  base: string,
+  { collections, largestId }: { collections: number; largestId: string },
+): Promise<void> {
+  for (const sort of SORTS) {
+    await report(`list, sort ${sort}`, (round) => `${base}/v1/collections?sort=${sort}&limit=${round + 25}`);
+  }
+  const small = (round: number) => `large-${Math.floor(collections * SMALL_SHARE) + round}`;
+  // Each spelling of the address is a URL of its own, so that no read finds a cached response.
+  const largest = (round: number) => spell(largestId, round);
+  for (const [name, idOf] of [
+    ['largest', largest],
+    ['small', small],
+  ] as const) {
+    await report(`detail, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}`);
+    await report(`floor, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}/floor`);
+    await report(`sales, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}/sales`);
+  }
+}
+
+/** Reads a different URL each round and prints the median, the spread, and how many responses were degraded. */
+async function report(name: string, urlOf: (round: number) => string): Promise<void> {
+  const times: number[] = [];
+  let degraded = 0;
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const start = performance.now();
+    const response = await fetch(urlOf(round));
+    const body = await response.text();
+    const ms = performance.now() - start;
+    if (!response.ok) throw new Error(`${name}: ${response.status} ${body}`);
+    // The first read prepares statements and connections.
+    if (round > 0) times.push(ms);
+    // Only a response that misses a source has so short a lifetime.
+    if (response.headers.get('cache-control')?.includes(`s-maxage=${DEGRADED_POLICY.sharedMaxAgeS},`)) degraded += 1;
+  }
+  const verdict = median(times) <= AIM_MS && degraded === 0 ? 'reached' : 'missed';
+  say(
+    `large set, ${name}: ${median(times).toFixed(1)} ms cold (${spread(times)}), ${degraded} degraded; aim ${AIM_MS} ms: ${verdict}`,
+  );
+}
+
+/** The id with its hexadecimal letters in upper case where the bits of `round` say so. */
+function spell(id: string, round: number): string {
+  let bit = 0;
+  return id.replaceAll(/[a-f](?=[0-9a-f]*$)/g, (letter) => ((round >> bit++) & 1 ? letter.toUpperCase() : letter));
+}
