@@ -43,6 +43,7 @@ CREATE INDEX api_key_by_shop ON main.api_key USING btree (shop_id, created_at);
 create table main.book_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
+  expires_at timestamp with time zone,
   constraint book_asset_pkey PRIMARY KEY (collection_id, asset)
 );
 
@@ -87,6 +88,13 @@ CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collecti
 CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
 CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
 CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller) WHERE (order_hash IS NOT NULL);
+
+create table main.book_start (
+  starts_at timestamp with time zone not null,
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  constraint book_start_pkey PRIMARY KEY (starts_at, collection_id, asset)
+);
 
 create table main.catalog_change (
   seq bigint not null,
@@ -174,6 +182,7 @@ CREATE INDEX collection_by_contract ON main.collection USING btree (contract_add
 create table main.collection_book (
   collection_id text collate "C" not null,
   listed_assets bigint default 0 not null,
+  floor_raw numeric(78,0),
   constraint collection_book_listed_assets_check CHECK ((listed_assets >= 0)),
   constraint collection_book_pkey PRIMARY KEY (collection_id)
 );
@@ -451,7 +460,7 @@ create table indexer.collection_figures (
   holders bigint default 0 not null,
   has_editions boolean default false not null,
   recorded boolean default false not null,
-  chain text collate "C",
+  chain text collate "C" default ''::text not null,
   launched boolean default false not null,
   created_at timestamp with time zone,
   snapshot_floor_raw numeric(78,0),
@@ -512,7 +521,7 @@ create table indexer.listed_asset (
   own boolean default false not null,
   constraint listed_asset_pkey PRIMARY KEY (collection_id, asset)
 );
-CREATE INDEX listed_asset_by_expiry ON indexer.listed_asset USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX listed_asset_by_expiry ON indexer.listed_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX listed_asset_by_price ON indexer.listed_asset USING btree (collection_id, price_raw) WHERE (NOT own);
 
 create table indexer.listing (
@@ -565,8 +574,10 @@ create table indexer.migration (
 create table indexer.own_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
+  expires_at timestamp with time zone,
   constraint own_asset_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX own_asset_by_expiry ON indexer.own_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
 
 create table indexer.sale (
   key uuid not null,

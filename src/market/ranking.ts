@@ -109,7 +109,12 @@ async function readValues(
       return (collection) => collection.createdAt;
     case 'volume': {
       const volumes = requireValue(
-        await market.volumes.read((db) => listCollectionVolumes(db, null)),
+        await market.volumes.read((db) =>
+          listCollectionVolumes(
+            db,
+            collections.map(({ id }) => id),
+          ),
+        ),
         'upstream_error',
       );
       const byId = new Map(volumes.map((volume) => [volume.collectionId, volume]));

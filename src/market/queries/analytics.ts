@@ -103,18 +103,19 @@ const decodeVolume = rowDecoder('collection_analytics', {
   summedRaw: column('volume_raw', nullable(amount)),
 });
 
-/** All-time volumes of the given collections, or of all when null. Collections with neither a record nor a sale are left out. */
+/** All-time volumes of the given collections. Collections with neither a record nor a sale are left out. */
 export async function listCollectionVolumes(
   db: Queryable,
-  collectionIds: readonly string[] | null,
+  collectionIds: readonly string[],
 ): Promise<CollectionVolume[]> {
   const rows = await db.query(
-    `select coalesce(record.collection_id, total.collection_id) as id, record.volume_all_time,
+    `select wanted.id, record.volume_all_time,
        record.volume_all_time is not null or record.volume_seven_day is not null or record.volume_day is not null
          as has_record, total.volume_raw
-     from indexer.collection_analytics as record
-     full join indexer.sale_total as total on total.collection_id = record.collection_id
-     where $1::text[] is null or coalesce(record.collection_id, total.collection_id) = any($1)`,
+     from unnest($1::text[]) as wanted (id)
+     left join indexer.collection_analytics as record on record.collection_id = wanted.id
+     left join indexer.sale_total as total on total.collection_id = wanted.id
+     where record.collection_id is not null or total.collection_id is not null`,
     [collectionIds],
   );
   return rows.map(decodeVolume).map(({ collectionId, recorded, hasRecord, summedRaw }) => ({

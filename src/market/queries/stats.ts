@@ -1,5 +1,5 @@
 // The stats of a collection: owners, supply and listed count, from the newest stats record. Owners and supply that no record has
-// are counted from the tokens. Indexer database. Unknown is null, never zero.
+// are the maintained numbers of holders and tokens. Indexer database. Unknown is null, never zero.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -27,16 +27,10 @@ function decodeStats(row: Row): CollectionStats {
   };
 }
 
+/** The stats of a collection. */
 export async function findCollectionStats(db: Queryable, collectionId: string): Promise<CollectionStats> {
-  const [row] = await db.query(
-    `select (select count(*) from indexer.token where collection_id = $1 and not burned) as tokens,
-       (select count(distinct owner) from indexer.token where collection_id = $1) as holders,
-       stats.owners, stats.supply, stats.listed_count
-     from (values (1)) as one (one)
-     left join indexer.collection_stats as stats on stats.collection_id = $1`,
-    [collectionId],
-  );
-  return decodeStats(row ?? {});
+  const stats = await listCollectionStats(db, [collectionId]);
+  return stats.get(collectionId) ?? { owners: null, supply: null, listedCount: null };
 }
 
 const decodeId = rowDecoder('collection_stats', { id: text });
@@ -47,12 +41,11 @@ export async function listCollectionStats(
   collectionIds: readonly string[],
 ): Promise<Map<string, CollectionStats>> {
   const rows = await db.query(
-    `select wanted.id, counted.tokens, counted.holders, stats.owners, stats.supply, stats.listed_count
+    `select wanted.id, coalesce(figures.tokens, 0) as tokens, coalesce(figures.holders, 0) as holders,
+       stats.owners, stats.supply, stats.listed_count
      from unnest($1::text[]) as wanted (id)
-     left join indexer.collection_stats as stats on stats.collection_id = wanted.id
-     cross join lateral (
-       select count(*) as tokens, count(distinct owner) as holders from indexer.token where collection_id = wanted.id and not burned
-     ) as counted`,
+     left join indexer.collection_figures as figures on figures.collection_id = wanted.id
+     left join indexer.collection_stats as stats on stats.collection_id = wanted.id`,
     [collectionIds],
   );
   return new Map(rows.map((row) => [decodeId(row).id, decodeStats(row)]));

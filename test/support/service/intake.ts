@@ -151,6 +151,7 @@ const TABLES = [
   'indexer.coverage',
   'main.book_asset',
   'main.collection_book',
+  'main.book_start',
   'main.catalog_change',
 ] as const;
 

@@ -27,7 +27,8 @@ create table indexer.collection_figures (
   has_editions       boolean not null default false,
   -- Copied from the primary database. Without a collection record, `recorded` is false.
   recorded           boolean not null default false,
-  chain              text collate "C",
+  -- Empty: the collection is on no chain.
+  chain              text collate "C" not null default '',
   launched           boolean not null default false,
   created_at         timestamptz,
   snapshot_floor_raw numeric(78, 0),
@@ -63,14 +64,18 @@ create table indexer.listed_asset (
 );
 
 create index listed_asset_by_price on indexer.listed_asset (collection_id, price_raw) where not own;
-create index listed_asset_by_expiry on indexer.listed_asset (expires_at) where expires_at is not null;
+create index listed_asset_by_expiry on indexer.listed_asset (collection_id, expires_at) where expires_at is not null;
 
 -- The assets that the own order book lists, copied from the primary database.
 create table indexer.own_asset (
   collection_id text collate "C" not null,
   asset         text collate "C" not null,
+  -- When the last of its orders expires; null when one never does.
+  expires_at    timestamptz,
   primary key (collection_id, asset)
 );
+
+create index own_asset_by_expiry on indexer.own_asset (collection_id, expires_at) where expires_at is not null;
 
 -- How many tokens of a collection each holder has. A holder without tokens has no row.
 create table indexer.holder (
