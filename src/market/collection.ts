@@ -3,7 +3,8 @@
 import { listFillableAssets } from '../orders/queries/fillable-orders.ts';
 import { countListedAssets } from './queries/listings.ts';
 import type { CollectionStats } from './queries/stats.ts';
-import type { CollectionAnalytics, Windows } from './queries/analytics.ts';
+import type { Windows } from './provenance/trade.ts';
+import type { CollectionAnalytics } from './queries/analytics.ts';
 import { findCollectionStats } from './queries/stats.ts';
 import { findCollectionAnalytics } from './queries/analytics.ts';
 import { toNativeNumber } from '../core/amount.ts';

@@ -4,15 +4,13 @@
 import type { Queryable } from '../../database/port.ts';
 import { amount, boolean, column, double, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
+import type { Windows } from '../provenance/trade.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { TRADED } from './sales.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
-
-/** One value for all time, for the last seven days and for the last 24 hours. */
-export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
 
 /**
  * `recordedVolume` (in native units) comes from the record, `summedVolumeRaw` (in base units) from the sales. At least one of them

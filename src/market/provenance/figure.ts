@@ -1,0 +1,71 @@
+// The rule that chooses a figure of a collection among several candidates: the strongest kind of provenance that is complete and not
+// too old. Pure.
+
+/**
+ * Where a figure comes from, strongest first. `chain`: the collection's history was read from its chain, and the chain is followed.
+ * `scan`: a source was read to its end, and followed without a gap since. `reported`: a source states the figure itself. `imported`:
+ * records of the operator and orders of this service. `snapshot`: stored with the collection record.
+ */
+export const PROVENANCE_KINDS = ['chain', 'scan', 'reported', 'imported', 'snapshot'] as const;
+export type ProvenanceKind = (typeof PROVENANCE_KINDS)[number];
+
+/** Times in milliseconds. `source` is null for a snapshot. */
+export type Candidate<T> = {
+  kind: ProvenanceKind;
+  source: string | null;
+  /** When the value was right; null when that is not known. A time after now counts as now. */
+  at: number | null;
+  /** False for a sum or count over a part of what it is about. Such a candidate is never chosen. */
+  complete: boolean;
+  value: T;
+  /** The candidate is chosen only while it is younger than this; null: at any age. */
+  maxAgeMs: number | null;
+};
+
+/** `validUntil`: when the figure becomes too old; null when it does not. A figure that is not known is null instead. */
+export type Figure<T> = Omit<Candidate<T>, 'maxAgeMs'> & { validUntil: number | null };
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The maximum ages of figures, by what the figure is about. */
+export const MAX_AGE_MS = {
+  /** Volume and sales of the last 24 hours and of the last seven days. */
+  window: 2 * HOUR_MS,
+  floor: 30 * MINUTE_MS,
+  /** Supply, owners, listed count, and volume and sales of all time. */
+  total: 24 * HOUR_MS,
+} as const;
+
+/** The candidate of the strongest kind that is complete and not too old; null when there is none. Among one kind, the first one. */
+export function chooseFigure<T>(candidates: readonly Candidate<T>[], now: number): Figure<T> | null {
+  for (const kind of PROVENANCE_KINDS) {
+    const chosen = candidates.find((one) => one.kind === kind && one.complete && isCurrent(one, now));
+    if (chosen) return toFigure(chosen, now);
+  }
+  return null;
+}
+
+export function isCurrent({ at, maxAgeMs }: Pick<Candidate<unknown>, 'at' | 'maxAgeMs'>, now: number): boolean {
+  return maxAgeMs === null || (at !== null && now - at < maxAgeMs);
+}
+
+export function toFigure<T>({ maxAgeMs, ...candidate }: Candidate<T>, now: number): Figure<T> {
+  const at = candidate.at === null ? null : Math.min(candidate.at, now);
+  return { ...candidate, at, validUntil: at === null || maxAgeMs === null ? null : at + maxAgeMs };
+}
+
+/** A figure that a record reports; no candidate when the record has none. */
+export function toReported<T>(
+  record: { at: number } | null,
+  value: T | null | undefined,
+  { source, maxAgeMs }: { source: string; maxAgeMs: number },
+): Candidate<T>[] {
+  if (!record || value === null || value === undefined) return [];
+  return [{ kind: 'reported', source, at: record.at, complete: true, value, maxAgeMs }];
+}
+
+/** A figure of the stored snapshot; no candidate when the snapshot has none. */
+export function toSnapshot<T>(value: T | null): Candidate<T>[] {
+  return value === null ? [] : [{ kind: 'snapshot', source: null, at: null, complete: true, value, maxAgeMs: null }];
+}

@@ -1,0 +1,101 @@
+// Supply, owners and listed count of a collection, from the stored facts. Pure.
+
+import type { CollectionSnapshot } from '../../core/collection.ts';
+import type { Coverage, CoverageSubject } from './coverage.ts';
+import { isScanned, toCounted } from './coverage.ts';
+import type { Candidate, Figure } from './figure.ts';
+import { MAX_AGE_MS, chooseFigure, toReported, toSnapshot } from './figure.ts';
+
+/** What the indexer database has about the tokens and listings of a collection. */
+export type HoldingFacts = {
+  /** Tokens that are not burned, and how many of them the log of the chain has. */
+  tokens: number;
+  chainTokens: number;
+  holders: number;
+  /** Assets with a listing in the mirror, without the assets that the own order book lists. */
+  mirroredAssets: number;
+  record: { at: number; owners: number | null; supply: number | null; listedCount: number | null } | null;
+  /** Of the subjects tokens, owners and listings. */
+  coverage: readonly Coverage[];
+};
+
+/** What the primary database has. */
+export type HoldingContext = {
+  snapshot: Pick<CollectionSnapshot, 'supply' | 'owners'>;
+  /** True when the imported tokens are all tokens of the collection. */
+  tokensComplete: boolean;
+  /** Assets that the own order book lists; null when the book could not be read, or when the collection cannot be in it. */
+  ownAssets: number | null;
+  hasOwnBook: boolean;
+};
+
+export type HoldingFigures = {
+  supply: Figure<number> | null;
+  owners: Figure<number> | null;
+  listedCount: Figure<number> | null;
+};
+
+/** `facts` is null when they could not be read. Then the supply is that of the snapshot, and the other figures are not known. */
+export function toHoldingFigures(facts: HoldingFacts | null, context: HoldingContext, now: number): HoldingFigures {
+  const { snapshot } = context;
+  if (!facts) return { supply: chooseFigure(toSnapshot(snapshot.supply), now), owners: null, listedCount: null };
+  const { record } = facts;
+  return {
+    supply: chooseFigure(
+      [
+        ...toTokenCounts(facts, context, { subject: 'tokens', onChain: facts.chainTokens, known: facts.tokens }),
+        ...toReported(record, record?.supply, STATS),
+        ...toSnapshot(snapshot.supply),
+      ],
+      now,
+    ),
+    owners: chooseFigure(
+      [
+        ...toTokenCounts(facts, context, { subject: 'owners', onChain: facts.holders, known: facts.holders }),
+        ...toReported(record, record?.owners, STATS),
+        ...toSnapshot(snapshot.owners),
+      ],
+      now,
+    ),
+    listedCount: chooseFigure(
+      [...toListedCounts(facts, context, now), ...toReported(record, record?.listedCount, STATS)],
+      now,
+    ),
+  };
+}
+
+const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
+
+/** The tokens of the log alone count while the chain covers the collection: a source may report a token that does not exist. */
+function toTokenCounts(
+  { tokens, coverage }: HoldingFacts,
+  { tokensComplete }: HoldingContext,
+  { subject, onChain, known }: { subject: CoverageSubject; onChain: number; known: number },
+): Candidate<number>[] {
+  const need = { subject, since: null, maxAgeMs: MAX_AGE_MS.total, importedMaxAgeMs: null, eachSource: false };
+  const ofKind = (kind: Coverage['kind']) => coverage.filter((row) => row.kind === kind);
+  const counted = [...toCounted(ofKind('chain'), onChain, need), ...toCounted(ofKind('scan'), known, need)];
+  if (!tokensComplete || tokens === 0 || known === 0) return counted;
+  return [...counted, { kind: 'imported', source: 'import', at: null, complete: true, value: known, maxAgeMs: null }];
+}
+
+function toListedCounts(
+  { mirroredAssets, coverage }: HoldingFacts,
+  { ownAssets, hasOwnBook }: HoldingContext,
+  now: number,
+): Candidate<number>[] {
+  if (hasOwnBook && ownAssets === null) return [];
+  const count = mirroredAssets + (ownAssets ?? 0);
+  const need = {
+    subject: 'listings' as const,
+    since: null,
+    maxAgeMs: MAX_AGE_MS.total,
+    importedMaxAgeMs: null,
+    eachSource: true,
+  };
+  // Rows that a scan wrote are ended by the scan alone. Once it stops, they are no longer right, whatever was imported beside them.
+  if (isScanned(coverage, 'listings')) return toCounted(coverage, count, need).filter((one) => one.kind === 'scan');
+  const imported = toCounted(coverage, count, need);
+  if (imported.length > 0 || !hasOwnBook) return imported;
+  return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: count, maxAgeMs: null }];
+}

@@ -1,0 +1,110 @@
+// Volume and number of sales of a collection, from the stored facts. Pure.
+
+import { toNativeNumber } from '../../core/amount.ts';
+import type { Coverage } from './coverage.ts';
+import { toCounted } from './coverage.ts';
+import type { Figure } from './figure.ts';
+import { MAX_AGE_MS, chooseFigure, isCurrent, toReported, toSnapshot } from './figure.ts';
+
+/** One value for all time, for the last seven days and for the last 24 hours. */
+export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
+export type WindowName = keyof Windows<unknown>;
+
+/** An analytics record. Volumes in native units. */
+export type TradeRecord = { at: number; volume: Windows<number | null>; sales: Windows<number | null> };
+
+/** What the indexer database has about the sales of a collection. `sums` are of all stored sales; volumes in base units. */
+export type TradeFacts = {
+  record: TradeRecord | null;
+  sums: { volumeRaw: Windows<bigint>; sales: Windows<number> };
+  /** Of the subject sales. */
+  coverage: readonly Coverage[];
+};
+
+/** The decimals of the chain's currency are null when the collection has no known chain: then no sum has a unit. */
+export type TradeContext = { decimals: number | null; snapshotVolume: number | null };
+
+export type TradeFigures = { volume: Windows<Figure<number> | null>; sales: Windows<Figure<number> | null> };
+
+const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
+
+/** `facts` is null when they could not be read. Then nothing is known. */
+export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, now: number): TradeFigures {
+  if (!facts) return { volume: UNKNOWN, sales: UNKNOWN };
+  const { record, sums, coverage } = facts;
+  const { decimals } = context;
+  const window = (name: WindowName) => ({ name, coverage, record, now });
+  const volumeOf = (name: WindowName) =>
+    chooseTrade(window(name), {
+      reported: record?.volume,
+      counted: decimals === null ? null : toNativeNumber(sums.volumeRaw[name], decimals),
+      snapshot: name === 'allTime' ? context.snapshotVolume : null,
+    });
+  const salesOf = (name: WindowName) =>
+    chooseTrade(window(name), { reported: record?.sales, counted: sums.sales[name], snapshot: null });
+  return {
+    volume: {
+      allTime: volumeOf('allTime'),
+      sevenDay: volumeOf('sevenDay'),
+      twentyFourHour: volumeOf('twentyFourHour'),
+    },
+    sales: { allTime: salesOf('allTime'), sevenDay: salesOf('sevenDay'), twentyFourHour: salesOf('twentyFourHour') },
+  };
+}
+
+/** What is needed for the all-time volume alone. */
+export type VolumeFacts = {
+  record: Pick<TradeRecord, 'at' | 'volume'> | null;
+  volumeRaw: bigint;
+  coverage: readonly Coverage[];
+};
+
+/** The all-time volume in native units, by the same rule as in `toTradeFigures`. */
+export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: number): Figure<number> | null {
+  const { record, volumeRaw, coverage } = facts;
+  return chooseTrade(
+    { name: 'allTime', coverage, record, now },
+    {
+      reported: record?.volume,
+      counted: context.decimals === null ? null : toNativeNumber(volumeRaw, context.decimals),
+      snapshot: context.snapshotVolume,
+    },
+  );
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const WINDOW_MS: Windows<number | null> = { allTime: null, sevenDay: 7 * DAY_MS, twentyFourHour: DAY_MS };
+
+function chooseTrade(
+  window: { name: WindowName; coverage: readonly Coverage[]; record: { at: number } | null; now: number },
+  values: { reported: Windows<number | null> | undefined; counted: number | null; snapshot: number | null },
+): Figure<number> | null {
+  const { name, coverage, record, now } = window;
+  const lengthMs = WINDOW_MS[name];
+  const maxAgeMs = lengthMs === null ? MAX_AGE_MS.total : MAX_AGE_MS.window;
+  // A window ends now, so an import that ended earlier does not cover it. All sales that were imported are the operator's total.
+  const importedMaxAgeMs = lengthMs === null ? null : MAX_AGE_MS.window;
+  const since = lengthMs === null ? null : now - lengthMs;
+  const counted = toCounted(coverage, values.counted, {
+    subject: 'sales',
+    since,
+    maxAgeMs,
+    importedMaxAgeMs,
+    eachSource: true,
+  });
+  // A window that a current record lacks is not known: imported sales beside it would contradict the record.
+  const { reported } = values;
+  const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
+  return chooseFigure(
+    [
+      ...counted.filter((one) => one.kind !== 'imported' || lengthMs === null || !isReported),
+      ...toReported(record, reported?.[name], { source: 'analytics', maxAgeMs }),
+      ...toSnapshot(values.snapshot),
+    ],
+    now,
+  );
+}
+
+function hasAny(windows: Windows<number | null>): boolean {
+  return windows.allTime !== null || windows.sevenDay !== null || windows.twentyFourHour !== null;
+}

@@ -1,0 +1,296 @@
+// The rule that chooses figures: which kind of provenance wins, what is complete, and how old a figure may be.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { FloorFacts } from '../../../src/market/provenance/ask-floor-figure.ts';
+import { toAskFloorFigure } from '../../../src/market/provenance/ask-floor-figure.ts';
+import type { Coverage, CoverageKind, CoverageSubject } from '../../../src/market/provenance/coverage.ts';
+import type { Candidate } from '../../../src/market/provenance/figure.ts';
+import { MAX_AGE_MS, PROVENANCE_KINDS, chooseFigure } from '../../../src/market/provenance/figure.ts';
+import type { HoldingContext, HoldingFacts } from '../../../src/market/provenance/holdings.ts';
+import { toHoldingFigures } from '../../../src/market/provenance/holdings.ts';
+import type { TradeContext, TradeFacts } from '../../../src/market/provenance/trade.ts';
+import { toTradeFigures, toVolumeFigure } from '../../../src/market/provenance/trade.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, START } from '../../support/service/market.ts';
+
+const NOW = START;
+
+function candidate(kind: Candidate<number>['kind'], more: Partial<Candidate<number>> = {}): Candidate<number> {
+  return {
+    kind,
+    source: 'one',
+    at: NOW,
+    complete: true,
+    value: PROVENANCE_KINDS.indexOf(kind),
+    maxAgeMs: null,
+    ...more,
+  };
+}
+
+function covered(
+  kind: CoverageKind,
+  subject: CoverageSubject,
+  { source = kind, from = null, age = 0 }: { source?: string; from?: number | null; age?: number } = {},
+): Coverage {
+  return { kind, subject, source, from, to: NOW - age };
+}
+
+describe('a figure is chosen', () => {
+  test('of the strongest kind, whatever the order and the age of the candidates', () => {
+    for (const [index, kind] of PROVENANCE_KINDS.entries()) {
+      const weaker = PROVENANCE_KINDS.slice(index + 1).map((other) => candidate(other));
+      const chosen = chooseFigure([...weaker, candidate(kind, { at: NOW - DAY_MS })], NOW);
+      assert.deepEqual([chosen?.kind, chosen?.value], [kind, index]);
+    }
+  });
+
+  test('only among complete candidates', () => {
+    const chosen = chooseFigure([candidate('chain', { complete: false }), candidate('snapshot')], NOW);
+    assert.equal(chosen?.kind, 'snapshot');
+    assert.equal(chooseFigure([candidate('chain', { complete: false })], NOW), null);
+  });
+
+  test('only up to its maximum age, and says until when it is valid', () => {
+    const aged = (age: number) => chooseFigure([candidate('reported', { at: NOW - age, maxAgeMs: 100 })], NOW);
+    assert.equal(aged(99)?.validUntil, NOW + 1);
+    assert.equal(aged(100), null);
+  });
+
+  test('with a time in the future as if it had been received now', () => {
+    const chosen = chooseFigure([candidate('reported', { at: NOW + DAY_MS, maxAgeMs: 100 })], NOW);
+    assert.deepEqual([chosen?.at, chosen?.validUntil], [NOW, NOW + 100]);
+  });
+});
+
+const NO_SNAPSHOT: HoldingContext = {
+  snapshot: { supply: null, owners: null },
+  tokensComplete: false,
+  ownAssets: 2,
+  hasOwnBook: true,
+};
+const HOLDINGS: HoldingFacts = {
+  tokens: 9,
+  chainTokens: 8,
+  holders: 3,
+  mirroredAssets: 5,
+  record: null,
+  coverage: [],
+};
+const holdings = (facts: Partial<HoldingFacts> | null, context: Partial<HoldingContext> = {}) => {
+  const figures = toHoldingFigures(facts && { ...HOLDINGS, ...facts }, { ...NO_SNAPSHOT, ...context }, NOW);
+  return [figures.supply?.value ?? null, figures.owners?.value ?? null, figures.listedCount?.value ?? null];
+};
+
+describe('supply and owners', () => {
+  test('are not counted from a part of the tokens', () => {
+    assert.deepEqual(holdings({}).slice(0, 2), [null, null]);
+    const snapshot = { supply: 100, owners: 50 };
+    assert.deepEqual(holdings({}, { snapshot }).slice(0, 2), [100, 50]);
+    assert.deepEqual(holdings({ coverage: [covered('scan', 'tokens')] }).slice(0, 2), [9, null]);
+  });
+
+  test('are counted when a chain, a scan or the operator has all tokens', () => {
+    const both = (kind: CoverageKind) => [covered(kind, 'tokens'), covered(kind, 'owners')];
+    assert.deepEqual(holdings({ coverage: both('chain') }).slice(0, 2), [8, 3]);
+    assert.deepEqual(holdings({ coverage: both('scan') }).slice(0, 2), [9, 3]);
+    assert.deepEqual(holdings({}, { tokensComplete: true }).slice(0, 2), [9, 3]);
+    assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
+  });
+
+  test('of a chain are not replaced by a newer record, and the record replaces imported ones until it is a day old', () => {
+    const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
+    const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
+    assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);
+    const imported = { tokensComplete: true };
+    assert.deepEqual(holdings({ record: record(DAY_MS - 1) }, imported).slice(0, 2), [888, 777]);
+    assert.deepEqual(holdings({ record: record(DAY_MS) }, imported).slice(0, 2), [9, 3]);
+  });
+
+  test('are not counted once the coverage ended a day ago', () => {
+    const coverage = (age: number) => [covered('chain', 'tokens', { age }), covered('chain', 'owners', { age })];
+    assert.deepEqual(holdings({ coverage: coverage(DAY_MS - 1) }).slice(0, 2), [8, 3]);
+    assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
+  });
+
+  test('are those of the snapshot and unknown when the facts cannot be read', () => {
+    assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
+  });
+});
+
+describe('the listed count', () => {
+  const counted = (facts: Partial<HoldingFacts>, context: Partial<HoldingContext> = {}) => holdings(facts, context)[2];
+
+  test('is counted when each scanned source was read to its end within a day', () => {
+    const opensea = covered('scan', 'listings', { source: 'opensea' });
+    const late = covered('scan', 'listings', { source: 'magic-eden', age: DAY_MS });
+    assert.equal(counted({ coverage: [opensea] }), 7);
+    assert.equal(counted({ coverage: [opensea, late] }), null);
+    assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
+  });
+
+  test('is that of a record while it is younger than a day, and of imported listings after that', () => {
+    const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
+    const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
+    assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
+    assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
+  });
+
+  test('is of the own book alone when no other source has listings, and unknown when the book cannot be read or does not exist', () => {
+    assert.equal(counted({ mirroredAssets: 0 }), 2);
+    assert.equal(counted({ mirroredAssets: 0 }, { ownAssets: null }), null);
+    assert.equal(counted({ mirroredAssets: 0 }, { ownAssets: null, hasOwnBook: false }), null);
+    const coverage = [covered('scan', 'listings')];
+    assert.equal(counted({ coverage }, { ownAssets: null, hasOwnBook: false }), 5);
+    assert.equal(counted({ coverage }, { ownAssets: null }), null);
+  });
+});
+
+const windows = <T>(allTime: T, sevenDay: T, twentyFourHour: T) => ({ allTime, sevenDay, twentyFourHour });
+const UNKNOWN = windows(null, null, null);
+const TRADES: TradeFacts = {
+  record: null,
+  sums: { volumeRaw: windows(700n, 70n, 7n), sales: windows(300, 30, 3) },
+  coverage: [],
+};
+const CONTEXT: TradeContext = { decimals: 0, snapshotVolume: null };
+const trades = (facts: Partial<TradeFacts> | null, context: Partial<TradeContext> = {}) => {
+  const figures = toTradeFigures(facts && { ...TRADES, ...facts }, { ...CONTEXT, ...context }, NOW);
+  const values = ({ allTime, sevenDay, twentyFourHour }: typeof figures.volume) =>
+    [allTime, sevenDay, twentyFourHour].map((figure) => figure?.value ?? null);
+  return { volume: values(figures.volume), sales: values(figures.sales) };
+};
+
+describe('volume and sales', () => {
+  const report = (age: number, volume = windows<number | null>(11, 12, 13)) => ({
+    at: NOW - age,
+    volume,
+    sales: windows(21, 22, 23),
+  });
+
+  test('are not summed from a part of the sales', () => {
+    assert.deepEqual(trades({}), { volume: [null, null, null], sales: [null, null, null] });
+    assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
+  });
+
+  test('of a scan are complete in the windows that begin after the scan', () => {
+    const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
+    assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
+    assert.deepEqual(since(DAY_MS), [null, null, 7]);
+    assert.deepEqual(since(7 * DAY_MS), [null, 70, 7]);
+    assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }).volume, [700, 70, 7]);
+  });
+
+  test('of several scans are complete when each scan is', () => {
+    const coverage = [covered('scan', 'sales'), covered('scan', 'sales', { source: 'other', from: NOW - DAY_MS })];
+    assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
+  });
+
+  test('have no window once the coverage ended two hours ago, and no total once it ended a day ago', () => {
+    const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
+    assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
+    assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
+    assert.deepEqual(ended(DAY_MS), [null, null, null]);
+  });
+
+  test('of a record are served for two hours in the windows and for a day over all time, then those that were imported', () => {
+    const coverage = [covered('imported', 'sales')];
+    assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
+    assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
+    assert.deepEqual(trades({ coverage, record: report(DAY_MS) }).volume, [700, 70, 7]);
+  });
+
+  test('of a record do not replace those of a chain', () => {
+    const coverage = [covered('chain', 'sales', { age: HOUR_MS })];
+    assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
+  });
+
+  test('have no imported window beside a record without this window', () => {
+    const coverage = [covered('imported', 'sales')];
+    assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
+    assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
+  });
+
+  test('that were imported stay as a total, and have no window once the import is two hours old', () => {
+    const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
+    assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
+    assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
+  });
+
+  test('are zero when the sales are covered and there is none', () => {
+    const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0) };
+    assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }).sales, [0, 0, 0]);
+    assert.deepEqual(trades({ sums }).sales, [null, null, null]);
+  });
+
+  test('are unknown when the facts cannot be read, and volume when the currency is not known', () => {
+    assert.deepEqual(trades(null, { snapshotVolume: 5 }).volume, [null, null, null]);
+    const { volume, sales } = trades({ coverage: [covered('chain', 'sales')] }, { decimals: null });
+    assert.deepEqual(
+      [volume, sales],
+      [
+        [null, null, null],
+        [300, 30, 3],
+      ],
+    );
+  });
+
+  test('have one all-time volume, in the detail of a collection and in the list', () => {
+    for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
+      for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
+        const facts = { record, coverage, volumeRaw: TRADES.sums.volumeRaw.allTime };
+        const context = { decimals: 0, snapshotVolume: 5 };
+        const figures = toTradeFigures({ ...TRADES, record, coverage }, context, NOW);
+        assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
+      }
+    }
+  });
+});
+
+describe('the ask floor', () => {
+  const EMPTY: FloorFacts = {
+    own: null,
+    mirror: { cheapest: null, coverage: [] },
+    analytics: null,
+    stats: null,
+    snapshotFloorRaw: null,
+  };
+  const floorOf = (facts: Partial<FloorFacts>) => toAskFloorFigure({ ...EMPTY, ...facts }, NOW);
+  const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw });
+
+  test('is the cheapest listing of either book, whatever records report', () => {
+    const records = { analytics: reported(7n), stats: reported(8n), snapshotFloorRaw: 9n };
+    const mirror = { cheapest: 5n, coverage: [] };
+    assert.equal(floorOf({ own: 4n, mirror, ...records })?.value, 4n);
+    assert.equal(floorOf({ own: 6n, mirror, ...records })?.value, 5n);
+    assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
+  });
+
+  test('is that of the readable book when the other one cannot be read', () => {
+    const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
+    assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
+    assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
+    assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
+  });
+
+  test('is known to be none when the books are empty and every scan has ended within half an hour', () => {
+    const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
+    const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
+    const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });
+    assert.deepEqual([none?.value, none?.complete], [null, true]);
+    assert.equal(floorOf({ mirror: mirror(30 * MINUTE_MS), ...records })?.value, 1n);
+    assert.equal(floorOf({ mirror: mirror(0), ...records, own: undefined })?.value, 1n);
+    const imported = { cheapest: null, coverage: [covered('imported', 'listings', { age: DAY_MS })] };
+    assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
+  });
+
+  test('is that of the analytics record, then of the stats record, for half an hour each, then of the snapshot', () => {
+    const limit = 30 * MINUTE_MS;
+    const after = (analyticsAge: number, statsAge: number) =>
+      floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;
+    assert.equal(after(limit - 1, 0), 7n);
+    assert.equal(after(limit, limit - 1), 8n);
+    assert.equal(after(limit, limit), 9n);
+    assert.equal(MAX_AGE_MS.floor, limit);
+    assert.equal(floorOf({}), null);
+  });
+});
