@@ -11,6 +11,14 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 }
 
 /**
+ * The id of a mirrored listing of a signed order, and of the listing that a sale filled: `opensea_` and 32 hexadecimal digits. The order
+ * hash identifies the order at every marketplace; the id identifies the listing at one of them. `orderHash` in lower case.
+ */
+export function toListingIdOfOrder(listing: { source: string; chain: string; orderHash: string }): string {
+  return `${listing.source}_${toDigest(['order', listing.source, listing.chain, listing.orderHash])}`;
+}
+
+/**
  * A sale with a transaction is identified by its transaction, collection, asset and log index, whatever its source. Any other sale
  * is identified by its source, collection, asset, price, parties, time, listing and log index.
  */

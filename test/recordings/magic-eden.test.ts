@@ -166,7 +166,7 @@ test(
         chain: 'ethereum',
         contractAddress: CONTRACT,
         tokenId: '653',
-        id: '0x5844792a36ff5966a325d2180ebda80f8f63a7f3d4585e1c88615a111ce42942',
+        id: 'magic-eden_9e7f4701b835812467ee5266fcd4e560',
         orderHash: '0x5844792a36ff5966a325d2180ebda80f8f63a7f3d4585e1c88615a111ce42942',
         priceRaw: '39999000000000000',
         seller: '0xd8da6bf26964af9d7eed9e03e53415d37aa96045',

@@ -111,7 +111,7 @@ test('recorded orders become listings, each with its own hash', needsPayloads(OR
     chain: 'ethereum',
     contractAddress: GHOSTS.contractAddress,
     tokenId: '5333',
-    id: '0xe5abef0267b3c4f14aac409cc98a1afff8786055123e0f08273b17592ac97c17',
+    id: 'opensea_66f066c353946d472c833e8d4cffe98c',
     orderHash: '0xe5abef0267b3c4f14aac409cc98a1afff8786055123e0f08273b17592ac97c17',
     priceRaw: '489955000000000000',
     buyerTotalRaw: '489955000000000000',

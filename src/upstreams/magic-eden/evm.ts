@@ -4,6 +4,7 @@
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { nameAt } from '../../core/chains.ts';
+import { toListingIdOfOrder } from '../../market/row-keys.ts';
 import { MAGIC_EDEN } from './solana.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
@@ -131,15 +132,13 @@ function beginsLater(from: string, { begunBy = Number.POSITIVE_INFINITY }: Asked
 type Terms = { tokenId: string; priceRaw: bigint; expiresAt: string | null };
 
 function toListing(row: VendorRow, contract: AskedContract, { tokenId, priceRaw, expiresAt }: Terms): SourceRecord {
-  const id = requiredText(row, 'id');
   return {
     kind: 'listing',
     source: MAGIC_EDEN,
     chain: contract.chain.id,
     contractAddress: contract.contractAddress,
     tokenId,
-    id,
-    ...(ORDER_HASH.test(id) && { orderHash: id.toLowerCase() }),
+    ...readIdentity(row, contract),
     priceRaw: priceRaw.toString(),
     seller: requiredAddress(row, 'maker', 'evm'),
     timestamp: readTime(requiredText(row, 'createdAt'), 'createdAt'),
@@ -148,6 +147,14 @@ function toListing(row: VendorRow, contract: AskedContract, { tokenId, priceRaw,
 }
 
 const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
+
+/** Magic Eden identifies an ask of a signed order by the hash of the order, and other asks by an id of its own. */
+function readIdentity(row: VendorRow, { chain }: AskedContract): { id: string; orderHash?: string } {
+  const id = requiredText(row, 'id');
+  if (!ORDER_HASH.test(id)) return { id };
+  const orderHash = id.toLowerCase();
+  return { id: toListingIdOfOrder({ source: MAGIC_EDEN, chain: chain.id, orderHash }), orderHash };
+}
 
 function readPrice(row: VendorRow, contract: AskedContract): bigint {
   const price = toRow(row['price'], 'price');

@@ -3,6 +3,7 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
+import { toListingIdOfOrder } from '../../market/row-keys.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
@@ -151,7 +152,7 @@ function toListings(
       chain: contract.chain.id,
       contractAddress: contract.contractAddress,
       tokenId: offer.tokenId,
-      ...readIdentity(row),
+      ...readIdentity(row, contract),
       priceRaw: priceRaw.toString(),
       // The order's payments include fees and royalties, so its price is the buyer total.
       buyerTotalRaw: priceRaw.toString(),
@@ -168,10 +169,10 @@ function toListings(
 
 const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
 
-function readIdentity(row: VendorRow): { id: string; orderHash: string } {
-  const hash = requiredText(row, 'order_hash').toLowerCase();
-  if (!ORDER_HASH.test(hash)) rejectRow('order_hash', 'is not a hash');
-  return { id: hash, orderHash: hash };
+function readIdentity(row: VendorRow, { chain }: OpenSeaContract): { id: string; orderHash: string } {
+  const orderHash = requiredText(row, 'order_hash').toLowerCase();
+  if (!ORDER_HASH.test(orderHash)) rejectRow('order_hash', 'is not a hash');
+  return { id: toListingIdOfOrder({ source: OPENSEA, chain: chain.id, orderHash }), orderHash };
 }
 
 const ERC721 = 2;

@@ -2,6 +2,7 @@
 // the symbol, so that it is not mistaken for an amount of the native currency.
 
 import { parseAmount } from '../../core/amount.ts';
+import { toListingIdOfOrder } from '../../market/row-keys.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
@@ -62,7 +63,7 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
   if (requiredInteger(row, 'quantity') < 1) rejectRow('quantity', 'is zero');
   const tx = optionalText(row, 'transaction')?.toLowerCase() ?? null;
   if (tx !== null && !TRANSACTION.test(tx)) rejectRow('transaction', 'is not a hash');
-  const order = optionalText(row, 'order_hash')?.toLowerCase() ?? null;
+  const orderHash = optionalText(row, 'order_hash')?.toLowerCase() ?? null;
   const seller = optionalAddress(row, 'seller', 'evm');
   const buyer = optionalAddress(row, 'buyer', 'evm');
   return [
@@ -76,7 +77,9 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
       ...(seller !== null && { seller }),
       ...(buyer !== null && { buyer }),
       timestamp: toTime(requiredInteger(row, 'event_timestamp'), 'event_timestamp'),
-      ...(order !== null && { listingId: order }),
+      ...(orderHash !== null && {
+        listingId: toListingIdOfOrder({ source: OPENSEA, chain: contract.chain.id, orderHash }),
+      }),
       ...(tx !== null && { tx }),
     },
   ];

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectedState } from '../../support/chain/expected-state.ts';
-import type { ExpectedListing, ExpectedMarket } from './expected.ts';
+import type { ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
 /** The largest number of listings that are served for a collection: the cheapest ones. */
@@ -42,7 +42,8 @@ export async function findDifferences(service: TestService, expectation: Expecta
   for (const tokenId of tokens) {
     const { data } = await service.ok(`/v1/tokens/${CHAIN}/${contract}/${tokenId}`);
     const listing = market.byToken.get(tokenId);
-    if (!isAnyOf(listing, data.listing)) expect(`listing of token ${tokenId}`, data.listing, listing?.rows[0] ?? null);
+    if (!isAnyOf(listing?.tokenRows, data.listing))
+      expect(`listing of token ${tokenId}`, data.listing, listing?.tokenRows[0] ?? null);
     const owner = data.listing?.seller ?? chainState.owners.get(`${contract}:${tokenId}`);
     expect(`owner of token ${tokenId}`, data.owner, { address: owner, kind: 'wallet', label: null });
   }
@@ -69,14 +70,14 @@ export async function findWindowDifferences(
   // The served orders are the expected ones. Their fields and their sort order may still differ.
   if (differences.length > 0) return differences;
   for (const [index, listing] of expected.entries()) {
-    if (isAnyOf(listing, served[index])) continue;
+    if (isAnyOf(listing.rows, served[index])) continue;
     differences.push(`row ${index}: ${JSON.stringify(served[index])}, should be ${JSON.stringify(listing.rows[0])}`);
   }
   return differences;
 }
 
-function isAnyOf(expected: ExpectedListing | undefined, actual: unknown): boolean {
-  return expected ? expected.rows.some((row) => isDeepStrictEqual(row, actual)) : actual === null;
+function isAnyOf(rows: readonly object[] | undefined, actual: unknown): boolean {
+  return rows ? rows.some((row) => isDeepStrictEqual(row, actual)) : actual === null;
 }
 
 function floorsOf({ askFloor, buyerFloor }: ExpectedMarket) {

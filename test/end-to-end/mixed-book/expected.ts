@@ -1,6 +1,7 @@
 // The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must never use
 // the service's code.
 
+import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
 import type { Hex } from 'viem';
 import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
 import type { MarketplaceListing } from './marketplaces.ts';
@@ -26,7 +27,14 @@ export type Book = {
 };
 
 /** A listing of a token. Any one of `rows` may be served: they are equal in price and order id, so no rule prefers one of them. */
-export type ExpectedListing = { tokenId: string; raw: bigint; orderId: string; rows: readonly object[] };
+export type ExpectedListing = {
+  tokenId: string;
+  raw: bigint;
+  orderId: string;
+  rows: readonly object[];
+  /** The rows as the token endpoint serves them: with the order hash as the id of a mirrored listing. */
+  tokenRows: readonly object[];
+};
 
 export type ExpectedMarket = {
   /** The listing that is served for each token, cheapest first. Not limited to the size of a window. */
@@ -70,7 +78,7 @@ export function applyFetch(
   }
 }
 
-type Candidate = { tokenId: string; raw: bigint; orderId: string; own: boolean; row: object };
+type Candidate = { tokenId: string; raw: bigint; orderId: string; own: boolean; row: object; tokenRow: object };
 
 /** The listings and floors that the service must serve at `now`, in milliseconds. */
 export function computeMarket(book: Book, now: number): ExpectedMarket {
@@ -115,7 +123,14 @@ function cheapestOf(candidates: readonly Candidate[]): ExpectedListing {
   if (!first) throw new Error('a group is never empty');
   const equal = others.filter((other) => compare(first, other) === 0);
   const { tokenId, raw, orderId } = first;
-  return { tokenId, raw, orderId, rows: [first, ...equal].map(({ row }) => row) };
+  const served = [first, ...equal];
+  return {
+    tokenId,
+    raw,
+    orderId,
+    rows: served.map(({ row }) => row),
+    tokenRows: served.map(({ tokenRow }) => tokenRow),
+  };
 }
 
 /** The ask of an own order is what its offerer receives. */
@@ -138,15 +153,16 @@ function toOwnCandidate(book: Book, { listing, orderId, timestamp }: OwnOrder): 
   const raw = askOf(listing);
   const tokenId = tokenOf(listing);
   const row = toRow(book, { listing, raw, orderId, timestamp, marketplace: 'MERCAT' });
-  return { tokenId, raw, orderId, own: true, row };
+  return { tokenId, raw, orderId, own: true, row, tokenRow: row };
 }
 
 function toMirroredCandidate(book: Book, source: string, listing: MarketplaceListing): Candidate {
-  const { hash: orderId, listedAt } = listing;
+  const { hash, listedAt } = listing;
+  const orderId = toListingIdOfOrder({ source, chain: book.chain, orderHash: hash });
   const raw = priceOf(listing);
   const timestamp = new Date(listedAt * 1_000).toISOString();
   const row = toRow(book, { listing, raw, orderId, timestamp, marketplace: source });
-  return { tokenId: tokenOf(listing), raw, orderId, own: false, row };
+  return { tokenId: tokenOf(listing), raw, orderId, own: false, row, tokenRow: { ...row, orderId: hash } };
 }
 
 type RowTerms = {

@@ -193,7 +193,11 @@ function ownListing(n: number, listedAt: number): object {
 async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
   const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
   const listed = (source: string, id: string) =>
-    has(`select 1 from indexer.listing where source = $1 and id = $2 and status = 'active'`, source, id);
+    has(
+      `select 1 from indexer.listing where source = $1 and coalesce(order_hash, id) = $2 and status = 'active'`,
+      source,
+      id,
+    );
   const sold = (tx: string) => has(`select 1 from indexer.sale where tx = $1`, tx);
   const known = (asset: string) => has(`select 1 from indexer.token where asset = $1 and name is not null`, asset);
   const arrived: Record<string, boolean> = {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChains } from '../../../src/core/chains.ts';
 import { parseJsonText } from '../../../src/core/json-text.ts';
+import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
 import { parseMagicEdenAsks, walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
 import {
   assertValidRecords,
@@ -32,7 +33,7 @@ test('an ask of the older API is left out when it is of another marketplace, and
   assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], rejected: [], unsupported: [], skipped: 1 });
   const own = orders.map((order) => ({ ...order, source: { domain: 'magiceden.io' } }));
   const { records } = parseMagicEdenAsks(own, kites);
-  const id = orders[0]?.['id'];
+  const orderHash = String(orders[0]?.['id']);
   assert.deepEqual(records, [
     {
       kind: 'listing',
@@ -40,8 +41,8 @@ test('an ask of the older API is left out when it is of another marketplace, and
       chain: 'ethereum',
       contractAddress: KITES,
       tokenId: '41',
-      id,
-      orderHash: id,
+      id: toListingIdOfOrder({ source: 'magic-eden', chain: 'ethereum', orderHash }),
+      orderHash,
       priceRaw: '52500000000000000',
       seller: String(orders[0]?.['maker']).toLowerCase(),
       timestamp: '2024-06-10T06:13:20.500Z',

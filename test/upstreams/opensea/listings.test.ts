@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
 import {
   parseOpenSeaListings,
@@ -43,7 +44,7 @@ test('a page of listings becomes records, and a listing in another currency is l
     chain: 'apechain',
     contractAddress: APES.contract,
     tokenId: '1',
-    id: hash,
+    id: toListingIdOfOrder({ source: 'opensea', chain: 'apechain', orderHash: hash }),
     orderHash: hash,
     priceRaw: '1500000000000000000',
     buyerTotalRaw: '1500000000000000000',
@@ -80,7 +81,7 @@ test('an order in the format of 2023 becomes the same listing as in the current 
     chain: 'ethereum',
     contractAddress: kites.contractAddress,
     tokenId: '41',
-    id: order.order_hash,
+    id: toListingIdOfOrder({ source: 'opensea', chain: 'ethereum', orderHash: order.order_hash }),
     orderHash: order.order_hash,
     priceRaw: '250000000000000000',
     buyerTotalRaw: '250000000000000000',
@@ -98,7 +99,7 @@ test('all pages of listings are read, and the walk is reported as complete', asy
   const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.deepEqual([rejected, end], [[], { gap: null, pages: 3, rows: 450 }]);
   assert.deepEqual(
-    records.map((record) => [record['id'], record['priceRaw'], record['seller']]),
+    records.map((record) => [record['orderHash'], record['priceRaw'], record['seller']]),
     market.listings.map(({ hash, total, seller }) => [hash, total.toString(), seller]),
   );
   assertTaken(records);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
 import { parseOpenSeaSales, walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
 import { emptyPage } from '../../../src/upstreams/response-rows.ts';
 import { toReasons } from '../../support/replay/every-fault.ts';
@@ -28,7 +29,7 @@ test('sales are read back to a given time, the newest first, and the price of a 
     seller: makeAddress(1),
     buyer: makeAddress(2),
     timestamp: '2026-02-02T02:40:01.000Z',
-    listingId: makeHash(1_770_000_001),
+    listingId: toListingIdOfOrder({ source: 'opensea', chain: 'apechain', orderHash: makeHash(1_770_000_001) }),
     tx: makeHash(90_001),
   });
   assertTaken(records);

@@ -105,10 +105,10 @@ forEachEngine('OpenSea', (engine) => {
     );
   const listed = async () => {
     const rows = await db.query(
-      `select id, asset, price_raw, buyer_total_raw, seller, status from indexer.listing order by price_raw, id`,
+      `select order_hash, asset, price_raw, buyer_total_raw, seller, status from indexer.listing order by price_raw, order_hash`,
     );
     return rows.map((row) => [
-      row['id'],
+      row['order_hash'],
       row['asset'],
       row['price_raw'],
       row['buyer_total_raw'],
@@ -285,7 +285,9 @@ forEachEngine('OpenSea', (engine) => {
     replay.reset();
     const { problems, retired } = await done('listings', DUE);
     assert.deepEqual([problems, retired, replay.count(/best/)], [[], 0, 2]);
-    const rows = await db.query(`select price_raw, status from indexer.listing where id = $1`, [makeHash(80_000)]);
+    const rows = await db.query(`select price_raw, status from indexer.listing where order_hash = $1`, [
+      makeHash(80_000),
+    ]);
     assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
     // A list that is sorted by total price is not rejected either.
     market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
