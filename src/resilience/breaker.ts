@@ -49,8 +49,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Whether the caller may make its call. `trial`: it may, and the result of its call closes the breaker or opens it again. Other
-   * callers get `no` until then.
+   * Whether the caller may make its call. `trial`: it may, as the only caller, and the next reported result closes the breaker or opens
+   * it again. That result can also be one of a call that began before the breaker opened.
    */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';
@@ -69,11 +69,11 @@ export class CircuitBreaker {
    * was closed already.
    */
   succeeded(): boolean {
-    const closed = this.#state !== 'closed';
+    const wasOpen = this.#state !== 'closed';
     this.#state = 'closed';
     this.#failures = 0;
     this.#openings = 0;
-    return closed;
+    return wasOpen;
   }
 
   /**
@@ -92,7 +92,7 @@ export class CircuitBreaker {
     return wasClosed;
   }
 
-  /** Records that a call was aborted before its result was known. If it was the trial, the next caller makes another trial. */
+  /** Records that a call was aborted before its result was known. If a trial is in progress, it ends, and the next caller makes another. */
   abandoned(): void {
     if (this.#state === 'trial') this.#state = 'open';
   }
@@ -122,7 +122,7 @@ export class BackgroundTrials {
     this.#attempt = attempt;
   }
 
-  /** Call this when the breaker has opened: trials follow until it is closed. */
+  /** Call this when the breaker has opened. Trials follow until the breaker is closed or `stop` is called. */
   start(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#timer ?? undefined);
@@ -136,12 +136,14 @@ export class BackgroundTrials {
   }
 
   async #try(): Promise<void> {
-    // An earlier call may have succeeded and closed the breaker, before this trial or during it.
+    // A call that began before the breaker opened has succeeded and closed the breaker meanwhile.
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();
-    if (this.#breaker.state() !== 'trial') return;
-    this.#breaker.failed();
+    // Either the trial has succeeded, or a call that began before the breaker opened.
+    if (this.#breaker.state() === 'closed') return;
+    // The state is `open` when such a call failed during the trial: then the breaker has ended the trial already.
+    if (this.#breaker.state() === 'trial') this.#breaker.failed();
     this.start();
   }
 }

@@ -177,6 +177,18 @@ describe('trials in the background', () => {
     assert.deepEqual([breaker.state(), breaker.failures()], ['closed', 0]);
   });
 
+  test('go on after a trial during which a call that was already in progress has failed', async (t) => {
+    const trial = Promise.withResolvers<void>();
+    const { breaker, pass, attempts } = startTrials(t, () => trial.promise);
+    await pass(100);
+    assert.equal(breaker.state(), 'trial');
+    breaker.failed();
+    trial.resolve();
+    await pass(0);
+    await pass(200);
+    assert.equal(attempts(), 2, 'a breaker without callers would otherwise stay open for ever');
+  });
+
   test('end when they are stopped, and cannot be started again', async (t) => {
     const { trials, pass, attempts } = startTrials(t, async () => undefined);
     await pass(100);
