@@ -15,7 +15,7 @@ import { toVolumeAllTime } from './volumes.ts';
 const NAME_LENGTH_MAX = 500;
 
 /**
- * Finds the collection, and records the view of it. Throws `not_found` when `id` names no collection, `unavailable` when the
+ * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, `unavailable` when the
  * collection records cannot be read.
  */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
@@ -36,9 +36,9 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The cache tag of a response to a request for `id`: the collection for its slug or canonical id, all collections for an address.
- * A change of any collection can change which one an address names: another chain's collection with that address may be added, or
- * may come to have the larger volume.
+ * The cache tag of a response to a request for `id`. If `id` is the collection's slug or canonical id, the tag is that collection.
+ * If `id` is an address, the tag is ALL_COLLECTIONS: the same address can exist on several chains, so a change of another
+ * collection can decide which one is chosen.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
@@ -52,7 +52,7 @@ export function locationOf(market: Market, collection: Collection): CollectionLo
   return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
 }
 
-/** The canonical id, the slug and the address that `id` may be; null when no record can have such a name. */
+/** `id` read in three ways: as a canonical id, as a slug and as an address. Null when no record can match it. */
 function toNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
   if (id === '' || id.length > NAME_LENGTH_MAX || id.includes('\0') || !id.isWellFormed()) return null;
   const canonical = parseCollectionId(chains, id);

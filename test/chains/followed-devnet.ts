@@ -1,4 +1,4 @@
-// A simulation on a local chain, and a database that follows the chain step by step under the control of the test. Listed orders are
+// A simulation on a local chain, and a follower that the test runs step by step to bring a database up to date with the chain. Listed orders are
 // stored directly, without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
@@ -39,7 +39,7 @@ const SIZE: WorldSize = { people: 5, collections: 1, tokens: 30, editions: 6 };
 const BOOK_SIZE = 40;
 const STEPS_MAX = 2_000;
 
-/** Starts a local chain that the service takes for Ethereum. The database that `open` returns follows its collections from block 0. */
+/** Starts a local chain that the service takes for Ethereum. The collections of the chain are followed from block 0, in the database that `open` returns. */
 export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
   let skippedMs = 0;
   const clock = () => Date.now() + skippedMs;
@@ -133,7 +133,7 @@ async function insertListing(
 ): Promise<void> {
   const { components, hash, signature, tokens } = listing;
   const [token] = tokens;
-  if (!token) throw new Error('a listing offers a token');
+  if (!token) throw new Error('the listing offers no token');
   const collectionId = `${chain}_${token.contract}`;
   const orderId = `${collectionId}_${token.tokenId}_${id}`;
   await main.transaction(async (tx) => {

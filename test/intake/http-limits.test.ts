@@ -14,8 +14,9 @@ import { startTestService } from '../support/service/service.ts';
 
 const MEGABYTE = 1024 * 1024;
 const RECORDS_BYTES_MAX = 64 * MEGABYTE;
-/** Bytes between two measurements of memory while a stream is sent, and the memory that service and client may use for it. */
+/** Memory is measured each time this many bytes have been sent. */
 const MEASURE_EVERY_BYTES = 8 * MEGABYTE;
+/** By how many bytes memory may grow during a stream. Service and client share this process. */
 const HELD_MAX = 16 * MEGABYTE;
 const REQUESTS_MAX = 8;
 const FAILURES_MAX = 60;
@@ -67,7 +68,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     };
 
-    test('all requests of a key to any route of the intake count towards one limit in a minute, with any status', async () => {
+    test('each key has one limit per minute for all routes of the intake, and a request counts whatever its status is', async () => {
       const scopes = ['orders:write', 'intake:write'];
       const [key, other] = [await newKey(...scopes), await newKey(...scopes)];
       const record = toNdjson([token({ tokenId: '77' })]);
@@ -100,7 +101,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     });
 
-    test('an address has 60 failed authentications in a minute, and valid keys still work from it', async () => {
+    test('an address may fail to authenticate 60 times in a minute; further failures get 429, but valid keys still work from it', async () => {
       const key = await newKey('orders:write');
       const start = now;
       for (let failures = 0; failures < FAILURES_MAX; failures += 1) {

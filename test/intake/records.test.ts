@@ -100,7 +100,7 @@ describe('an accepted record', () => {
     }
   });
 
-  test("the id of the service's own listing on Solana begins with the service's name exactly once", () => {
+  test("an own listing on Solana gets the service's name as the prefix of its id, unless the id already has that prefix", () => {
     const own = {
       source: 'mercat',
       chain: 'solana',
@@ -171,7 +171,7 @@ describe('the identity of a record', () => {
     for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
   });
 
-  test('the keys of given records never change, so that rows stored by earlier versions are found', () => {
+  test('the keys of these sample records are the ones that earlier versions stored, so that their rows are still found', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
     assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');

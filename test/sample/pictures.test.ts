@@ -75,6 +75,6 @@ function checkSvg(svg: string): void {
   assert.equal(end, svg.length, `not well formed at: ${svg.slice(end, end + 60)}`);
   assert.deepEqual(open, []);
   assert.ok(svg.startsWith(`<svg xmlns='http://www.w3.org/2000/svg'`));
-  assert.equal(svg.split('://').length, 2, 'the only address is the name space');
+  assert.equal(svg.split('://').length, 2, 'the XML namespace must be the only URL');
   for (const [, id] of svg.matchAll(/(?:url\(|href=')#?([^')]*)/g)) assert.ok(svg.includes(` id='${id}'`), `#${id}`);
 }

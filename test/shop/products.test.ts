@@ -90,7 +90,7 @@ forEachStore('products', (store) => {
       await shop.ok('POST', '/inventory', { product_id: id, adjustment: -3 });
       assert.equal((await readLast()).inventory, 4);
       await store.query(`update main.product set name = 'Elsewhere', version = version + 1 where id = $1`, [id]);
-      assert.equal((await readLast()).name, 'Elsewhere', 'a change by another process is not in the list');
+      assert.equal((await readLast()).name, 'Elsewhere', 'a change by another process must be in the list');
       await shop.ok('DELETE', `/products/${id}`);
       assert.equal((await readLast()).id, other.id);
     });
@@ -200,7 +200,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('logs a new `inventory` as a set in the adjustment log, and can send inventory.low before product.updated', async () => {
+    test('logs a new `inventory` as one adjustment to that value; when the stock becomes low, inventory.low precedes product.updated', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       const { data } = await shop.ok('PUT', `/products/${id}`, { inventory: 4, name: 'Few' });

@@ -1,5 +1,5 @@
-// Gives every source of a vendor a response of another operation, or of a collection that was not requested. No source may make an
-// incorrect record from it, or report the walk as complete.
+// Gives every source of a vendor a response of another operation, or of a collection that was not requested. No reading function may
+// make an incorrect record from it, or report that it has read the complete list.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const sources = createSources({
   asks: '0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad',
 });
 
-/** The source that each response belongs to, and how many records of which kinds it gives there. */
+/** For each fixture: the only function that makes records from it, and their number by kind. Null when no function does. */
 const RIGHT: Readonly<Record<string, readonly [source: string, records: object] | null>> = {
   'magic-eden/listings': ['listings', { listing: 2, token: 1 }],
   'magic-eden/activities': ['sales', { sale: 1 }],
@@ -51,7 +51,7 @@ const RIGHT: Readonly<Record<string, readonly [source: string, records: object] 
 for (const [file, right] of Object.entries(RIGHT)) {
   const folder = file.split('/', 1)[0] ?? '';
   const vendor = folder === 'das' ? 'helius' : (folder as keyof typeof sources);
-  test(`${file} gives records at the source that it belongs to, and at no other`, async (t) => {
+  test(`only the function for its operation makes records from ${file}`, async (t) => {
     const replay = await startSameResponse(t);
     const text = readFixture(`${file}.json`);
     replay.give(vendor === 'helius' ? JSON.stringify({ ...JSON.parse(text), id: 'mercat' }) : text);

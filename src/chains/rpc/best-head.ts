@@ -51,7 +51,7 @@ export class BestHead {
     this.accept(number);
   }
 
-  /** Records that an implausible head was seen. Returns the milliseconds since the first implausible head after the last accepted one. */
+  /** Records that an implausible head was seen. Returns for how long only such heads have been seen, in ms: accepting a head restarts it. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

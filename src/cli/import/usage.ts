@@ -64,7 +64,7 @@ export function readImportRequest(
   };
 }
 
-/** For recorded responses `format` is `ndjson`, because the intake receives the records that are made from the responses. */
+/** For recorded responses `format` is `ndjson`: the command makes records from the responses and sends these to the intake as NDJSON. */
 function readFormat(text = 'ndjson'): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
   const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
   const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);
@@ -75,9 +75,10 @@ function readFormat(text = 'ndjson'): { format: ImportFormat; recordedFormat: Re
 
 function requireFiles(files: readonly string[], { format }: ImportFlags): void {
   for (const file of files) if (file !== '-') requireReadable(file);
-  if (files.filter((file) => file === '-').length > 1) wrongUsage('- can be given once');
+  if (files.filter((file) => file === '-').length > 1) wrongUsage('standard input (-) can be given only once');
   const csv = files.find((file) => /\.csv(\.gz)?$/i.test(file));
-  if (csv && format === undefined) wrongUsage(`${csv} looks like CSV: use --format csv, or --format ndjson`);
+  if (csv && format === undefined)
+    wrongUsage(`${csv} has the name of a CSV file: give --format csv, or --format ndjson if it contains NDJSON`);
 }
 
 function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorded: boolean }): void {
@@ -91,7 +92,7 @@ function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorde
   }
 }
 
-/** The column map from the file of --map, with the fields of --set and --column in addition or instead. */
+/** The column map from the file of --map, if there is one. --set and --column add fields, or replace fields of the same name. */
 function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): CsvMap {
   const fields: Record<string, unknown> = map === undefined ? {} : readMapFile(map);
   for (const text of set) {

@@ -36,7 +36,7 @@ test('a top-level array is split into its elements, for chunks of any size', asy
   assert.deepEqual(await split(''), []);
 });
 
-test('each value has the line on which it begins, and the number of its top-level value', async () => {
+test('each value has the line on which it begins, and the position in the file of the top-level value that contains it', async () => {
   const text = `${JSON.stringify(VALUE)}\r\n\n${JSON.stringify(VALUE, null, 1)}{"x":1}\n[1,\n2]\nnull\n7`;
   for (const chunkSize of [1, 5, 10_000]) {
     const values = await split(text, chunkSize);
@@ -57,7 +57,7 @@ test('each value has the line on which it begins, and the number of its top-leve
   }
 });
 
-test('text that is not complete JSON is an error with its line, after the values before it', async () => {
+test('malformed or truncated JSON causes an error that names a line; the values before it are produced first', async () => {
   const cases: [string, number, RegExp][] = [
     ['{"a":1}\n{"b":[1', 1, /^the file ends within the response that begins on line 2$/],
     ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2$/],

@@ -8,7 +8,7 @@ import { ProcessBudget } from '../../../src/upstreams/budget.ts';
 import { APES, makeAddress } from '../../support/replay/opensea.ts';
 import { assetOf, apes, start, walk, assertTaken, makeMarket } from './opensea-market.ts';
 
-test('a single token has its rank and its owner; the tokens of a contract have their names and pictures', async (t) => {
+test('reading one token gives its rank and owner; reading all tokens of a contract gives one record for each', async (t) => {
   const { upstream } = await start(t, [makeMarket()]);
   const { records } = await readOpenSeaToken(upstream, apes, assetOf('7'));
   assert.deepEqual(records, [
@@ -30,7 +30,7 @@ test('a single token has its rank and its owner; the tokens of a contract have t
   await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
 });
 
-test('the walk over all tokens leaves half of the burst of requests to other sources', async (t) => {
+test('the walk over all tokens uses at most half of the burst of requests; the other half is left for more urgent reads of OpenSea', async (t) => {
   const { connect, replay } = await start(t, [makeMarket()]);
   const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
   const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
