@@ -1,4 +1,4 @@
-// Addresses and token ids in canonical form. Text from outside becomes one of these branded types once, where it is parsed.
+// Addresses and token ids in canonical form. Text from outside is parsed once, into the branded types `Address` and `AssetId`.
 // EVM addresses are lower case; Solana addresses keep their case.
 
 import { base58 } from '@scure/base';
@@ -61,7 +61,7 @@ export function toTokenId(number: bigint): AssetId {
 /** How a MarketItem or token names an asset on the wire. At most one of `tokenId` and `mint` is not null. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
-/** On Solana `contractAddress` is null: the collection has the collection mint. A bundle has neither `tokenId` nor `mint`. */
+/** On Solana `contractAddress` is null, because a mint alone identifies an asset. A bundle has neither `tokenId` nor `mint`. */
 export function toAssetNames(family: ChainFamily, contractAddress: Address, asset: SoldAsset): AssetNames {
   return family === 'evm'
     ? { contractAddress, tokenId: asset, mint: null }

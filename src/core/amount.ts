@@ -1,5 +1,5 @@
-// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. A double is only made for output that is not exact,
-// such as `decimal` of a Price and dollars.
+// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. A double is made only for output that may be
+// rounded, such as `decimal` of a Price, and dollars.
 
 export const UINT256_MAX = 2n ** 256n - 1n;
 

@@ -22,9 +22,9 @@ export type Chain = {
   readonly wrappedNative: Address | null;
   /** The deployments of Seaport on the chain, oldest version first. */
   readonly seaport: readonly SeaportDeployment[];
-  /** By vendor, its names of the chain. CoinGecko's are names of the native currency, because it has prices of currencies only. */
+  /** The names of the chain at each vendor. For CoinGecko they are names of the native currency, because it knows only currencies. */
   readonly names: ChainNames;
-  /** Whether the last buyer floor is stored, and served as stale while the current one cannot be read. */
+  /** Whether the last buyer floor is stored. If it is, it is served, marked as stale, while the current floor cannot be read. */
   readonly keepsBuyerFloor: boolean;
   /** False for the chain of the setting EXTRA_CHAIN. It is accepted and served, but the published schema enumerations lack it. */
   readonly published: boolean;
@@ -44,13 +44,13 @@ const SEAPORT_1_4 = { address: evm('0x00000000000001ad428e4906ae43d8f9852d0dd6')
 const SEAPORT_1_5 = { address: evm('0x00000000000000adc04c56bf30ac9d3c0aaf14dc'), version: '1.5' };
 const SEAPORT_1_6 = { address: evm('0x0000000000000068f116a894984e2db1123eb395'), version: '1.6' };
 
-/** Seaport at the addresses that its developers use on every chain. The conduits of these deployments have one controller. */
+/** Seaport at the addresses that its developers use on every chain. All these deployments share one conduit controller. */
 export const CANONICAL_SEAPORT: readonly SeaportDeployment[] = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
 
 /**
- * Where the deployments were found. 1.1 and 1.4 on Ethereum and Polygon: the signatures of recorded orders verify against these
- * addresses (see the tests). 1.6 on all six EVM chains: OpenSea's SDK names the canonical address for each of them. A version that
- * is listed but not deployed does no harm, because an address without code emits no events.
+ * The published chains. The evidence for their Seaport deployments is as follows. For 1.1 and 1.4 on Ethereum and Polygon, the
+ * signatures of recorded orders verify against these addresses (see the tests). For 1.6 on all six EVM chains, OpenSea's SDK names
+ * the canonical address. A version that is listed but not deployed does no harm, because an address without code emits no events.
  */
 const PUBLISHED = [
   {
@@ -142,7 +142,7 @@ const PUBLISHED = [
   },
 ] as const satisfies readonly Omit<Chain, 'published'>[];
 
-/** The chain ids in the published schema enumerations, in their order there. */
+/** The ids of the published chains, in the order of the published schema enumerations. */
 export const PUBLISHED_CHAIN_IDS = PUBLISHED.map((chain) => chain.id);
 
 /** Names that vendors have for EVM chains that EXTRA_CHAIN may add, by chain id. */
@@ -200,7 +200,10 @@ export function isNameAt(chain: Chain, vendor: string, name: string): boolean {
 const EXTRA_CHAIN = /^([a-z][a-z0-9-]{1,30}):(evm|solana):([A-Za-z0-9]{1,12}):(\d{1,2})(?::(\d{1,10}))?$/;
 const DECIMALS_MAX = 36;
 
-/** Parses `id:family:symbol:decimals[:chainId]`. Null when the text has another form, or when its id is that of a published chain. */
+/**
+ * Parses `id:family:symbol:decimals[:chainId]`. Null when the text has another form, when `decimals` exceeds 36, or when a published
+ * chain has this id.
+ */
 export function parseExtraChain(text: string): Chain | null {
   const [, id, family, symbol, decimals, chainId] = EXTRA_CHAIN.exec(text) ?? [];
   if (!id || !symbol || Number(decimals) > DECIMALS_MAX) return null;

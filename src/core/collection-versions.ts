@@ -1,6 +1,6 @@
-// Numbers the changes of collections, so that cached responses that are out of date are recognised. The number of the latest change
-// is stored with each response, as it was before the response's data was read. The response is out of date when the collections
-// of its cache tag have a later change.
+// Numbers the changes of collections, so that cached responses that are out of date are recognised. Before the data of a response is
+// read, the number of the latest change is read, and this number is stored with the response. The response is out of date as soon as
+// the collections of its cache tag have a change with a higher number.
 
 /** The tag of responses about several collections: a change of any collection makes them out of date. */
 export const ALL_COLLECTIONS = '*';
@@ -46,5 +46,5 @@ export class CollectionVersions {
 /** What one committed write changed: the kinds of its records, and their collections. */
 export type Change = { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<string> };
 
-/** Called after the commit, so that cached responses can be dropped. */
+/** Called after the commit, so that cached responses with the earlier data count as out of date. */
 export type OnChanged = (change: Change) => void;

@@ -1,5 +1,6 @@
 // Collection identity. The canonical id is `<chain>_<address>`, with the address in lower case even on Solana, where case matters.
-// So the address to use on a chain is read from the collection's record, and not from its id.
+// A Solana address cannot be recovered from its lower-case form. So code that needs the address reads it from the collection's
+// record, and never from the id.
 
 import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
@@ -23,7 +24,7 @@ export type Collection = {
   snapshot: CollectionSnapshot;
 };
 
-/** The last statistics that were stored with the record, used when no fresher ones are known. `volumeAllTime` is in native units. */
+/** The statistics stored with the record, used when no fresher statistics are known. `volumeAllTime` is in native units. */
 export type CollectionSnapshot = {
   floorRaw: bigint | null;
   volumeAllTime: number | null;
@@ -39,8 +40,8 @@ export function toCollectionId(chainId: string, address: Address): string {
 }
 
 /**
- * The id of a collection record, which may lack a chain or an address. Without an address the slug stands in its place; without a
- * chain the id has no prefix. Null when the record has neither an address nor a slug.
+ * The id of a collection record, which may lack a chain or an address. Without an address the slug takes the place of the address.
+ * Without a chain the id has no `<chain>_` prefix. Null when the record has neither an address nor a slug.
  */
 export function toRecordedCollectionId(
   chainId: string | null,
@@ -58,7 +59,8 @@ export function parseCollectionId(chains: Chains, text: string): { chainId: stri
   const chain = split < 0 ? undefined : chains.get(text.slice(0, split));
   if (!chain) return null;
   const address = text.slice(split + 1);
-  // In lower case a base58 `L` becomes `l`, which is not in the base58 alphabet, so the address cannot be decoded here.
+  // A Solana address in lower case cannot be decoded: `l`, the lower case of `L`, is not in the base58 alphabet. So only its
+  // characters and its length are checked.
   const wellFormed =
     chain.family === 'evm' ? parseAddress('evm', address) !== null : /^[1-9A-Za-z]{32,44}$/.test(address);
   return wellFormed ? { chainId: chain.id, addressLower: address.toLowerCase() } : null;

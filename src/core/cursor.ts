@@ -1,22 +1,23 @@
-// Page cursors: opaque, URL-safe and authenticated. A cursor is valid in one scope (endpoint, collection, chain and sort), so that
-// a cursor of another endpoint, or one that was altered or made up, is rejected.
+// Page cursors: opaque, URL-safe and authenticated. A cursor is valid in one scope (endpoint, collection, chain and sort order). A
+// cursor from another scope, an altered cursor and an invented cursor are rejected.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const TAG_BYTES = 16;
 const CURSOR_LENGTH_MAX = 1_000;
 
-/** The cursor that carries `payload` (any text) within `scope`. */
+/** The cursor that carries `payload`, well-formed text of 1 to 734 bytes in UTF-8, within `scope`. `openCursor` rejects longer cursors. */
 export function sealCursor(secret: Buffer, scope: string, payload: string): string {
   const body = Buffer.from(payload, 'utf8');
   return Buffer.concat([tagOf(secret, scope, body), body]).toString('base64url');
 }
 
-/** The payload of a cursor that `sealCursor` made with the same secret and scope; null for everything else. */
+/** The payload of a cursor that `sealCursor` made with the same secret and scope. Null for any other text. */
 export function openCursor(secret: Buffer, scope: string, cursor: string): string | null {
   if (cursor.length > CURSOR_LENGTH_MAX) return null;
   const bytes = Buffer.from(cursor, 'base64url');
-  // Decoding is lenient (padding, stray characters, unused bits), so only the one spelling that was issued is accepted.
+  // `Buffer.from` ignores padding, stray characters and unused bits. So several texts decode to the same bytes, and only the text
+  // that `sealCursor` returned is accepted.
   if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return null;
   const body = bytes.subarray(TAG_BYTES);
   return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, scope, body)) ? body.toString('utf8') : null;

@@ -1,4 +1,4 @@
-// Structured logs on standard error, one JSON object a line. Standard output is for the results of commands.
+// Structured logs on standard error, with one JSON object per line. Standard output is for the results of commands.
 
 import { describeError } from './errors.ts';
 

@@ -24,7 +24,7 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
 
 /**
  * Rounds to cents from one dollar up, and to six significant digits below one dollar. Values whose cents exceed the safe integers
- * are rounded to dollars. Null for an infinite value.
+ * are rounded to dollars. Null for an infinite value and for NaN.
  */
 export function roundUsd(usd: number): number | null {
   if (!Number.isFinite(usd)) return null;

@@ -1,4 +1,4 @@
-// The numbers by which Seaport's contracts name kinds of items and of orders.
+// The numbers that Seaport's contracts use for types of items and types of orders.
 // https://github.com/ProjectOpenSea/seaport-types, ConsiderationEnums.sol
 
 export const ITEM_TYPE = { native: 0, erc20: 1, erc721: 2, erc1155: 3, erc721Criteria: 4, erc1155Criteria: 5 } as const;

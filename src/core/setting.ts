@@ -16,7 +16,7 @@ export type Setting<V> = {
 /** One setting for each field of `S`. */
 export type SettingTable<S> = { readonly [K in keyof S]: Setting<S[K]> };
 
-/** Returns the value of a setting. The texts of all settings have been validated before. */
+/** Returns the value of a setting. It is called only after the texts of all settings have been validated. */
 export type ValueOf = <V>(setting: Setting<V>) => V;
 
 /** The values of a table. */
@@ -27,12 +27,12 @@ export function readSettings<S extends object>(table: SettingTable<S>, valueOf: 
   return values as S;
 }
 
-/** A row for an http or https URL without user, query and fragment. */
+/** Makes a setting whose value is an http or https URL without user, query and fragment. */
 export function urlSetting(row: Pick<Setting<string>, 'name' | 'default' | 'meaning'>): Setting<string> {
   return { ...row, form: 'an http or https URL', parse: (text) => parseHttpUrl(text) };
 }
 
-/** A row for an http or https URL that may hold a key and is not set by default. */
+/** Makes a setting whose value is an http or https URL that may contain a key. By default the value is null. */
 export function secretUrlSetting(row: Pick<Setting<string>, 'name' | 'meaning'>): Setting<string | null> {
   return {
     ...row,
@@ -43,7 +43,7 @@ export function secretUrlSetting(row: Pick<Setting<string>, 'name' | 'meaning'>)
   };
 }
 
-/** A row for a key or token that is sent in a header and is not set by default. */
+/** Makes a setting whose value is a key or token that is sent in a header. By default the value is null. */
 export function keySetting(row: Pick<Setting<string>, 'name' | 'meaning'> & { form?: string }): Setting<string | null> {
   return { form: 'a key', ...row, default: '', secret: true, parse: parseToken };
 }
@@ -59,8 +59,8 @@ export function parseFlag(text: string): boolean | undefined {
 }
 
 /**
- * Parses an http or https URL. With `bare` a URL with a user, query or fragment is rejected, and trailing slashes are removed.
- * Without it the text is returned unchanged.
+ * Parses an http or https URL. By default a URL with a user, query or fragment is rejected, and trailing slashes are removed.
+ * With `bare: false` the text of any http or https URL is returned unchanged.
  */
 export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } = {}): string | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -77,7 +77,7 @@ export function parseRedisUrl(text: string): string | null | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
   if (protocol !== 'redis:' && protocol !== 'rediss:') return undefined;
-  // `URL` does not check the host for this scheme.
+  // `URL` checks hosts only for schemes such as http, and not for redis and rediss.
   if (!/^([\w.-]{1,253}|\[[\da-fA-F:.]+\])$/.test(hostname) || search || hash) return undefined;
   const canBeDecoded = [username, password].every((part) => !/%(?![\da-fA-F]{2})/.test(part));
   return canBeDecoded && /^(\/\d{0,5})?$/.test(pathname) ? text : undefined;

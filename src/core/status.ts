@@ -1,4 +1,4 @@
-// The status of the service, in sections that each part provides.
+// The status of the service. It has one section for each part of the service that provides one.
 
 import type { Clock } from './clock.ts';
 

@@ -1,5 +1,6 @@
-// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. With one prefix, each id of a process
-// is greater than its ids before, even when its clock is set back. So sorting rows by id sorts them by age.
+// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. Each id that a process creates is
+// greater than all ids that it created before with the same prefix, even when the clock was set back. So sorting rows by id sorts
+// them by age.
 
 import { randomBytes } from 'node:crypto';
 

@@ -69,7 +69,7 @@ test('the family of an address is recognized from its form', () => {
   for (const text of ['', 'milady', '0x12', 'ethereum_0x12']) assert.equal(parseAnyAddress(text), null);
 });
 
-test('a token id is an integer from 0 to 2^256-1 without leading zeros, kept as it is', () => {
+test('an EVM token id is an integer from 0 to 2^256-1 without leading zeros, and parsing does not change its text', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (id) => parseAssetId('evm', `${id}`) === id.toString()),
   );

@@ -44,7 +44,7 @@ test('text that is not an integer in decimal digits, or exceeds 2^256-1, is refu
   }
 });
 
-test('every text is parsed to null or to an amount in range', () => {
+test('any text is either refused or parsed to an amount from 0 to 2^256-1', () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('0', '1', '9', '.', '-', 'e', ' ') }));
   fc.assert(
     fc.property(text, (one) => {
@@ -77,7 +77,7 @@ test('a native amount is refused when it is malformed, has more decimals than it
     assert.equal(parseNativeAmount(text, 18), null, text);
 });
 
-test('the number of an amount in native units is the double nearest to the exact value', () => {
+test('an amount that is converted to a number of native units becomes the double nearest to its exact value', () => {
   assert.equal(toNativeNumber(1n, 18), 1e-18);
   assert.equal(toNativeNumber(UINT256_MAX, 18), 1.157920892373162e59);
   // A division of two doubles would give 0.30000000000000004.

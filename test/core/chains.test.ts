@@ -46,7 +46,7 @@ test('the chain of EXTRA_CHAIN comes last and is not published', () => {
   const chains = createChains(extra);
   assert.equal([...chains.keys()].at(-1), 'monad');
   assert.equal(chains.size, 8);
-  assert.equal(createChains().size, 7, 'the extra chain leaked into another set of chains');
+  assert.equal(createChains().size, 7, 'the extra chain is among chains that were created without it');
   assert.ok(!PUBLISHED_CHAIN_IDS.includes('monad' as never));
 });
 
@@ -66,7 +66,7 @@ test('the chain of EXTRA_CHAIN gets its OpenSea name from its id (EVM only) and 
   assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
 });
 
-test('requests to a vendor use the first of its names of a chain, and its responses may contain any of them', () => {
+test('of the names that a vendor has for a chain, the first is used in requests, and all are recognised in responses', () => {
   const polygon = createChains().get('polygon') ?? assert.fail();
   assert.equal(nameAt(polygon, 'opensea'), 'polygon');
   assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);

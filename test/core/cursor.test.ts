@@ -1,4 +1,4 @@
-// Paging cursors: a client cannot create or change one, or use one at another endpoint.
+// Paging cursors: a client cannot create or change a cursor, and cannot use it at another endpoint.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { keccak256 as keccak256OfViem, stringToHex } from 'viem';
 import { keccak256, keccak256OfText } from '../../src/core/keccak.ts';
 
-test('the digest of the empty input is the published one', () => {
+test('the digest of the empty input is the published Keccak-256 digest', () => {
   assert.equal(keccak256('0x'), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
 });
 
