@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** How long shared caches may keep a response, in seconds. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
 
-/** The policy of responses that lack the data of a failed source, so that a complete response soon replaces them. */
+/** The policy of responses that are incomplete or old because a read failed, so that a complete response soon replaces them. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {

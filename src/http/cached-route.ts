@@ -1,5 +1,5 @@
-// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. A request whose target has
-// this spelling already is served from the cache before it is routed (server/edge.ts).
+// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. If a request arrives with
+// this spelling and a fresh response is cached, server/edge.ts sends the cached response without routing the request.
 
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Clock } from '../core/clock.ts';
@@ -24,7 +24,7 @@ export function cachedRoute<Query extends object>(
 ): void {
   const hasQuery = schema.querystring !== undefined;
   app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
-    // Without a schema the query was not validated. The route documents no parameters, so all are ignored.
+    // A route without a query schema documents no parameters. Its query was not validated, and is ignored.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);
     const response = await responses.get(key, () => respond(request.params, query));

@@ -48,7 +48,7 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
   };
 }
 
-/** Logs a failure to reach a database and returns it as an `unavailable`. Returns any other error unchanged. */
+/** Logs a failure to reach a database and returns an `unavailable` error in its place. Returns any other error unchanged. */
 export function toKnownError(log: Log, thrown: unknown): unknown {
   if (!isOutOfReach(thrown)) return thrown;
   log.warn('a request could not reach the database', { error: thrown });

@@ -17,7 +17,7 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Parses every body of the scope; a body that is not JSON is a `bad_request`. */
+/** Makes all routes of `app` parse their request bodies as JSON. A body that is not JSON is rejected as a `bad_request`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, raw, done) => {
@@ -34,7 +34,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** The body of a request; without one, `value` is undefined. */
+/** The body of a request. When the request has no body, `value` is undefined. */
 export function bodyOf(request: FastifyRequest): JsonBody {
   return (request.body as JsonBody | null | undefined) ?? { raw: Buffer.alloc(0), value: undefined };
 }

@@ -5,8 +5,8 @@ import type { RateLimitExceeded, RateLimiter } from './rate-limit.ts';
 import { WINDOW_MS } from './rate-limit.ts';
 
 /**
- * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond it the older half is
- * dropped, and the clients of dropped windows begin new ones.
+ * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond this number the older half
+ * of the windows is dropped, and the clients of dropped windows begin new windows.
  */
 const WINDOWS_MAX = 200_000;
 
@@ -16,8 +16,8 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
   readonly #clock: Clock;
   // Windows are kept in two generations, because deleting them one by one would cost as much as counting them. The older generation
-  // is discarded when the newer one has lasted for a window's length, so all windows in it have ended, or when the newer one is
-  // full, which ends windows early.
+  // is discarded when the newer generation is as old as a window is long, because then all windows of the older generation have
+  // ended. It is also discarded when the newer generation is full. Some windows then end early.
   #older = new Map<string, Window>();
   #newer = new Map<string, Window>();
   #newerSince: number;

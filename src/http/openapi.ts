@@ -1,4 +1,4 @@
-// OpenAPI documents, generated from the registered routes: one for each interface of the server.
+// OpenAPI documents, generated from the registered routes. Each interface of the server has its own document.
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';

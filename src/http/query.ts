@@ -31,7 +31,7 @@ export function splitQuery(text: string): RawQuery {
   return query;
 }
 
-/** A validator compiler for `querystring` schemas. A parameter named `chain` accepts the chains of the service. */
+/** A validator compiler for `querystring` schemas. A parameter named `chain` accepts the ids of the service's chains. */
 export function createQueryValidator(chains: Chains): FastifySchemaCompiler<QuerySchema> {
   return ({ schema }) => {
     const parameters = Object.entries(schema.properties);

@@ -1,5 +1,6 @@
-// Rate limits: a client may make a fixed number of requests to each bucket in a window of one minute. The window begins with the
-// client's first request. `LocalRateLimiter` counts in this process, `SharedRateLimiter` (server/rate-limit) in Redis.
+// Rate limits: routes are grouped into buckets, and a client may make a fixed number of requests to each bucket in a window of one
+// minute. The window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process,
+// `SharedRateLimiter` (server/rate-limit) in Redis.
 
 import { ServiceError } from '../core/errors.ts';
 
@@ -12,7 +13,7 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 
 export const WINDOW_MS = 60_000;
 
-/** A request beyond the limit. `resetAt`, the end of the window, and `at`, the time of the request, are by one clock, in milliseconds. */
+/** A request beyond the limit. `resetAt` is the end of the window and `at` the time of the request, in milliseconds of the same clock. */
 export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
@@ -20,7 +21,7 @@ export type RateLimiter<B extends string = RateLimitBucket> = {
   count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 };
 
-/** The error of a request beyond the limit, and the headers that only such a response has. */
+/** The error for a request beyond the limit, and the rate limit headers of its response. */
 export function toRateLimitError(exceeded: RateLimitExceeded): {
   error: ServiceError;
   headers: Readonly<Record<string, string>>;

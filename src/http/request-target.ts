@@ -33,7 +33,7 @@ export function queryOf(target: string): string {
   return start < 0 ? '' : target.slice(start + 1);
 }
 
-/** The router ignores one slash at the end of a path. */
+/** The path without one slash at its end, because the router ignores this slash. */
 export function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -1,6 +1,6 @@
 // The responses of the marketplace interface by cache key, fresh for a second. Concurrent requests for one key share one
-// computation. A response that a change of its cache tag has made out of date is served only while the primary database cannot be
-// reached.
+// computation. When a collection of its cache tag changes, a response is out of date. It is then served only while the primary
+// database cannot be reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -11,15 +11,15 @@ import { DEGRADED_POLICY, withCachePolicy } from './cached-response.ts';
 
 /** How long a response is served without being computed again. */
 const FRESH_MS = 1_000;
-/** How old a response may be that is served while another request computes the next one. */
+/** The greatest age of a response that is served while another request computes the next response. */
 const STALE_WHILE_COMPUTING_MS = 5_000;
-/** How old a response may be that is served while the primary database cannot be reached. */
+/** The greatest age of a response that is served while the primary database cannot be reached. */
 const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
-/** An estimate of what an entry occupies beside its body and key. */
+/** An estimate of the memory that an entry occupies in addition to its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** `version`, the number of the latest change, and `createdAt`, the time, are from before the response was computed. */
+/** When the computation of the response began, `version` was the number of the latest change, and `createdAt` was the time. */
 type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
@@ -37,16 +37,17 @@ export class ResponseCache {
     this.#clock = clock;
   }
 
-  /** The fresh response of a key; undefined when there is none. */
+  /** The response of a key; undefined when no fresh response is stored. */
   peek(key: string): CachedResponse | undefined {
     const entry = this.#entries.get(key);
     return entry && entry.freshUntil > this.#clock() && this.#isCurrent(entry) ? entry.response : undefined;
   }
 
   /**
-   * The fresh response of a key, or else the one that `compute` resolves with. While another request computes it, a response that is
-   * up to five seconds old and not out of date is returned without waiting. When `compute` rejects with `unavailable`, a response
-   * up to half an hour old is returned, with DEGRADED_POLICY. Any other rejection is passed on.
+   * The fresh response of a key, or else the response that `compute` resolves with. While another request computes that response, a
+   * stored response that is less than five seconds old and not out of date is returned without waiting. When the computation rejects
+   * with `unavailable`, a stored response that is less than half an hour old is returned with DEGRADED_POLICY, even if it is out of
+   * date. Any other rejection is passed on. A stored response is never returned after its `validUntil`.
    */
   async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const now = this.#clock();

@@ -1,4 +1,4 @@
-// The responses of a route in its OpenAPI document: the successes that the route names, and errors in the interface's envelope.
+// The responses of a route in its OpenAPI document: the success that the route names, and errors in the envelope of its interface.
 
 import { RATE_LIMIT_HEADERS } from './openapi.ts';
 

@@ -3,10 +3,10 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 
-/** Options of an object schema without fields other than the documented ones. */
+/** Options of an object schema that allows no undocumented fields. */
 export const closed = { additionalProperties: false };
 
-/** A reference to the component schema of that `$id`. `T` is its static type. */
+/** A reference to the component schema whose `$id` is `id`. `T` is its static type. */
 export const ref = <T>(id: string) => Type.Unsafe<T>({ $ref: `${id}#` });
 
 export const refOrNull = <T>(id: string, description: string) =>
@@ -24,6 +24,6 @@ export const dateTime = (description: string) => Type.String({ format: 'date-tim
 export const dateTimeOrNull = (description: string) =>
   typeOrNull<string>('string', description, { format: 'date-time' });
 
-/** The envelope `{data}` of a success, with further members. */
+/** The envelope of a success: `data`, and beside it the fields of `members`. */
 export const dataOf = (schema: TSchema, members: Record<string, TSchema> = {}) =>
   Type.Object({ data: schema, ...members }, { description: 'Success.', ...closed });
