@@ -47,7 +47,7 @@ type ServiceSettings = {
   /** Whether webhook URLs may use http and addresses that are not public. */
   webhookAllowPrivate: boolean;
   sourceTimeoutMs: number;
-  /** Wallets that hold tokens for several owners: the label by the address. */
+  /** The labels of wallets that hold tokens for several owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
   logLevel: LogLevel;
 };
@@ -110,7 +110,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
   serviceName: {
     name: 'SERVICE_NAME',
     default: 'mercat',
-    form: '2 to 16 of a-z and 0-9',
+    form: '2 to 16 characters, each a-z or 0-9',
     meaning:
       "The name of the service. In upper case it is the source of the service's own listings and sales. It is the prefix of its own Solana order ids, its API keys and its keys in Redis.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
@@ -120,7 +120,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'id:family:symbol:decimals[:chainId], such as monad:evm:MON:18:143',
     meaning:
-      'One more chain than the built-in ones. It is accepted and served, but the published schema enumerations do not list it.',
+      'A chain in addition to the built-in chains. It is accepted and served, but the published schema enumerations do not list it.',
     parse: (text) => (text === '' ? null : (parseExtraChain(text) ?? undefined)),
   },
   platformFeeBps: {
@@ -150,7 +150,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'false',
     form: 'true or false',
     meaning:
-      'Webhook URLs may use http and addresses that are not public, for receivers on this machine or network. Then everyone with a key for webhooks can send requests to these addresses.',
+      'Allows webhook URLs with http, and with addresses that are not public, for receivers on this machine or network. Everyone with a key for webhooks can then make the service send requests to these addresses.',
     parse: parseFlag,
   },
   sourceTimeoutMs: {
@@ -158,7 +158,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '800',
     form: 'an integer from 10 to 60000',
     meaning:
-      'The deadline for one read of a marketplace request from a database, in milliseconds. It is three times as long for collection records. With the embedded database each deadline is five times as long.',
+      'How long one database read for a marketplace request may take, in milliseconds. A read of collection records may take three times as long. With the embedded database each of these limits is five times as long.',
     parse: (text) => parseInteger(text, 10, 60_000),
   },
   custodyWallets: {
@@ -166,13 +166,13 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'address=label, comma-separated',
     meaning:
-      'Wallets that hold tokens for several owners. A token in such a wallet that is not listed shows the label instead of an owner.',
+      'Wallets that hold tokens for several owners. A token in such a wallet shows the label instead of an owner, unless the token is listed.',
     parse: parseCustodyWallets,
   },
   logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
-    form: LOG_LEVELS.join(', '),
+    form: `one of ${LOG_LEVELS.join(', ')}`,
     meaning: 'Messages that are less severe than this level are not logged.',
     parse: (text) => LOG_LEVELS.find((level) => level === text),
   },
@@ -233,7 +233,7 @@ export function readConfig(
 /** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** The mistakes for environment variables that are meant for this service by their names, but are not settings of it. */
+/** One mistake for each environment variable whose name shows that it is meant for this service, although it is not a setting. */
 function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];
@@ -245,7 +245,7 @@ function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: Readonly
 /** Variables with shorter names are not checked: `CAS_URL`, which is one letter from `DAS_URL`, may belong to another program. */
 const MISSPELT_LENGTH_MIN = 9;
 
-/** The mistakes for variables that differ from a setting by one typing mistake. If ignored, the setting would keep its default. */
+/** One mistake for each variable that is one typing mistake away from a setting, because the setting would silently keep its default. */
 function describeMisspeltNames(env: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
   const known = new Set(settings);
   return Object.keys(env).flatMap((name) => {
@@ -278,14 +278,14 @@ function parseTrustProxy(text: string): number | string[] | undefined {
   const hops = parseInteger(text, 0, 16);
   if (hops !== undefined) return hops;
   const parts = text.split(',').map((part) => part.trim());
-  const known = (part: string) => {
+  const isProxy = (part: string) => {
     if (part === 'loopback' || part === 'linklocal' || part === 'uniquelocal') return true;
     const [address = '', bits, ...rest] = part.split('/');
     const version = isIP(address);
     if (version === 0 || rest.length > 0) return false;
     return bits === undefined || parseInteger(bits, 0, version === 4 ? 32 : 128) !== undefined;
   };
-  return parts.every(known) ? parts : undefined;
+  return parts.every(isProxy) ? parts : undefined;
 }
 
 function parseCustodyWallets(text: string): Map<Address, string> | undefined {

@@ -79,7 +79,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   };
 }
 
-/** A new dollar rate makes all cached responses out of date. Any other change does so for the responses about its collections. */
+/** A new dollar rate makes all cached responses out of date. Any other change affects only the responses about its collections. */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
   { collectionIds, kinds }: Change,

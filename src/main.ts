@@ -1,5 +1,5 @@
-// The entry point: passes the arguments to the command line, and sets the exit code. After the first SIGINT or SIGTERM the command ends
-// in good order. The second one ends the process at once.
+// The entry point: passes the arguments to the command line, and sets the exit code. The first SIGINT or SIGTERM asks the command to
+// finish. A second signal ends the process at once.
 
 import { runProgram } from './cli/program.ts';
 

@@ -57,7 +57,7 @@ export type Service = {
   url: string;
   /** The local socket over which commands reach this process. */
   socketPath: string;
-  /** Records of the sample marketplace that were loaded at this start; 0 when none were. */
+  /** How many records of the sample marketplace were loaded at this start. */
   sampleRecords: number;
   close(): Promise<void>;
 };
@@ -86,9 +86,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /**
- * Closes the parts in reverse order and empties the list. `CLOSE_PATIENCE_MS` is the limit for all parts together, because a part may
- * hang, for example on a database that does not respond. The first closer must close the databases: it runs last, and ends work that
- * hangs on them.
+ * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together get
+ * `CLOSE_PATIENCE_MS`, so that a part that waits for a database that does not respond cannot block the shutdown. The databases are
+ * closed last, which ends work that still waits for them.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
@@ -286,7 +286,10 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
   return () => stop();
 }
 
-/** Loads the sample marketplace into an embedded database that is empty and holds both schemas. Returns the number of records, or 0. */
+/**
+ * Loads the sample marketplace if the database is embedded, is empty, and holds both schemas. Returns the number of loaded records:
+ * 0 if one of these conditions is not met.
+ */
 async function loadSample(context: ServiceContext): Promise<number> {
   const { main, indexer, serviceName } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
