@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 
 const IPV6_SUBSCRIBER_BYTES = 8;
 
-/** `trustProxy`: how many proxies in front of the service are trusted, or the addresses of the trusted ones. */
+/** `trustProxy`: how many proxies in front of the service are trusted, or the addresses of the trusted proxies. */
 export function createClientAddress(trustProxy: number | readonly string[]): (request: IncomingMessage) => string {
   if (trustProxy === 0) return (request) => toCounted(request.socket.remoteAddress ?? '');
   const trust =

@@ -22,8 +22,8 @@ export type EdgeOptions = {
 };
 
 /**
- * Returns a listener that sends the error to a rejected request, and the cached response to a read that has a fresh one. It passes all
- * other requests to `route`. A client that disconnects while its request is counted gets no response.
+ * Returns a listener that responds to a rejected request with the error, and to a GET or HEAD request with its cached response if
+ * that is fresh. It passes all other requests to `route`. A client that disconnects while its request is counted gets no response.
  */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
@@ -68,7 +68,7 @@ function handle(
 
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
 
-/** Counts the request. An OPTIONS request is not counted; one with an unreadable target counts in the `single` bucket. */
+/** Counts the request, unless its method is OPTIONS. A request with an unreadable target counts in the `single` bucket. */
 function countRequest(
   { bucketOf, limiter, clientAddress }: EdgeOptions,
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-// Listens on the configured address: for a moment, to find out whether the address is free, and then for the service.
+// Listens on the configured address. `requireFreePort` does so only for a moment, to find out whether the address is free.
 
 import { once } from 'node:events';
 import net from 'node:net';
@@ -32,6 +32,6 @@ export async function listen(app: FastifyInstance, { host, port }: ListenAddress
 }
 
 function toListenError({ host, port }: ListenAddress, error: unknown): OperatorError {
-  const hint = (error as { code?: string }).code === 'EADDRINUSE' ? '; choose another with --port or PORT' : '';
+  const hint = (error as { code?: string }).code === 'EADDRINUSE' ? '; choose another port with --port or PORT' : '';
   return new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}${hint}`);
 }

@@ -1,4 +1,5 @@
-// The local interface: the intake, and the operations that the operator's commands call, on a Unix socket that only its owner may open.
+// The local interface on a Unix socket that only its owner may open. It serves the intake, and the operations that the operator's
+// commands call.
 
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -16,8 +17,8 @@ import { registerOperatorRoutes } from './operator.ts';
 const OWNER_ONLY_UMASK = 0o177;
 
 /**
- * Listens on the socket. A socket file that a killed process left behind is replaced. Null when another server already listens on the
- * socket, because several servers on PostgreSQL may share a data directory: commands keep using that server.
+ * Listens on the socket. A socket file that a killed process left behind is replaced. Several servers on PostgreSQL may share a data
+ * directory. When another server already listens on the socket, the function returns null, and commands keep using the other server.
  */
 export async function startLocalServer(
   { intake, operations }: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },
@@ -25,7 +26,7 @@ export async function startLocalServer(
   log: Log,
 ): Promise<FastifyInstance | null> {
   if (await isServerListening(socketPath)) {
-    log.warn('another server listens on the local socket of this data directory, and commands use that one');
+    log.warn('another server listens on the local socket of this data directory, so commands use the other server');
     return null;
   }
   mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });

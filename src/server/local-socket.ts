@@ -9,7 +9,7 @@ import path from 'node:path';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
-/** Error codes of a socket on which no process listens: it is missing, or a server that was killed left it behind. */
+/** Error codes of a socket on which no process listens: the socket is missing, or a server that was killed left it behind. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
 /** The path of the socket: in the data directory or, when that path would be too long, in the system's temporary directory. */
@@ -20,7 +20,7 @@ export function socketPathOf(dataDir: string): string {
   return path.join(os.tmpdir(), `mercat-${digest}.sock`);
 }
 
-/** Throws when this cannot be found out, for example without permission to open the socket. */
+/** Whether a server listens on the socket. Throws when this cannot be found out, for example without permission to open the socket. */
 export async function isServerListening(socketPath: string): Promise<boolean> {
   const connection = net.connect(socketPath);
   try {

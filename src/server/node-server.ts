@@ -1,5 +1,5 @@
-// Node's HTTP server with limits on what a client may use: time, header bytes, idle connections. Input that is not HTTP or
-// arrives too slowly gets an error in the envelope, after the responses to the requests that came before it.
+// Node's HTTP server with limits on what a client may use: time, header bytes, idle connections. Input that is not HTTP, or that
+// arrives too slowly, gets an error response in the usual envelope. The responses to earlier requests are sent first.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
@@ -16,7 +16,7 @@ export type ClientLimits = {
   checkPeriodMs: number;
   /** The longest time between a response and the next request. */
   keepAliveTimeoutMs: number;
-  /** The longest time without a byte in either direction. A response that a client does not read occupies memory. */
+  /** The longest time without a byte in either direction. It is limited because a response that a client does not read occupies memory. */
   stallTimeoutMs: number;
   /** The largest size of request line and headers together. */
   headersBytesMax: number;
@@ -56,7 +56,7 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
       connectionsCheckingInterval: limits.checkPeriodMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headersBytesMax,
-      // The edge rejects a request without a Host header, in the envelope.
+      // The edge rejects a request without a Host header, with an error in the usual envelope.
       requireHostHeader: false,
     },
     listen,
@@ -79,12 +79,13 @@ function respondToClientError(
   const { request, response } = newest;
   const hasNoResponse = !response.headersSent && response.socket !== null;
   if (request.complete) afterResponse(response, () => closeWith(socket, errorResponse));
-  // The error is in the body of the newest request, so the error is its response, unless another response to it has begun.
+  // The malformed input is the body of the newest request. So the error becomes the response to this request, unless its response
+  // has already begun.
   else if (hasNoResponse) closeWith(socket, errorResponse);
   else afterResponse(response, () => closeWith(socket, ''));
 }
 
-/** A client reads responses in the order of its requests, so the response in progress must be complete first. */
+/** Calls `proceed` when the response in progress is complete, because a client reads responses in the order of its requests. */
 function afterResponse(response: ServerResponse, proceed: () => void): void {
   if (response.closed || response.writableFinished) proceed();
   else response.once('close', proceed);

@@ -1,5 +1,5 @@
 // The API reference at /docs: Swagger UI, which displays the served OpenAPI documents. The page must contact no host other than the
-// service. Its configuration avoids that, and its Content-Security-Policy enforces it.
+// service. Its configuration names no other host, and its Content-Security-Policy forbids all others.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const PAGE_PATH = '/docs';
 /** The script and the stylesheet change only when the program does. */
 const FILE_MAX_AGE_S = 3_600;
 
-/** URLs are relative to the page: the service may be published below a path. The script reads the links of the page's menu. */
+/** URLs are relative to the page, because the service may be published below a path. The script reads the links of the page's menu. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Displays the document that `?api=` names, or else the first one. Follows the browser's choice of a light or dark theme. */
+/** Displays the document that `?api=` names, or else the first document. Follows the browser's choice of a light or dark theme. */
 const START = `
 {
   const links = Array.from(document.querySelectorAll('nav a'));
@@ -71,7 +71,7 @@ nav a[aria-current] { color: inherit; font-weight: bold; }
 
 type Asset = { plain: Buffer; gzipped: Buffer; etag: string };
 
-/** `baseUrl` is the server that the OpenAPI documents name. The page may send requests to it too. */
+/** The page may send requests to its own origin and to `baseUrl`, because the OpenAPI documents name `baseUrl` as their server. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
   const routeOptions = { schema: { hide: true } };
 

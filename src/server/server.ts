@@ -37,7 +37,7 @@ export type ServerOptions = {
   readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
-  /** Requests a minute for each client address of the marketplace interface. */
+  /** Requests a minute that each client address may make to each bucket of paths. */
   limits: RateLimits;
   /** How rate limits are counted together with other nodes. Null: they are counted in this process alone. */
   sharedCounting: SharedCounting | null;
@@ -45,7 +45,7 @@ export type ServerOptions = {
   log: Log;
 };
 
-/** Longer than any path, so that the routes reject an id and not the router. Percent-encoding turns one byte into three. */
+/** Longer than any path, so that a long id is rejected by its route and not by the router. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /** Longer than the slowest response takes with the default deadlines. */
@@ -100,7 +100,7 @@ function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): S
   return { ...options.store, clientAddress, limiter: createLimiter(limits, options.clock, options.sharedCounting) };
 }
 
-/** Stops listening, waits for the responses in progress, and destroys the connections that are left after five seconds. */
+/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after five seconds. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   // A keep-alive connection becomes idle when its response is complete, and the server would wait for it.

@@ -22,7 +22,7 @@ const cases = (trustProxy: number | readonly string[], rows: [string, string | u
   }
 };
 
-test('without a trusted proxy X-Forwarded-For changes nothing', () => {
+test('without a trusted proxy X-Forwarded-For does not change the client address', () => {
   cases(0, [
     ['198.51.100.7', undefined, '198.51.100.7'],
     ['198.51.100.7', '203.0.113.1', '198.51.100.7'],
@@ -30,7 +30,7 @@ test('without a trusted proxy X-Forwarded-For changes nothing', () => {
   ]);
 });
 
-test('behind one trusted proxy the right-most entry counts, whatever the caller sent before it', () => {
+test('behind one trusted proxy the client address is the right-most entry of X-Forwarded-For, and earlier entries are ignored', () => {
   cases(1, [
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
     ['127.0.0.1', '10.9.9.9, 203.0.113.1', '203.0.113.1'],
@@ -40,14 +40,14 @@ test('behind one trusted proxy the right-most entry counts, whatever the caller 
   ]);
 });
 
-test('behind two proxies in a row the second entry from the right counts', () => {
+test('behind two trusted proxies in a row the client address is the second entry of X-Forwarded-For from the right', () => {
   cases(2, [
     ['127.0.0.1', '6.6.6.6, 203.0.113.1, 10.0.0.1', '203.0.113.1'],
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
   ]);
 });
 
-test('with the addresses of trusted proxies, the right-most entry that is none of these addresses counts', () => {
+test('with a list of trusted proxies the client address is the right-most entry of X-Forwarded-For that is not in the list', () => {
   cases(
     ['loopback', '10.0.0.0/8', '2001:db8:1::/48'],
     [
@@ -60,14 +60,14 @@ test('with the addresses of trusted proxies, the right-most entry that is none o
   );
 });
 
-test('an entry that is not an address counts against the proxy that sent it', () => {
+test('when the entry of X-Forwarded-For is not an IP address, the client address is the address of the proxy', () => {
   cases(1, [
     ['127.0.0.1', 'unknown', '127.0.0.1'],
     ['127.0.0.1', '203.0.113.1, <script>', '127.0.0.1'],
   ]);
 });
 
-test('IPv6 is counted by /64, in every notation', () => {
+test('all IPv6 addresses of one /64 are counted as one client, in whatever notation they are written', () => {
   cases(0, [
     ['2001:db8:0:1::1', undefined, '2001:db8:0:1:ffff:ffff:ffff:ffff'],
     ['2001:DB8:0000:0001::1', undefined, '2001:db8:0:1::2'],
@@ -78,7 +78,7 @@ test('IPv6 is counted by /64, in every notation', () => {
   assert.notEqual(addressOf(requestOf('2001:db8:0:1::1')), addressOf(requestOf('2001:db8:0:2::1')));
 });
 
-test('IPv4 is counted by the full address, mapped into IPv6 or not', () => {
+test('each IPv4 address is counted as one client, together with the same address mapped into IPv6', () => {
   cases(0, [
     ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
     ['::ffff:c633:6407', undefined, '198.51.100.7'],

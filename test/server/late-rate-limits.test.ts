@@ -52,7 +52,7 @@ async function startEdge(t: TestContext) {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-test('responses keep the order of their requests, in whatever order the limiter resolves', async (t) => {
+test('responses keep the order of their requests even if the limiter resolves in another order', async (t) => {
   const { url, verdicts } = await startEdge(t);
   const exchanged = exchange(url, get('/a') + get('/b') + get('/c') + get('/d'), { answers: 4 });
   await until(() => verdicts.length === 4, LIMIT_MS, 'the requests did not arrive');
@@ -67,7 +67,7 @@ test('responses keep the order of their requests, in whatever order the limiter 
   );
 });
 
-test('a request whose connection was closed before it was counted is not routed', async (t) => {
+test('a request is not routed if its connection is closed while the request is being counted', async (t) => {
   const { url, verdicts, sockets, routed } = await startEdge(t);
   const client = net.connect(Number(new URL(url).port), '127.0.0.1');
   client.write(get('/gone') + get('/gone'));

@@ -1,5 +1,5 @@
-// A connection to a real Redis: a window ends at its time even when its key has lost its expiry, and the message of a failure has no
-// address and no secret. Also what `mercat doctor` reports about Redis.
+// A connection to a real Redis: a window ends in time even when its key has lost its expiry, and the message of a failure has no
+// address and no secret. The file also tests what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -30,7 +30,7 @@ withRedis('a connection to Redis', (redis) => {
   };
   const failureOf = (work: Promise<unknown>) =>
     work.then(
-      () => assert.fail('it did not fail'),
+      () => assert.fail('the call did not fail'),
       (error: unknown) => {
         assert.ok(error instanceof RedisFailure, String(error));
         assert.doesNotMatch(error.message, new RegExp(`127\\.0\\.0\\.1|localhost|:\\d|${PASSWORD}`));
@@ -38,7 +38,7 @@ withRedis('a connection to Redis', (redis) => {
       },
     );
 
-  test('counts from one, and its window ends one window length after the first count, by the clock of Redis', async (t) => {
+  test('counts from 1 in a window that ends one window length after the first count by the clock of Redis', async (t) => {
     const connection = await connect(t);
     const [first, ...others] = [
       await connection.count('w', LONG_MS),
@@ -54,7 +54,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(left > 0 && left <= LONG_MS, `${left} ms`);
   });
 
-  test('opens a new window when the last one has ended', async (t) => {
+  test('opens a new window when the previous window has ended', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('short', WINDOW_MS);
     let last = first;
@@ -66,7 +66,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(last.now >= first.resetAt && last.resetAt === last.now + WINDOW_MS);
   });
 
-  test('ends a window whose expiry was lost, and gives the next one an expiry', async (t) => {
+  test('ends a window whose key has lost its expiry, and sets an expiry for the next window', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('kept', WINDOW_MS);
     await redis.ask('PERSIST', 'kept');
@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('leaves no timer behind when it is destroyed, so that a command which has used it can end', async () => {
+  test('leaves no timer behind when it is destroyed, so that a command that has used Redis can end', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);
@@ -130,7 +130,7 @@ withRedis('a connection to Redis', (redis) => {
       );
       assert.match(
         await failureOf(RedisConnection.connect(withPassword(redis.url), PATIENT)),
-        /has no password, and one is set/,
+        /has no password, but a password was sent/,
       );
       assert.match(
         await failureOf(RedisConnection.connect('redis://no-such-host.invalid', PATIENT)),
@@ -151,7 +151,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('comes at the deadline when Redis hangs, while connecting or while counting', async () => {
+    test('is reported at the deadline when Redis hangs while connecting or counting', async () => {
       const lost: string[] = [];
       const quick = {
         connectTimeoutMs: 300,
@@ -219,7 +219,7 @@ withRedis('a connection to Redis', (redis) => {
     const check = (url: string | null) => checkRedis(readConfig(url === null ? {} : { REDIS_URL: url }));
     const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
 
-    test('reports nothing without REDIS_URL, and with it the version and the speed', async () => {
+    test('reports nothing without REDIS_URL, and otherwise the version and the speed of Redis', async () => {
       assert.deepEqual(await check(null), []);
       const [finding, ...others] = await check(redis.url);
       assert.equal(finding?.name, 'redis');
@@ -235,7 +235,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.match(locked?.message ?? '', /rejects the user or password/);
     });
 
-    test('reports what happens when the memory is full', async () => {
+    test('reports that the memory of Redis is nearly full, or that Redis may drop counts when it is full', async () => {
       try {
         await config('maxmemory', '1gb');
         const memory = async () => (await check(redis.url)).find(({ name }) => name === 'redis: memory');

@@ -18,7 +18,7 @@ describe('the reference page', () => {
       ([, link]) => new URL(link ?? '', `${service.url}/docs`),
     );
 
-  test('runs one script, and the service serves the script and all that the page names', async () => {
+  test('runs one script, and the service serves every file and page that the page names', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -60,7 +60,7 @@ describe('the reference page', () => {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
   });
 
-  test('names no other host, and enables no feature that would need one', async () => {
+  test('names no other host, and enables no feature that would send requests to another host', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
     const style = await (await fetch(`${service.url}/docs/reference.css`)).text();
@@ -69,7 +69,7 @@ describe('the reference page', () => {
     assert.deepEqual({ validatorUrl, queryConfigEnabled }, { validatorUrl: null, queryConfigEnabled: false });
   });
 
-  test('displays the document that ?api= names, or else the first one', async () => {
+  test('displays the document that ?api= names, or else the document of the marketplace', async () => {
     const documents = {
       '': 'v1/openapi.json',
       '?api=marketplace': 'v1/openapi.json',
@@ -96,7 +96,7 @@ describe('the reference page', () => {
     ['/docs/reference.js', 'text/javascript; charset=utf-8'],
     ['/docs/reference.css', 'text/css; charset=utf-8'],
   ] as const) {
-    test(`serves ${path} compressed to clients that accept gzip, and a 304 to clients that have it`, async () => {
+    test(`serves ${path} compressed to clients that accept gzip, and answers 304 to clients whose copy is current`, async () => {
       const get = (encoding: string) => fetch(`${service.url}${path}`, { headers: { 'accept-encoding': encoding } });
       const plain = await get('identity');
       assert.equal(plain.headers.get('content-encoding'), null);
@@ -119,7 +119,7 @@ describe('the reference page', () => {
     });
   }
 
-  /** Runs the end of the script, which starts Swagger UI, on the links of the page at `/docs` + `search`. Returns the options. */
+  /** Runs the end of the script on the links of the page at `/docs` + `search`. Returns the options with which it starts Swagger UI. */
   async function startReference(search: string): Promise<Record<string, unknown>> {
     const page = await (await fetch(`${service.url}/docs${search}`)).text();
     const script = await (await fetch(`${service.url}/docs/reference.js`)).text();

@@ -41,7 +41,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       name: string;
       begin: () => Promise<unknown> | void;
       end: () => Promise<unknown> | void;
-      /** The node that the fault affects; without it, both. */
+      /** `a`: the fault affects only node a. Without `of` it affects both nodes. */
       of?: 'a';
       reason: RegExp;
     };
@@ -64,7 +64,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       { name: 'is slow', of: 'a', begin: () => proxy.delay(150), end: () => proxy.delay(0), reason: /in time/ },
       { name: 'hangs', begin: () => redis.freeze(), end: () => redis.thaw(), reason: /in time/ },
       {
-        name: 'is stopped and started empty',
+        name: 'is stopped and started again without its data',
         begin: () => redis.stop(),
         end: () => redis.start(),
         reason: /ECONN|closed/,
@@ -110,7 +110,7 @@ withRedis('rate limits while Redis fails', (redis) => {
           const { away: awayNow, back: backNow } = node.logCounts();
           assert.ok(awayNow > away, 'the outage was not logged');
           assert.ok(backNow > back, 'the end of the outage was not logged');
-          // On a busy machine there may be more than one outage; none is logged twice.
+          // On a busy machine there may be several outages. The log has one line for the beginning and one for the end of each.
           assert.ok(
             awayNow - away - (backNow - back) <= 1,
             `away ${awayNow - away} times, back ${backNow - back} times`,
@@ -134,7 +134,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       for (let count = 0; count < 10; count += 1) responses.push(await timed());
       assert.deepEqual(tally(responses), { 200: 30 });
       const slowest = Math.max(...responses.map(({ ms }) => ms));
-      assert.ok(slowest < STALL_MS, `the slowest took ${Math.round(slowest)} ms`);
+      assert.ok(slowest < STALL_MS, `the slowest response took ${Math.round(slowest)} ms`);
     }
 
     async function assertExact(node: TestNode): Promise<void> {
@@ -166,7 +166,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         last = await sendFrom(b, LISTS, { from });
       await redis.stop();
       try {
-        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
+        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'node b does not notice the outage');
         const next = await sendFrom(b, LISTS, { from });
         assert.equal(next.status, 429);
         assert.equal(next.headers.get('x-ratelimit-reset'), last.headers.get('x-ratelimit-reset'));
@@ -185,7 +185,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       await sendToRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
       try {
         await assertServed(b);
-        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'it does not notice');
+        await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'node b does not notice the outage');
         await assertExact(b);
         // Connecting succeeds but counting fails, so Redis is still unavailable.
         const countRejected = async () => {
@@ -202,7 +202,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(b.logCounts().away > before.away && b.logCounts().back > before.back);
     });
 
-    test('a service starts without a usable Redis, logs that once, and logs no secret', async (t) => {
+    test('a service starts even if Redis cannot be used, logs the reason once, and logs no secret', async (t) => {
       const dead = await startTcpProxy(redis.url);
       await dead.refuse();
       const wrong = new URL(redis.url);
@@ -241,7 +241,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         await c.close();
         const ms = performance.now() - startedAt;
         await requests;
-        assert.ok(ms < STALL_MS, `it took ${Math.round(ms)} ms`);
+        assert.ok(ms < STALL_MS, `closing took ${Math.round(ms)} ms`);
       } finally {
         redis.thaw();
       }

@@ -74,7 +74,7 @@ withRedis('rate limits over two nodes', (redis) => {
       ['single', SINGLE, SINGLE_MAX],
     ] as const) {
       testShared(
-        `of concurrent requests to two nodes exactly ${max} are allowed in the bucket ${bucket}, and both report one end of the window`,
+        `two nodes together allow exactly ${max} concurrent requests in the bucket ${bucket}, and report the same end of the window`,
         both,
         async () => {
           const from = newAddress();
@@ -123,15 +123,19 @@ withRedis('rate limits over two nodes', (redis) => {
       },
     );
 
-    testShared('a restarted node counts in the windows that were open before', both, async () => {
-      const key = await newKey();
-      const before = await ofBoth(KEY_MAX, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
-      assert.deepEqual(tally(before), { 404: KEY_MAX });
-      const reset = resetOf([await sendFrom(a, '/intake/v1/orders/none', { key })]);
-      await b.close();
-      b = await nodes.start(redis.url);
-      assert.equal(resetOf([await sendFrom(b, '/intake/v1/orders/none', { key })]), reset);
-    });
+    testShared(
+      'a restarted node continues to count in the windows that were open before its restart',
+      both,
+      async () => {
+        const key = await newKey();
+        const before = await ofBoth(KEY_MAX, (node) => sendFrom(node, '/intake/v1/orders/none', { key }));
+        assert.deepEqual(tally(before), { 404: KEY_MAX });
+        const reset = resetOf([await sendFrom(a, '/intake/v1/orders/none', { key })]);
+        await b.close();
+        b = await nodes.start(redis.url);
+        assert.equal(resetOf([await sendFrom(b, '/intake/v1/orders/none', { key })]), reset);
+      },
+    );
 
     testShared('a client beyond its limit is allowed again when its window has ended', both, async () => {
       const from = newAddress();
@@ -141,7 +145,7 @@ withRedis('rate limits over two nodes', (redis) => {
       const [key = '', ...others] = (await keys()).filter((name) => !earlier.has(name) && name.includes(':list:'));
       assert.deepEqual(others, []);
       assert.equal(await redis.ask('HGET', key, 'reset'), String(Date.parse(reset)));
-      // The windows end, in Redis and by the clock of the nodes.
+      // Ends the window in Redis, and sets the clock of the nodes to a time after its end.
       await redis.ask('HSET', key, 'reset', String(Date.now() - 1));
       nodes.advance(MINUTE_MS + 1);
       const next = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));
@@ -152,7 +156,7 @@ withRedis('rate limits over two nodes', (redis) => {
     });
 
     testShared(
-      'a client beyond its limit is rejected by that node without a command to Redis, until its window ends',
+      'a node that has rejected a client rejects it again without a command to Redis, until the window of the client ends',
       both,
       async () => {
         const from = newAddress();
@@ -165,7 +169,7 @@ withRedis('rate limits over two nodes', (redis) => {
         assert.deepEqual(tally(more), { 429: 100 });
         assert.equal(resetOf([...more, ...rejected]), resetOf(rejected));
         assert.equal(await calls(), counted);
-        // By the clock of the nodes the window may be over: then Redis decides.
+        // By the clock of the nodes the window is now over, so the next request is counted in Redis again.
         nodes.advance(MINUTE_MS + 1);
         const { status, headers } = await sendFrom(a, LISTS, { from });
         assert.equal(status, 429);
@@ -220,7 +224,7 @@ withRedis('rate limits over two nodes', (redis) => {
         const hangUps = Array.from({ length: 50 }, async (_, index) => {
           const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
           await new Promise((resolve) => socket.once('connect', resolve));
-          // Some clients disconnect after several requests, and some by a reset.
+          // Some clients have sent several requests, and some clients disconnect by a reset.
           socket.write(request.repeat(1 + (index % 3)), () =>
             index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
           );
@@ -236,7 +240,7 @@ withRedis('rate limits over two nodes', (redis) => {
       },
     );
 
-    testShared('every key in Redis expires within a minute, and none reveals a client address', both, async () => {
+    testShared('every key in Redis expires within a minute, and no key reveals a client address', both, async () => {
       const from = newAddress();
       const key = await newKey();
       await sendFrom(a, LISTS, { from });
@@ -263,7 +267,7 @@ withRedis('rate limits over two nodes', (redis) => {
       }
     });
 
-    test('mercat status and mercat doctor report whether limits are shared, without an address', async () => {
+    test('mercat status and mercat doctor report whether limits are shared, and print no address', async () => {
       const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
       const dead = `redis://127.0.0.1:${await freePort()}`;
       const [status, doctor, doctorWithoutRedis] = await Promise.all([

@@ -7,8 +7,9 @@ const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
 const COUNTED = /^\/(v1|docs|status)(\/|$)/;
 
 /**
- * The bucket of a path. Null for paths that are not counted by address: the store and the intake count by API key. The reference page
- * is counted because its script is the largest response, and the status because it queries the databases.
+ * The bucket of a path. Null for paths that are not counted by client address, such as the paths of the store and the intake, which
+ * count by API key. The reference page is counted because its script is the largest response, and the status because it queries the
+ * databases.
  */
 export function bucketOf(path: string): RateLimitBucket | null {
   if (!COUNTED.test(path)) return null;

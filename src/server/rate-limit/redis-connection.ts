@@ -1,5 +1,5 @@
-// One connection to a Redis server, for counting. Every operation has a deadline. A lost connection is not opened again: its owner
-// must create another RedisConnection.
+// One connection to a Redis server, for counting. Every operation has a deadline. A RedisConnection whose connection is lost does not
+// connect again: its owner must create another RedisConnection.
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
@@ -57,14 +57,14 @@ export class RedisConnection {
     this.#client.unref();
   }
 
-  /** Rejects with a RedisFailure. */
+  /** Opens a connection. Rejects with a RedisFailure when Redis cannot be reached in time or rejects the connection. */
   static async connect(url: string, options: RedisOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(url, options);
     await connection.#connect();
     return connection;
   }
 
-  /** Counts one request in the window at `key`, and opens a window if there is none. Rejects with a RedisFailure. */
+  /** Counts one request in the open window at `key`, or opens a window that begins with this request. Rejects with a RedisFailure. */
   async count(key: string, windowMs: number): Promise<CountedWindow> {
     const args = ['1', key, String(windowMs)];
     try {

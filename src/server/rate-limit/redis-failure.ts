@@ -14,7 +14,7 @@ const REPLIES: readonly (readonly [RegExp, string])[] = [
   [/^NOSCRIPT\b/, SCRIPT_NOT_LOADED],
   [/\bWRONGPASS\b|invalid password/, 'it rejects the user or password'],
   [/\bNOAUTH\b/, 'it requires a password'],
-  [/^ERR AUTH\b.*without any password/, 'it has no password, and one is set'],
+  [/^ERR AUTH\b.*without any password/, 'it has no password, but a password was sent'],
   [/\bNOPERM\b|can't run this command/, 'the user lacks the permission for a command'],
   [/\bOOM\b/, 'its memory is full'],
   [/\bREADONLY\b/, 'it is a read-only replica'],

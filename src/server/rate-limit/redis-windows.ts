@@ -21,7 +21,7 @@ export const COUNTS_IN_PROGRESS_MAX = 2_000;
 export const COUNT_DEADLINE_MS = 50;
 /** The time limit for opening a connection and its handshake. No request waits for them. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** The window in which a new connection counts to prove that it works. No client has this name. */
+/** The window in which a new connection counts once, to prove that it works. No window of a client has this name. */
 export const PROBE = { name: 'probe', windowMs: 1_000 };
 /** The time between two trials of a Redis that failed. */
 const RETRY_MS = 1_000;
@@ -103,7 +103,7 @@ export class RedisWindows {
     else this.#connection = connection;
   }
 
-  /** Stops using a failed connection. All counts in progress on it fail; only the first failure has an effect. */
+  /** Stops using a failed connection. All counts in progress on the connection fail, but only the first failure has an effect. */
   #lose(connection: RedisConnection, error: unknown): void {
     if (connection !== this.#connection) return;
     this.#connection = null;

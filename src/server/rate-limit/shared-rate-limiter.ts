@@ -1,5 +1,5 @@
-// A rate limiter whose windows are counted outside the process, together with other nodes. A request that cannot be counted
-// there is counted in this process. A client's address leaves the process only as a keyed hash.
+// A rate limiter whose windows are counted in a shared store, together with other nodes. A request that the shared store cannot count
+// is counted in this process. A client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -28,7 +28,7 @@ export function createLimiter<B extends string>(
   return shared ? new SharedRateLimiter(limits, clock, shared) : new LocalRateLimiter(limits, clock);
 }
 
-/** `resetAt` and `endsAt` are the end of the window: `resetAt` by the clock of the shared windows, `endsAt` by that of this process. */
+/** The end of a window by two clocks: `resetAt` by the clock of the shared store, `endsAt` by the clock of this process. */
 type ExceededWindow = { resetAt: number; endsAt: number };
 
 class SharedRateLimiter<B extends string> implements RateLimiter<B> {
@@ -69,7 +69,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     const window = this.#exceeded.get(id);
     if (window === undefined) return null;
     const leftMs = window.endsAt - now;
-    // More than a window is left only when the clock of this process was set back.
+    // More than one window length is left only when the clock of this process was set back.
     if (leftMs > 0 && leftMs <= WINDOW_MS) return { limit, resetAt: window.resetAt, at: window.resetAt - leftMs };
     this.#exceeded.delete(id);
     return null;
