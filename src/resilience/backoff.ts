@@ -10,7 +10,7 @@ export type Backoff = {
   jitter: number;
 };
 
-/** Doubling further would leave the range of integers. */
+/** Bounds the exponent, so that the wait stays a finite number. After this many doublings any practical `maxMs` has been reached. */
 const DOUBLINGS_MAX = 30;
 
 /** The wait after `failures` failures in a row (1 or more): never longer than `maxMs`. */

@@ -45,7 +45,7 @@ export async function exchange(url: string, options: ExchangeOptions): Promise<E
 /** A response whose body has not been read. Leaving the loop over `chunks` early closes the connection. */
 export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
 
-/** Sends one request and reads the head of the response. Both this and reading `chunks` throw ExchangeFailure. */
+/** Sends one request and reads the head of the response. This function and the reading of `chunks` throw ExchangeFailure. */
 export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);

@@ -29,7 +29,7 @@ const RETRY_MS = 1_000;
 
 /**
  * While the breaker is open, reads fail at once. Meanwhile the most recently requested read is tried in the background, until a
- * trial succeeds. It is the most recent one, so that a single read that always fails does not keep the breaker open.
+ * trial succeeds. Each trial uses the most recent read, so that a single read that always fails does not keep the breaker open.
  */
 export class Source {
   readonly name: string;
@@ -53,8 +53,8 @@ export class Source {
   }
 
   /**
-   * Runs `read` unless the breaker is open. The deadline is the shorter of `leftMs` and the source's `timeoutMs`: by then the
-   * promise resolves, even if `read` has not settled. It never rejects.
+   * Runs `read` unless the breaker is open. The time limit is the smaller of `leftMs` and the source's `timeoutMs`. Within this limit
+   * the returned promise resolves, even if `read` has not settled. The promise never rejects.
    */
   async read<T>(read: Read<T>, leftMs = this.timeoutMs): Promise<Result<T>> {
     if (this.#isClosed) return this.#attempt(read, leftMs);

@@ -66,7 +66,7 @@ export class LeaseKeeper {
       else this.#lose();
     } catch (error) {
       this.#log.debug('a lease could not be renewed', { task: this.#lease.name, error });
-      // The lease has run out, so another process may have started the task.
+      // When the lease has run out, another process may have started the task.
       if (performance.now() - this.#renewedAt > this.#lease.leaseMs) this.#lose();
     }
     this.#renewing = null;

@@ -3,7 +3,7 @@
 export class Pause {
   #end: () => void = () => undefined;
 
-  /** Resolves after `ms`, or when `end` is called. Must not be called again before it has resolved. */
+  /** Resolves after `ms`, or when `end` is called. Must not be called again before the returned promise has resolved. */
   async wait(ms: number): Promise<void> {
     if (ms <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

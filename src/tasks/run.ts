@@ -50,7 +50,7 @@ const RETRY_MS = 20_000;
 const PERMANENT_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
-/** Runs a task once, if its lease can be claimed. Rejects only when the claim fails. */
+/** Runs a task once, if its lease can be claimed. Rejects only when the statement of the claim fails, for example without a database. */
 export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> {
   const { main, log, random } = options;
   const lease = { name: task.name, holder: randomUUID(), leaseMs: options.leaseMs ?? task.leaseMs ?? TASK_LEASE_MS };
@@ -102,7 +102,7 @@ function toOutcome(end: RunEnd, task: Task, random: Random): TaskOutcome {
   return { kind: 'failed', error: end.error, nextInMs: spread(delayMs) };
 }
 
-/** Logs the first failure or problem at `warn`, further ones in a row at `debug`, and the first success after failures at `info`. */
+/** Logs a first failure or problem at `warn`, the same in the runs after it at `debug`, and the first success after failures at `info`. */
 function logChange(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
   if (end.kind === 'failed') {
     log[change.failuresBefore === 0 ? 'warn' : 'debug']('a task failed', { task, reason: end.error });

@@ -10,8 +10,8 @@ import type { Task, TaskProgress, TaskResult } from './task.ts';
 
 /**
  * The status of one task. `waiting`: the task has never run. `overdue`: it has been due for so long that probably no process runs it.
- * `partial`: the last successful run did only part of its work. Times are ISO 8601. `lagSeconds` counts from the end of the last
- * successful run, and is null before the first one.
+ * `partial`: the last successful run did only part of its work. Times are ISO 8601. `lagSeconds` is the time since the end of the last
+ * successful run, and is null before the first successful run.
  */
 export type TaskStatus = {
   name: string;
@@ -52,7 +52,7 @@ function toPublicStatus(task: TaskStatus): TaskStatus {
   return { name, state, periodSeconds, lastStarted, lastEnded, lastSuccess, lagSeconds, failures, rows, upstreams };
 }
 
-/** The complete status of the tasks, in the order given. */
+/** The complete status of each task, in the order of `tasks`. */
 export async function readTaskStatus(main: Database, tasks: readonly Task[]): Promise<TaskStatus[]> {
   const records = new Map((await listTasks(main.within(STATUS_TIMEOUT_MS))).map((record) => [record.name, record]));
   return tasks.map((task) => toTaskStatus(task, records.get(task.name) ?? null));

@@ -4,7 +4,7 @@ import type { UpstreamStatus } from './upstream-status.ts';
 
 /** Idempotent work without input. The next run repeats or completes what an interrupted run left unfinished. */
 export type Task = {
-  /** Lower case with hyphens: `opensea-listings`. The part before the first hyphen is the task's source. */
+  /** Lower case with hyphens, such as `opensea-listings`. */
   name: string;
   periodMs: number;
   /** A random part of up to this share is added to each period. Default 0.1. */
@@ -13,7 +13,7 @@ export type Task = {
   deadlineMs: number;
   /** How long the lease lasts without a renewal. After that, another process may run the task. Default: `TASK_LEASE_MS`. */
   leaseMs?: number;
-  /** Whether the task reads the followed collections, and should run when one is added. */
+  /** Whether the task reads the followed collections, and should run when a collection is added to them. */
   readsFollows?: boolean;
   /** Rejects when the run failed. A run that did only part of its work resolves with `problems`. */
   run(signal: AbortSignal, report: Report, request: RunRequest): Promise<TaskResult>;
@@ -24,7 +24,7 @@ export type Task = {
 /** `isFull`: do all the work, including work that was done recently. A run that the operator starts is full. */
 export type RunRequest = { isFull: boolean };
 
-/** A failure that would happen again at once, such as a name that does not exist. The task runs again only after a long delay. */
+/** A failure that an early retry would only repeat, such as a name that does not exist. The task runs again after a long delay. */
 export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
@@ -37,7 +37,7 @@ export type TaskProgress = { done: number; total: number | null; what: string };
 
 /** The result of a run. It is stored and shown to the operator, so it must not contain the URL of an upstream or a key. */
 export type TaskResult = {
-  /** Numbers of records. `read`: all records. `changed`: records that inserted or updated a row. `refused`: rejected records. */
+  /** Numbers of records. `read`: records that were read. `changed`: records that inserted or updated a row. `refused`: rejected records. */
   read: number;
   changed: number;
   refused: number;

@@ -14,7 +14,7 @@ test('a wait doubles with each failure up to its limit', () => {
   assert.deepEqual(waits, [100, 200, 400, 800, 1_000, 1_000, 1_000]);
 });
 
-test('jitter shortens a wait by up to its share', () => {
+test('jitter shortens a wait by at most the given share of the wait', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), share, randomNumber, (failures, jitter, random) => {
       const backoff = { baseMs: 100, maxMs: 1_000, jitter };
@@ -25,7 +25,7 @@ test('jitter shortens a wait by up to its share', () => {
   );
 });
 
-test('a spread lengthens a period by up to its share', () => {
+test('a spread lengthens a period by at most the given share of the period', () => {
   assert.equal(
     spreadMs(1_000, 0.1, () => 0),
     1_000,

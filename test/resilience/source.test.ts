@@ -30,7 +30,7 @@ async function open(source: Source, work: () => Promise<unknown> = fail): Promis
   assert.equal(source.state(), 'open');
 }
 
-test('a read returns its value, and receives the deadline', async (t) => {
+test('a read returns its value, and is passed the time limit that applies to it', async (t) => {
   const { source } = start(t);
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });
@@ -44,7 +44,7 @@ test('a read that never ends fails at its deadline', async (t) => {
   assert.ok(performance.now() - startedAt < 500);
 });
 
-test('a read that rejects or throws gives a failed result, not an exception', async (t) => {
+test('a read that rejects or throws resolves to a failed result', async (t) => {
   const { source, logged } = start(t);
   assert.deepEqual(await source.read(fail), { ok: false, reason: 'error' });
   const thrown = () => {
@@ -161,7 +161,7 @@ test('a closed source makes no more trials, and its reads do not open the breake
     probes += 1;
     return fail();
   });
-  // By now another source, which was not closed, has been tried several times.
+  // Wait until another source, which was opened later and was not closed, has been tried several times.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });

@@ -102,7 +102,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(runs, 1, 'four drivers run the task once in a period');
   });
 
-  test('a driver does not claim a task before the lease of another run has ended, not even after a nudge', async () => {
+  test('a driver does not claim a task, even after a nudge, before the lease of another run has ended', async () => {
     const claim = { name: 'one', holder: randomUUID(), leaseMs: HOUR_MS, periodMs: HOUR_MS, force: false };
     assert.equal(await claimTask(db, claim), true);
     let runs = 0;
@@ -189,7 +189,7 @@ forEachEngine('the driver of tasks', (engine) => {
     );
   });
 
-  test('stopping the driver aborts the run and waits for its end, and the task is due at once', async () => {
+  test('stopping the driver aborts the run and waits for its end, and makes the task due at once', async () => {
     let hasEnded = false;
     const driver = start({
       run: async (signal) => {
@@ -250,7 +250,7 @@ forEachEngine('the driver of tasks', (engine) => {
   });
 });
 
-/** How the statements begin that read the schedule, and that claim a task. */
+/** The beginnings of two statements: `SCHEDULE` reads the schedule, and `CLAIM` claims a task. */
 const SCHEDULE = 'select name, case when nudged';
 const CLAIM = 'insert into main.sync_task';
 

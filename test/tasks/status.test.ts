@@ -79,7 +79,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(status.stdout, /^prices +failing [^]*\nprices: failed 1 times in a row: coinbase: malformed\n/m);
     });
 
-    test('sync with an unknown task name exits with 2 and lists the known names', async () => {
+    test('sync with an unknown task name exits with 2 and lists the enabled tasks', async () => {
       const { code, stderr } = await mercat({}, 'sync', 'nonsense');
       assert.equal(code, 2);
       assert.match(stderr, /there is no task "nonsense"; the enabled tasks are .*expiry/);
@@ -119,7 +119,7 @@ forEachEngine('the status for the operator', (engine) => {
       for (const clean of cleanups) await clean();
     });
 
-    test('GET /status contains no secret, host or text of an upstream, and its response must not be cached', async () => {
+    test('the response of GET /status contains no secret, host or text of an upstream, and is marked as not to be cached', async () => {
       // The route is not part of the documented interfaces.
       const get = (method = 'GET') => fetch(`${service.url}/status`, { method });
       const read = async (): Promise<any> => ((await (await get()).json()) as any).data;
@@ -179,7 +179,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(of('settings')?.message ?? '', /PORT must be .*; OPENSEA_HOURLY_BUDGET must be/);
     });
 
-    test('doctor reports an upstream that does not respond, rejects the key, serves another chain, or has another time', async (t) => {
+    test('doctor reports an upstream that does not respond, rejects the key, serves another chain, or whose clock differs', async (t) => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const wrong = await startAnswering(t, { body: '{"jsonrpc":"2.0","id":1,"result":"0x89"}' });
       const strict = await startAnswering(t, { status: 401, date: new Date(Date.now() - 3_600_000) });
@@ -222,7 +222,7 @@ forEachEngine('the status for the operator', (engine) => {
   });
 });
 
-/** A server with one response for every request. */
+/** A server that sends the same response to every request. */
 async function startAnswering(
   t: TestContext,
   { status = 200, body = '{}', date }: { status?: number; body?: string; date?: Date },

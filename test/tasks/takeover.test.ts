@@ -19,7 +19,7 @@ const LIMIT_MS = 60_000;
 const LEASE_MS = 1_000;
 
 forEachEngine('processes that share the tasks', (engine) => {
-  test('after kill -9 of the process that runs a task, another process runs it once the lease has ended', async () => {
+  test('when a process that runs a task is killed, another process runs the task after the lease has ended, and not before', async () => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), createLog('silent'));
@@ -51,7 +51,11 @@ forEachEngine('processes that share the tasks', (engine) => {
     const second = engine.name === 'postgresql' ? startProcess() : null;
     if (second) {
       const before = await readLease();
-      await until(async () => (await readLease())['leased_until'] > before['leased_until'], LIMIT_MS, 'no renewal');
+      await until(
+        async () => (await readLease())['leased_until'] > before['leased_until'],
+        LIMIT_MS,
+        'the lease was not renewed',
+      );
       assert.equal((await readLease())['holder'], before['holder']);
       assert.ok(!second.hasBegun(), 'two processes run the task at once');
     }

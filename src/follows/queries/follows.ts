@@ -22,13 +22,13 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to read. Null when the chain was not read at the time of the addition: then only marketplaces are read. */
+  /** The first block to read. Null if the service did not read the chain when the collection was added: then it reads only marketplaces. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
   /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
   joined: boolean;
-  /** The collection's names by vendor, for vendors that have their own names. An example is its slug at OpenSea. */
+  /** The collection's names by vendor, for vendors that have their own names, such as the slug at OpenSea. */
   names: ReadonlyMap<string, string>;
   createdAt: number;
 };
@@ -64,8 +64,8 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. If it is already followed, the given names and standard replace the stored ones, and `fromBlock` is stored if
- * there was none. Names at other vendors and the progress of the backfill are kept.
+ * Follows a collection. If it is already followed, the given names, and the given standard if it is not null, replace the stored
+ * values. `fromBlock` is then stored only if the stored value is null. Names at other vendors and the progress of the backfill are kept.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(

@@ -3,7 +3,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** When the task last tried the collection, and when it last completed it, in milliseconds. `doneAt` is null until it has completed once. */
+/** When the task last tried the collection, and when it last succeeded, in milliseconds. `doneAt` is null before the first success. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
 const decodeLastRun = rowDecoder('follow_run', {

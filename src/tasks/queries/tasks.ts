@@ -179,7 +179,7 @@ const decodeTask = rowDecoder('task', {
   lastEnded: column('last_ended', nullable(timestamp)),
   /** The end of the last successful run. */
   lastOk: column('last_ok', nullable(timestamp)),
-  /** Milliseconds since the end of the last successful run; null before the first. */
+  /** Milliseconds since the end of the last successful run; null before the first successful run. */
   lagMs: column('lag', nullable(decimal)),
   /** Consecutive failed runs. */
   failures: integer,
