@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
 import { applyListingSnapshot } from '../../src/market/listing-snapshot.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
-import { lockFigures } from '../../src/market/queries/figures.ts';
+import { lockFigures, refreshListedAssets } from '../../src/market/queries/figures.ts';
 import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
 import { deleteUnmintedTokens, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
@@ -50,6 +50,18 @@ forEachEngine('maintained figures', (engine) => {
     await ingest(db, listing({ id: 'b', tokenId: '1', priceRaw: '50', source: 'magic-eden', status: 'filled' }));
     assert.deepEqual(await figures(), [2, '60', 0, 0]);
     await assertExact(NOW);
+  });
+
+  test('are refreshed without reading the collection, on a server that has no statistics of its listings', async () => {
+    const ids = Array.from({ length: 300 }, (_, number) => String(number));
+    await ingest(db, ...ids.map((id) => listing({ id, tokenId: id })));
+    const assets = ids.slice(0, 10).map((asset) => ({ collectionId: COLLECTION, asset }));
+    const read = await db.transaction(async (tx) => {
+      const before = await countRowsRead(tx);
+      await refreshListedAssets(tx, assets, NOW);
+      return (await countRowsRead(tx)) - before;
+    });
+    assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
   test('follow a listing that expires, with the sweep that records it', async () => {
@@ -186,4 +198,13 @@ function distinctTokens(random: Random, collectionId: string) {
     burned: random.boolean(0.1),
     blockNumber: random.integer(1, 20),
   }));
+}
+
+/** The rows of listings that this connection has read, as the counters of its open transaction give them. Only differences have a meaning. */
+async function countRowsRead(tx: Queryable): Promise<number> {
+  const [row] = await tx.query(
+    `select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows from pg_stat_xact_user_tables
+     where relid = 'indexer.listing'::regclass`,
+  );
+  return Number(row?.['rows']);
 }

@@ -31,6 +31,9 @@ export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>
 /**
  * Finds the cheapest listed row of each given asset again and updates the number of listed assets and the floor of their collections.
  * Call it after the last write to their listings. `now` in milliseconds.
+ *
+ * `offset 0` keeps the condition LISTED away from the choice of the index. A server without statistics would otherwise use a partial
+ * index on the collection, and read all its listings for each asset.
  */
 export async function refreshListedAssets(
   tx: Queryable,
@@ -46,9 +49,11 @@ export async function refreshListedAssets(
          exists (select from indexer.own_asset as own
                  where own.collection_id = touched.collection_id and own.asset = touched.asset) as own
        from touched left join lateral (
-         select key, price_raw, expires_at from indexer.listing
-         where listing.collection_id = touched.collection_id and listing.asset = touched.asset and ${LISTED}
-           and (expires_at is null or expires_at > $3)
+         select key, price_raw, expires_at from (
+           select * from indexer.listing
+           where listing.collection_id = touched.collection_id and listing.asset = touched.asset offset 0
+         ) as listing
+         where ${LISTED} and (expires_at is null or expires_at > $3)
          order by price_raw, id, key limit 1
        ) as cheapest on true
      ), before as (
