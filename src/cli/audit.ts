@@ -58,7 +58,7 @@ function describeReport(report: AuditReport, stdout: CommandIo['stdout']): strin
   const lines = [
     '',
     ...differences.flatMap(describeDifference),
-    ...(unlisted > 0 ? [`… and ${unlisted} more`] : []),
+    ...(unlisted > 0 ? [`… and ${unlisted} more differences`] : []),
     ...(differences.length > 0 ? [''] : []),
     ...(unreadable > 0 ? [`${unreadable} orders and tokens could not be read and were not compared`] : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),

@@ -19,7 +19,7 @@ export const defineBackup: DefineCommand = (backup, io) => {
         'secrets that sign webhooks and cursors, so only its owner may read it. It has a temporary name until it is complete.',
     )
     .argument('<file>', 'the file to write')
-    .option('--force', 'replace an existing file when the new one is complete')
+    .option('--force', 'replace an existing file when the new file is complete')
     .option('--json', 'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds} as one JSON value')
     .addHelpText('after', '\nExample:\n  mercat backup mercat-backup')
     .action((file, options) => runBackup(path.resolve(file), options, io));

@@ -11,25 +11,29 @@ import { formatTable, printable } from './output.ts';
 type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
 type Options = { json?: true };
 
-/** For each vendor that names collections, the option that gives its name of a collection. */
+/** For each vendor that has its own names of collections, the option with the name of the added collection at the vendor. */
 const VENDOR_NAMES = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
 
 export const defineCollections: DefineCommand = (collections, io) => {
   collections.description(
     'The collections that the workers follow. On an EVM chain with an endpoint (RPC_URL_<CHAIN>) transfers, approvals and ' +
       "sales are read from the contract's first block on, and then as they happen. Listings and sales of a marketplace are " +
-      'read under the name that the collection has there.',
+      'read under the name that the collection has at that marketplace.',
   );
 
   const add = collections
     .command('add')
     .description('Follow a collection, or change the names under which it is followed.')
-    .argument('<chain>', 'its chain, for example ethereum')
-    .argument('<address>', 'its contract, or its collection mint on Solana')
-    .option('--name <name>', 'its name; by default the name that the contract returns')
-    .option('--slug <slug>', 'its slug in the API of this service')
-    .option('--from-block <number>', 'the first block to read; by default the block of its deployment', parseBlock)
-    .option('--dry-run', 'only print how many blocks, calls and minutes it takes to read its past')
+    .argument('<chain>', 'the chain of the collection, for example ethereum')
+    .argument('<address>', 'the contract of the collection; on Solana its collection mint')
+    .option('--name <name>', 'the name of the collection; by default the name that its contract returns')
+    .option('--slug <slug>', 'the slug of the collection in the API of this service')
+    .option(
+      '--from-block <number>',
+      'the first block to read; by default the block in which the contract was deployed',
+      parseBlock,
+    )
+    .option('--dry-run', 'only print how many blocks, calls and minutes it takes to read the past of the collection')
     .option('--json', JSON_OPTION)
     .addHelpText(
       'after',

@@ -12,9 +12,9 @@ export type CommandIo = {
   stdout: Writable;
   /** For messages and progress. */
   stderr: Writable;
-  /** Aborted by the first SIGINT or SIGTERM: the command ends in good order. */
+  /** Aborted by the first SIGINT or SIGTERM. The command then stops its work, closes what it opened, and ends. */
   signal: AbortSignal;
-  /** The exit code of a command that does not throw. It is 0 unless the command sets another. */
+  /** The exit code of a command that does not throw. It is 0 unless the command sets another code. */
   exitCode: ExitCode;
 };
 

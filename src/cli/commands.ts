@@ -47,7 +47,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sync',
-    summary: 'run the tasks of a source now',
+    summary: 'run a task, or all tasks of a source, now',
     load: async () => (await import('./sync.ts')).defineSync,
   },
   {
@@ -57,7 +57,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'check the installation and say how to correct it',
+    summary: 'check the installation and say how to correct each problem',
     load: async () => (await import('./doctor/doctor.ts')).defineDoctor,
   },
   {

@@ -19,7 +19,10 @@ export type ConnectOptions = {
   bypassServer?: boolean;
 };
 
-/** How long to wait for another process that has the embedded database open, such as a server that is starting, to listen. */
+/**
+ * Another process may have the embedded database open without listening yet, such as a server that is starting. This is how long a
+ * command waits until that process listens or closes the database.
+ */
 const STARTING_SERVER_TIMEOUT_MS = 20_000;
 const POLL_PERIOD_MS = 100;
 
@@ -50,6 +53,6 @@ export async function callService(operation: string, input: object, options?: Co
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== null || hasEmbeddedDatabase(dataDir)) return;
   throw new OperatorError(
-    `there is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to where it is, or create one with mercat serve`,
+    `there is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to the database of the service, or create a database with mercat serve`,
   );
 }

@@ -21,7 +21,7 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-/** Local chains may have a new block every second, and their endpoints do not limit requests. */
+/** Short, because local chains may have a new block every second and their endpoints do not limit requests. */
 const CHAIN_POLL_MS = '200';
 /** Dollar rates for the demonstration. They are not real. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
@@ -139,7 +139,7 @@ async function simulate({ stdout }: CommandIo, { devnet, service, request, signa
   }
 }
 
-/** Prints the orders that the service rejected. There should be none: the simulations post valid orders only. */
+/** Prints the orders that the service rejected. The service should reject no order, because the simulations post valid orders only. */
 function printRejected(stdout: CommandIo['stdout'], simulation: Simulation): void {
   for (const { listing, reason } of simulation.rejected.splice(0))
     stdout.write(`  rejected ${listing.hash}: ${reason}\n`);

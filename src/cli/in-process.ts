@@ -1,5 +1,5 @@
-// The operations of the service in the process of a command, when no server runs. Tasks do not run on their periods in this process:
-// a task runs only when the command starts it.
+// The operations of the service in the process of a command, when no server runs. In this process tasks do not follow their schedule: a
+// task runs only when the command starts it.
 
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';

@@ -11,7 +11,7 @@ export const defineMigrate: DefineCommand = (migrate, io) => {
     )
     .option(
       '--json',
-      'print {"main": [names], "indexer": [names]} of the migrations that were applied as one JSON value',
+      'print the names of the applied migrations as one JSON value, {"main": [names], "indexer": [names]}',
     )
     .action((options) => runMigrate(options, io));
 };

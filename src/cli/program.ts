@@ -1,4 +1,4 @@
-// The command line: finds the command, loads its module and no other command's, and turns its errors into a message and an exit code.
+// The command line: finds the command, loads only the module of this command, and turns errors into a message and an exit code.
 
 import type { CommanderError, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
@@ -50,7 +50,7 @@ function createProgram(io: CommandIo): Command {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      // Errors are written at the end, on one line.
+      // `runProgram` writes errors, each on one line.
       outputError: () => undefined,
       getOutHelpWidth: () => helpWidth(io.stdout),
       getErrHelpWidth: () => helpWidth(io.stderr),
@@ -91,7 +91,7 @@ function prepare(command: CommandUnknownOpts): void {
     if (!option.required) continue;
     const { parseArg } = option;
     option.parseArg = <T>(value: string, previous: T): T => {
-      // Otherwise `--name --json` would name something "--json".
+      // Otherwise `--name --json` would set the option --name to the text "--json".
       if (value.startsWith('--')) throw new InvalidArgumentError('A value is missing.');
       return parseArg ? parseArg(value, previous) : (value as T);
     };

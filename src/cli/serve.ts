@@ -14,7 +14,7 @@ export const defineServe: DefineCommand = (serve, io) => {
       'Serve the marketplace API at /v1, the store API at /api/v1, the intake at /intake/v1 and their reference at /docs, and ' +
         'run the workers. A sample marketplace is loaded into an embedded database that is empty.',
     )
-    .option('--port <number>', 'port to listen on (setting PORT, default 8080; 0: a free one)')
+    .option('--port <number>', 'port to listen on (setting PORT, default 8080; 0: a free port)')
     .option('--host <host>', 'address to listen on (setting HOST, default 127.0.0.1)')
     .option('--no-workers', 'leave the workers to another process (mercat work)')
     .option('--no-sample', 'do not load the sample marketplace')
@@ -39,7 +39,7 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   await service.close();
 }
 
-/** Describes the running service to a new user: its address, where its data is, and requests to try. */
+/** Describes the running service to a new user: its URL, where its data is, and requests to try. */
 function describeService(
   { url, sampleRecords }: Service,
   { dataDir, hasSample }: { dataDir: string | null; hasSample: boolean },
@@ -54,7 +54,7 @@ function describeService(
     ...(hasSample ? [`  curl '${url}/v1/collections/harbour-lights/listings?limit=3'`] : []),
     `  open ${url}/docs`,
     '',
-    'Load your own: npx mercat import FILE.ndjson          Stop: Ctrl-C',
+    'Load your data: npx mercat import FILE.ndjson          Stop: Ctrl-C',
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-// `mercat status`: prints the state of the service. It has more about tasks than GET /status, which is public: the messages of failures.
+// `mercat status`: prints the state of the service, and the error messages of tasks, which the public GET /status leaves out.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
@@ -35,7 +35,8 @@ export const defineStatus: DefineCommand = (status, io) => {
 async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
   await using service = await connect();
   const status = (await service.call('status', {})) as Status;
-  // `sync.read` returns more about the tasks than the public status. It cannot be read when the status of the tasks cannot.
+  // `sync.read` returns more about the tasks than the public status. When the public status of the tasks cannot be read, `sync.read` would
+  // fail as well.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
   const complete: Status = { ...status, tasks };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));

@@ -1,4 +1,4 @@
-// `mercat sync`: runs the tasks of one source now and shows their progress, in the running server or in this process.
+// `mercat sync`: runs one task, or all tasks of one source, now and shows their progress. They run in the running server or in this process.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TaskStatus } from '../tasks/task-status.ts';
@@ -14,7 +14,7 @@ const POLL_PERIOD_MS = 200;
 export const defineSync: DefineCommand = (sync, io) => {
   sync
     .description('Run a task now, whether or not it is due, and again every period until Ctrl-C.')
-    .argument('<name>', 'the name of a task in mercat status, or of a source to run all its tasks')
+    .argument('<name>', 'the name of a task in mercat status, or of a source, such as opensea, to run all its tasks')
     .option('--once', 'run once; exit code 1 when a run failed')
     .option('--json', 'after each round, print the list of the tasks with their results as one JSON value')
     .addHelpText('after', '\nExample:\n  mercat sync prices --once')
@@ -37,7 +37,7 @@ async function syncTasks(name: string, { once, json }: Options, io: CommandIo): 
   }
 }
 
-/** Starts the tasks and returns them when all have ended. Null when the operator stopped the command before that. */
+/** Starts the tasks and returns them when all have ended. Null when the operator stopped the command before all tasks had ended. */
 async function runOnce(service: ServiceConnection, name: string, io: CommandIo): Promise<TaskStatus[] | null> {
   const before = (await service.call('sync.start', { name })) as TaskStatus[];
   const endedBefore = new Map(before.map((task) => [task.name, task.lastEnded]));
@@ -52,7 +52,7 @@ async function runOnce(service: ServiceConnection, name: string, io: CommandIo):
   return null;
 }
 
-/** Prints the progress of a task if it differs from the last line that was printed for the task, which `printed` holds. */
+/** Prints the progress of a task, unless the line equals the last printed line of the task. `printed` holds the last line of each task. */
 function printProgress({ name, progress }: TaskStatus, printed: Map<string, string>, { stderr }: CommandIo): void {
   if (!progress) return;
   const { done, total, what } = progress;

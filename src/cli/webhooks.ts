@@ -35,7 +35,7 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
       'Make deliveries due now, and begin their schedule of retries anew. Deliveries to a disabled webhook are skipped: its shop has to enable the webhook first.',
     )
     .argument('[ids...]', 'the deliveries')
-    .option('--dead', 'all dead deliveries: deliveries without another attempt, because the last one failed')
+    .option('--dead', 'all dead deliveries, which are not attempted again because their last attempt failed')
     .option('--shop <name>', 'with --dead, only the deliveries of this shop')
     .option('--json', 'print {"due": [ids], "skipped": [ids], "hasMore"} as one JSON value')
     .addHelpText('after', '\nExit code 1: a delivery was skipped.')
@@ -72,7 +72,7 @@ async function retryDeliveries(ids: string[], { dead, shop, json }: Options & { 
 function describeRetried({ due, skipped, hasMore }: Retried): string {
   const lines = [
     `${due.length} ${due.length === 1 ? 'delivery is' : 'deliveries are'} due now`,
-    ...(hasMore ? ['there are more: repeat the command when these have been sent'] : []),
+    ...(hasMore ? ['there are more dead deliveries: repeat the command when these have been sent'] : []),
     ...skipped.map((id) => `${id} is skipped: there is no such delivery, or its webhook is disabled`),
   ];
   return `${lines.join('\n')}\n`;

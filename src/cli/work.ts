@@ -10,7 +10,7 @@ export const defineWork: DefineCommand = (work, io) => {
   work
     .description(
       'Run the tasks that keep the index and the prices fresh (mercat status lists them) and deliver webhooks, without serving. ' +
-        'Beside a server it needs PostgreSQL, because the embedded database can be open in one process only.',
+        'While a server runs, it needs PostgreSQL, because the embedded database can be open in one process only.',
     )
     .action(() => runWorkers(io));
 };

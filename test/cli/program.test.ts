@@ -48,7 +48,7 @@ describe('help', () => {
   });
 });
 
-describe('wrong usage gives exit code 2 and one line on standard error, which suggests a similar name', () => {
+describe('wrong usage gives exit code 2 and one line on standard error, which suggests a similar name if there is one', () => {
   const cases: [string[], string][] = [
     [['stauts'], "unknown command 'stauts' (Did you mean status?); see mercat --help"],
     [['--verison'], "unknown option '--verison' (Did you mean --version?); see mercat --help"],
@@ -85,7 +85,7 @@ describe('a command', () => {
     }
   });
 
-  test('rejects with an error that is not an OperatorError', async () => {
+  test('passes on an error that is not an OperatorError', async () => {
     const running = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
     await assert.rejects(running, /a bug/);
   });

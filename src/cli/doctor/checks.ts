@@ -61,7 +61,7 @@ function checkDirectory(dataDir: string): DoctorFinding[] {
 
 function judgeDisk(freeBytes: number): DoctorFinding {
   const message = `${(freeBytes / 2 ** 30).toFixed(1)} GiB free`;
-  const correction = 'free space on the disk of DATA_DIR';
+  const correction = 'make space on the disk of DATA_DIR';
   if (freeBytes < DISK_FAIL_BYTES) return fail('disk', message, correction);
   return freeBytes < DISK_WARN_BYTES ? warn('disk', message, correction) : ok('disk', message);
 }

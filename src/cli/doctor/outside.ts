@@ -48,7 +48,8 @@ async function runProbe(
   if (response.status === 401 || response.status === 403) {
     return fail(name, `it rejects the request as unauthorized (${response.status})`, `see the key in ${settings}`);
   }
-  if (response.status === 429) return warn(name, 'it receives too many requests (429)', 'wait, or see its budget');
+  if (response.status === 429)
+    return warn(name, 'it receives too many requests (429)', 'wait, or lower its request budget');
   if (response.status >= 500) return warn(name, `it reports an internal error (${response.status})`, 'try again later');
   return judge?.(response) ?? ok(name, `it responds in ${ms} ms`);
 }
@@ -99,7 +100,7 @@ function readChainId(body: Buffer): number | null {
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (medianMs === undefined)
-    return warn('clock', 'no response had a date to compare it with', 'correct the failed checks above first');
+    return warn('clock', 'no response had a date to compare the clock with', 'correct the failed checks above first');
   if (Math.abs(medianMs) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the dates of the responses');
   const seconds = Math.round(Math.abs(medianMs) / 1_000);
   const message = `it is ${seconds} s ${medianMs > 0 ? 'behind' : 'ahead of'} the dates of the responses`;

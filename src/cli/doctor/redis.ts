@@ -9,12 +9,12 @@ import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
 const TIMEOUT_MS = 5_000;
-/** How many counts are timed. The fastest one is judged, because the first one may have to load the script. */
+/** How many counts are timed. The fastest count is judged, because the first count may have to load the script. */
 const COUNTS = 5;
 /** The share of the deadline that a count may take. Slower counts would sometimes exceed the deadline. */
 const SLOW_SHARE = 0.4;
 const CLOCK_WARN_MS = 2_000;
-/** The share of the memory limit from which on there is a warning. */
+/** The share of the memory limit at which the finding becomes a warning. */
 const FULL_SHARE = 0.9;
 
 export async function checkRedis({ redisUrl, serviceName }: Config): Promise<DoctorFinding[]> {
@@ -81,7 +81,7 @@ function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {
   }
   const share = Number(info.get('used_memory') ?? 0) / memoryMax;
   if (share < FULL_SHARE) return [ok(name, 'counts are kept until their window ends')];
-  const message = `${Math.round(share * 100)} % of maxmemory is in use; when all of it is, each process counts alone`;
+  const message = `${Math.round(share * 100)} % of maxmemory is in use; when the memory is full, each process counts alone`;
   return [warn(name, message, 'raise maxmemory')];
 }
 

@@ -114,7 +114,7 @@ async function runImport(
 
 type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
 
-/** Imports one file after the other, until one fails. */
+/** Imports the files one after the other, until the import of a file fails. */
 async function importFiles(
   importRun: ImportRun,
   environment: ImportEnvironment,
@@ -165,7 +165,7 @@ async function importFile(
   }
 }
 
-/** Returns a signal that aborts together with `signal`, with the reason that the error message of the import then names. */
+/** Returns a signal that aborts together with `signal`. The error message of the import contains its reason, `interrupted`. */
 function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));

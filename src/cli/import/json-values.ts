@@ -13,7 +13,7 @@ export type JsonValue = {
   bytes: Uint8Array;
 };
 
-/** The largest value in bytes: the limit for a live response of a DAS API. A parsed value uses up to ten times as much memory. */
+/** The largest value in bytes, equal to the limit on DAS responses of the workers. A parsed value uses up to ten times as much memory. */
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /** Throws OperatorError when a comma or bracket is wrong, when the text ends within a value, and when a value is too long. */
@@ -23,7 +23,7 @@ export async function* splitValues(source: AsyncIterable<Uint8Array>): AsyncGene
   yield* splitter.end();
 }
 
-/** What may come next when no value is open. `anything`: no top-level array is open. The others are positions in such an array. */
+/** What may come next when no value is open. `anything`: no top-level array is open. The others: positions in a top-level array. */
 type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 
 /** A value whose end has not been read yet. `depth`: its open brackets. `parts`: its bytes so far, `size` of them. */

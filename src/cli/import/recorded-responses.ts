@@ -51,9 +51,7 @@ export class RecordedLines {
   /** Records in the public format, one on each line. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     const position = { page: 0, row: 0 };
-    /**
-     * What the current top-level array contains: the rows of one response, or responses. Null until one of its elements shows which.
-     */
+    /** `holds`: whether the current top-level array contains the rows of one response, or whole responses. Null until an element shows it. */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
     for await (const { top, element, bytes } of splitValues(this.#source)) {
       const value = readValue(this.#reader, bytes);
@@ -77,7 +75,7 @@ export class RecordedLines {
     return position;
   }
 
-  /** Forgets the positions of the lines up to and including this one. */
+  /** Forgets the positions of all lines up to and including `line`. */
   forget(line: number): void {
     while (this.#forgotten < line) {
       this.#forgotten += 1;

@@ -4,7 +4,7 @@ import type { ImportSummary } from '../../intake/import-summary.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** The field names are part of --json. `answers`: the counts of recorded responses, when the import read any. */
+/** The field names are part of --json. `answers`: counts of recorded responses, only for a format of recorded responses. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };

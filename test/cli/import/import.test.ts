@@ -107,7 +107,7 @@ forEachEngine('mercat import', (engine) => {
     assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
-  test('reads CSV with the columns from options, from a map, or from a map with options that override it', async () => {
+  test('reads CSV with the columns from options, from a map, or from a map whose columns are overridden by options', async () => {
     const csv = file('t.csv', 'id,title,when:utc-time\n1,A,x\n2,B,y\n');
     const byFlags = [
       csv,
@@ -150,7 +150,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(cut.stdout, '');
   });
 
-  test('an interrupt ends the import, and no later file is begun', async () => {
+  test('an interrupt ends the import, and no later file is read', async () => {
     const stop = new AbortController();
     stop.abort();
     const { code, stderr } = await run([file('i.ndjson', toNdjson(tokens(3))), 'package.json'], {
@@ -179,7 +179,7 @@ forEachEngine('mercat import', (engine) => {
         /c\.csv has the name of a CSV file: give --format csv/,
       ],
       ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
-      ['a map without CSV', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
+      ['--set for a format that takes no --set', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
       ['--set without a value', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
       [
         'an unknown field',
@@ -214,7 +214,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('the program imports without a server: exit code 0 when no row was refused, 1 when one was, 2 for a missing file', async () => {
+  test('without a server the program imports, and its exit code is 1 if a row is refused, 2 if a file is missing, and else 0', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {

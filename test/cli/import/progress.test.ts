@@ -50,7 +50,7 @@ test('a printed line replaces the progress line, which is redrawn below it', () 
   assert.deepEqual(written.slice(1), ['\r\u001b[K', 'refused\n', '\r\u001b[K50%, file: 10 rows']);
 });
 
-test('on another stream a line is printed at most every five seconds, and none for a short import', () => {
+test('on a stream that is not a terminal a line is printed every five seconds, and no line in the first five seconds', () => {
   const { at, written, progress } = draw({});
   for (let ms = 0; ms <= 12_000; ms += 100) at(ms, ms / 100);
   progress.clear();

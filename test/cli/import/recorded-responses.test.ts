@@ -30,7 +30,7 @@ const POLYGON_WETH = '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619';
 const KITES = '0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad';
 const apes = set({ chain: 'apechain', contractAddress: APES.contract });
 
-/** Pages in the shape of the vendor's API document. */
+/** Pages of responses in the shape that OpenSea's API document describes. */
 async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events' | 'nfts' | 'nft', object[]>> {
   const made = makeCollection({
     tokens: range(45, String),
@@ -185,7 +185,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(price, { price: '123456789123456789' });
   });
 
-  test('the rows of real Magic Eden responses', async () => {
+  test('the rows of the Magic Eden responses in the fixtures', async () => {
     const listings = await load('magic-eden-listings', readFixture('magic-eden/listings.json'), { args: atLanterns });
     assert.deepEqual([listings.code, listings.summary.inserted], [0, 3]);
     assert.deepEqual(listings.summary.answers, { pages: 1, rows: 2, leftOut: {} });
@@ -198,7 +198,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
-  test('the sales among Magic Eden activities, and counts the others as left out', async () => {
+  test('the sales among Magic Eden activities, and counts all other activities as left out', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
     const { code, summary } = await importInEachArrangement('magic-eden-activities', [rows, []], lanterns);

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import { LANTERNS, LANTERNS_SYMBOL } from '../../support/replay/magic-eden.ts';
 
-/** The recording time of responses that do not contain one. */
+/** The time at which responses were recorded, for formats whose responses contain no time. */
 export const AT = '2026-05-30T12:00:00.000Z';
 export const CONTRACT = `0x${'c1'.repeat(20)}`;
 /** The environment of the command, without the connection. */
