@@ -16,7 +16,7 @@ export class ConnectionLane {
     this.#placesMax = placesMax;
   }
 
-  /** Takes a place, or waits for one. Throws DeadlineExceeded when none is free by `deadline` (a time of `performance.now()`). */
+  /** Takes a place, or waits until a place is free. Throws DeadlineExceeded at `deadline`, a time of `performance.now()`. */
   async enter(deadline: number): Promise<void> {
     if (this.#placesTaken < this.#placesMax) {
       this.#placesTaken += 1;

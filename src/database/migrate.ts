@@ -41,7 +41,7 @@ export async function migrateWithin(tx: Queryable, schema: Schema, only?: Readon
   return wanted.map((migration) => migration.name);
 }
 
-/** Returns the names of the migrations that `migrate` would apply. Throws the same errors. Changes nothing. */
+/** Returns the names of the migrations that `migrate` would apply, and changes nothing. Throws when `migrate` would refuse the database. */
 export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
   const known = readMigrations(schema);
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);

@@ -1,5 +1,5 @@
-// Opens the primary and the indexer database. Both may be one database: the embedded one, or one in PostgreSQL. Or the indexer has a
-// PostgreSQL database of its own.
+// Opens the primary and the indexer database. The primary is the embedded database or a PostgreSQL database. The indexer is a schema of
+// the same database, or has a PostgreSQL database of its own.
 
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';

@@ -114,7 +114,7 @@ class PreparedStatements {
       return await send<R>({ ...statement, name: this.#nameOf(sql) });
     } catch (error) {
       if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
-      // The server rejected the statement before running it. It is sent again unprepared, and so are all later statements.
+      // The server rejected the statement before running it. This statement is sent again, and no later statement is prepared.
       this.#isPreparing = false;
       return send<R>(statement);
     }

@@ -16,14 +16,15 @@ export type Decoder<T> = {
 type Columns = Readonly<Record<string, Decoder<unknown>>>;
 type Decoded<C extends Columns> = { -readonly [K in keyof C]: C[K] extends Decoder<infer T> ? T : never };
 
-/** A row lacks a column that its decoder reads, or has another type in it: the statement or the schema does not fit the decoder. */
+/** A row lacks a column that its decoder reads, or the column has another type: the statement or the schema does not fit the decoder. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
 
 /**
- * Returns a function that decodes the rows of one table or statement, which error messages call `source`. Each field is read from the
- * column with the name of the field, or from the column that `column()` names. Other columns are ignored.
+ * Returns a function that decodes the rows of one table or statement. `source` is the name of this table or statement in error
+ * messages. Each field is read from the column with the name of the field, or from the column that `column()` names. Other columns are
+ * ignored.
  *
  * ```ts
  * const decodeListing = rowDecoder('listing', {

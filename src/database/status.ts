@@ -7,7 +7,7 @@ export type DatabaseStatus = { engine: Database['engine']; answers: boolean; lat
 
 const STATUS_TIMEOUT_MS = 2_000;
 
-/** Reports whether each database responds. When both are one database, `indexer` repeats the status of `main`. */
+/** Reports whether each database responds. When the indexer is a schema of the primary, `indexer` repeats the status of `main`. */
 export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
   return {
     section: 'databases',

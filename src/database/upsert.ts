@@ -1,4 +1,4 @@
-// Upserts of many rows in one statement, and the counts of what changed. It must not know what the rows mean.
+// Upserts of many rows in one statement, and the counts of what changed. This file must not know what the rows mean.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';

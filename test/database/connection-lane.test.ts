@@ -1,4 +1,4 @@
-// A lane: the share of a pool's connections that one source may use.
+// A lane: the share of a pool's connections that one group of statements may use.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

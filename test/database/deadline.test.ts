@@ -1,5 +1,5 @@
-// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline. A transaction that its deadline ended
-// is rolled back, and nothing of it affects the next caller.
+// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline at the latest. A transaction that ends
+// at its deadline is rolled back and does not affect the next caller.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -23,8 +23,8 @@ forEachEngine('a deadline', (engine) => {
   const passing = async (deadline: number) =>
     until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
-  describe('within it', () => {
-    test('statements and transactions work as they do without a deadline', async () => {
+  describe('that has not passed', () => {
+    test('does not change the result of statements and transactions', async () => {
       const within = db.within(10_000);
       await within.query(RATE, ['A']);
       await within.queryPrepared(RATE, ['B']);
@@ -47,8 +47,8 @@ forEachEngine('a deadline', (engine) => {
     });
   });
 
-  describe('when it passes', () => {
-    test('in the middle of a transaction, the transaction is rolled back and other transactions continue', async () => {
+  describe('that passes', () => {
+    test('in the middle of a transaction rolls back the transaction, and other transactions continue', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const slow = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -61,7 +61,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), [...before, `after ${before.length}`]);
     });
 
-    test('before the commit, nothing is committed, even if the work catches the error', async () => {
+    test('before the commit of a transaction prevents the commit, even if the work catches the error', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const hiding = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -73,7 +73,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), before);
     });
 
-    test('before a connection is free, the work is not begun, and the connection goes to the next caller', async () => {
+    test('before a connection is free prevents the work, and the connection goes to the next caller', async () => {
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
       const holders: Promise<unknown>[] = [];
       const hold = async (tx: Queryable) => {
@@ -92,7 +92,7 @@ forEachEngine('a deadline', (engine) => {
 
   if (engine.name === 'embedded') return;
 
-  test('during a statement that continues on the server, the statement is abandoned, and its transaction ends on the server too', async () => {
+  test('that passes during a statement abandons the statement, and ends its transaction on the server too', async () => {
     const startedAt = performance.now();
     await outOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {

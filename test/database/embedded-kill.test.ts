@@ -12,7 +12,7 @@ test(`${ROUNDS} kills in a row lose no acknowledged row and do not block the nex
   const dir = path.join(root, 'db');
   const ackFile = path.join(root, 'acks');
   for (let round = 1; round <= ROUNDS; round++) {
-    // Spread over the writer's cycle of single rows, batches, checkpoints and vacuums.
+    // The moments of the kills are spread over the writer's cycle of single rows, batches, checkpoints and vacuums.
     const writer = await startWriter(dir, ackFile, (round * 37) % 101);
     await kill(writer);
     await assertAcknowledged(dir, ackFile, `after kill ${round}`);

@@ -41,7 +41,7 @@ test('a row is decoded into the fields that the decoder names, and its other col
   assert.deepEqual(found, { key: 'k', raw: 12n, expiresAt: null, status: 'active' });
 });
 
-test('an error names the source, the column and the type found, and never the value', () => {
+test('a decoding error names the table or statement, the column and the type found, and never the value', () => {
   const failing = (changes: Record<string, unknown>, message: string) =>
     assert.throws(() => decode({ ...row, ...changes }), new RowError(message));
   failing({ key: undefined }, 'listing: column key is missing, expected text');

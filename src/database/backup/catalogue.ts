@@ -70,7 +70,10 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
   return sorted;
 }
 
-/** Reads the present state of the sequences, which is not part of a snapshot. If it is read after a snapshot began, it is never behind its rows. */
+/**
+ * Reads the present state of the sequences, which is not part of a snapshot. If the state is read after a snapshot began, no row of the
+ * snapshot has a number that the sequence has not issued yet.
+ */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);
   const states: SequenceState[] = [];
@@ -96,7 +99,7 @@ async function listSequenceNames(db: Queryable, schema: Schema): Promise<string[
   return rows.map((row) => decodeName(row).name);
 }
 
-/** Null when the schema was never migrated. */
+/** The applied migrations, sorted by name. Null when the schema was never migrated. */
 export async function listAppliedMigrations(db: Queryable, schema: Schema): Promise<AppliedMigration[] | null> {
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
   if (!row || !decodeFound(row).found) return null;
@@ -109,7 +112,7 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
  */
 const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
-/** Returns the first table that has rows, apart from OWN_STATE_TABLES. Returns null when there is none. */
+/** Returns the first table that has rows, apart from OWN_STATE_TABLES. Returns null when all other tables are empty. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {
   for (const table of await listTables(db, schema)) {
     if (OWN_STATE_TABLES.has(table.name)) continue;

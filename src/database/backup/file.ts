@@ -27,7 +27,7 @@ const READ_BYTES = 256 * 1024;
 /** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** `file` is an absolute path. With `force` an existing file is replaced once the new one is complete. */
+/** `file` is an absolute path. With `force` an existing file is replaced when the new file is complete. */
 export type BackupTarget = { file: string; force: boolean };
 
 /** The file is truncated, was altered, or is not a backup. */
@@ -97,8 +97,8 @@ async function compressInto(
 }
 
 /**
- * Gives the draft its final name. Without `force` by a hard link, which fails if a file with that name has appeared meanwhile; a rename
- * would replace that file.
+ * Gives the draft its final name. Without `force` this is done by a hard link, which fails if a file with that name has appeared
+ * meanwhile. A rename would replace that file.
  */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {
@@ -144,7 +144,7 @@ function exists(file: string): OperatorError {
   return new OperatorError(`${file} exists: choose another name, or replace it with --force`);
 }
 
-/** The size of a file. Throws when it cannot be read or is no regular file. */
+/** The size of a file. Throws when the file cannot be found, or is not a regular file. */
 export function checkBackupFile(file: string): number {
   try {
     const found = statSync(file);

@@ -1,5 +1,5 @@
 // The lines of a backup: one header; then for each schema its tables (a line with the columns, then one line for each row) and its
-// sequences; at the end a line with the row counts. A row is a JSON array: each value as the server's text, or null.
+// sequences; at the end a line with the row counts. A row is a JSON array that has, for each value, the text of the server or null.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
@@ -36,7 +36,7 @@ export type BackupEvent =
   /** Rows of the table of the latest `table` event, as the text of one JSON array. */
   | { kind: 'rows'; rows: string; count: number }
   | { kind: 'sequence'; sequence: SequenceState }
-  /** The last event. The digest and the row counts are correct. */
+  /** The last event. It is yielded only if the digest and the row counts are correct. */
   | { kind: 'end'; counts: RowCounts };
 
 export function toHeader(fields: Pick<BackupHeader, 'service' | 'createdAt' | 'migrations'>): string {
@@ -53,7 +53,10 @@ function toLine(value: object): string {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Reads a backup. Throws DamagedBackup when the file is damaged, possibly after it has yielded events: only `end` shows that it is intact. */
+/**
+ * Reads a backup. Throws DamagedBackup when the file is damaged, possibly after events were yielded: only the event `end` shows that the
+ * file is intact.
+ */
 export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
   const counts: RowCounts = {};
   let table: string | null = null;

@@ -25,8 +25,8 @@ import type { Sides } from '../snapshot.ts';
 /** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
 /**
- * On the embedded engine, a checkpoint is written after each such amount of rows. The engine writes none by itself, so its write-ahead
- * log would grow by the size of the backup.
+ * On the embedded engine, a checkpoint is written each time that rows of this length have been inserted. The engine writes no checkpoint
+ * by itself during the restore, so its write-ahead log would grow by the size of the backup.
  */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** The number of other connections of mercat to the databases. If it is not 0, a service still runs on the replaced content. */
+  /** The number of other connections of mercat to the databases. If it is not 0, a service may still run on the replaced content. */
   others: number;
 };
 
@@ -45,7 +45,7 @@ type Options = {
   onProgress: (progress: RestoreProgress) => void;
 };
 
-/** Throws an OperatorError that says what failed and what the databases hold now. */
+/** Restores the backup in `file`. Throws an OperatorError that says what failed and what the databases hold now. */
 export async function restoreBackup(
   { main, indexer }: { main: Database; indexer: Database },
   file: string,
@@ -55,7 +55,8 @@ export async function restoreBackup(
   try {
     return await main.transaction(async (mainTx) => {
       if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
-      // The indexer is committed first and the primary last: readers find collections in the primary.
+      // The indexer is committed first and the primary last, because readers look up collections in the primary. A collection that they
+      // find is then complete in the indexer.
       const result = await indexer.transaction((indexerTx) =>
         restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
       );
@@ -179,8 +180,8 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
 }
 
 /**
- * Ends the leases of the processes that ran when the backup was made. Otherwise they would expire at a time of another machine's clock.
- * Deliveries that were being sent become due, and are sent again.
+ * Ends the leases of the processes that ran when the backup was made. Otherwise the leases would end at times that were set by the clock
+ * of another machine. Deliveries that were being sent become due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

@@ -1,5 +1,5 @@
 // Writes a backup: all rows of both schemas, from one snapshot of each database, as text that every server reads back exactly.
-// Nothing is written to a database. PostgreSQL serves other statements during a backup; on the embedded engine they wait.
+// Nothing is written to a database. PostgreSQL serves other statements during a backup. The embedded engine lets them wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -15,7 +15,7 @@ import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
 
-/** The approximate size of the rows that one statement fetches. Limits memory, and the time for which the embedded engine blocks the process. */
+/** The approximate size of the rows that one statement fetches. It bounds memory, and how long the embedded engine blocks the process. */
 const SLICE_BYTES = 256 * 1024;
 const SLICE_ROWS_FIRST = 50;
 const SLICE_ROWS_MAX = 1_000;

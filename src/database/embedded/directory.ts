@@ -1,5 +1,5 @@
-// The directory of an embedded database. A new one is created completely or not at all. Files that this program did not create are
-// never changed or removed.
+// The directory of an embedded database. A new directory is created completely or not at all. Files that this program did not create
+// are never changed or removed.
 
 import { execFile } from 'node:child_process';
 import {
@@ -49,7 +49,7 @@ export function prepareParent(dir: string): string {
   return path.join(realpathSync(parent), path.basename(full));
 }
 
-/** Creates the cluster unless there is one. The caller must hold the lock. */
+/** Creates a cluster in `dir` unless `dir` contains a cluster already. The caller must hold the lock. */
 export async function ensureCluster(dir: string): Promise<void> {
   removeDrafts(dir);
   if (isCluster(dir)) return;

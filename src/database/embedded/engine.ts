@@ -1,6 +1,6 @@
-// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and runs nothing more
-// after a panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic, and after a trap it would
-// report success for statements that did not run.
+// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and executes no further
+// statement after a panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic, and after a trap it
+// would report success for statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -60,7 +60,7 @@ const STATEMENT_CALLS = [
   '_pgl_pq_flush',
 ] as const;
 
-/** The functions that PGlite calls to shut down. With them, a broken engine would write its memory to disk as if it had ended cleanly. */
+/** The functions that PGlite calls to shut down. In a broken engine they would write its memory to disk as if it had ended cleanly. */
 const SHUTDOWN_CALLS = ['_pgl_run_atexit_funcs', '_emscripten_force_exit'] as const;
 
 /**
@@ -75,11 +75,11 @@ export async function startEngine(dir: string, onFatal: (line: string) => void):
     broken = new EngineStopped(describeStop(dir, reason, started));
     if (started) onFatal(broken.message);
   };
-  const refuse = (): void => {
+  const throwIfBroken = (): void => {
     if (broken !== null) throw broken;
   };
   const engine = new PGlite({
-    fs: new DurableNodeFS(dir, (module) => guardCalls(module, stop, refuse)),
+    fs: new DurableNodeFS(dir, (module) => guardCalls(module, stop, throwIfBroken)),
     startParams: START_PARAMS,
     onStderr: (line) => {
       if (FATAL_LINE.test(line)) stop(line);
@@ -91,7 +91,7 @@ export async function startEngine(dir: string, onFatal: (line: string) => void):
   } catch (error) {
     stop(describeThrown(error));
   }
-  refuse();
+  throwIfBroken();
   started = true;
   return engine;
 }
@@ -123,18 +123,18 @@ function describeStop(dir: string, reason: string, started: boolean): string {
  * PGlite catches every exception of the engine and calls the engine again until its input is consumed. After a panic this would never
  * end, and after a trap the statement would count as done. So these functions throw at once when the engine is broken.
  */
-function guardCalls(module: PostgresModule, stop: (reason: string) => void, refuse: () => void): void {
+function guardCalls(module: PostgresModule, stop: (reason: string) => void, throwIfBroken: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;
   const guard = (name: string, isBreak: (thrown: unknown) => boolean): void => {
     const original = functions[name];
     if (original === undefined) throw new Error(`this PGlite has no ${name}`);
     functions[name] = (...args) => {
-      refuse();
+      throwIfBroken();
       try {
         return original(...args);
       } catch (thrown) {
         if (isBreak(thrown)) stop(`the engine broke (${describeThrown(thrown)})`);
-        refuse();
+        throwIfBroken();
         throw thrown;
       }
     };

@@ -7,7 +7,7 @@ export function embeddedDirectoryOf(dataDir: string): string {
   return path.join(dataDir, 'db');
 }
 
-/** Whether the database's directory exists. It may still be empty. */
+/** Whether the directory of the database exists. The directory may be empty. */
 export function hasEmbeddedDatabase(dataDir: string): boolean {
   return existsSync(embeddedDirectoryOf(dataDir));
 }

@@ -1,5 +1,5 @@
 // The lock of an embedded database against a second process. It is a file lock of the operating system, taken through SQLite, so it is
-// released when the process ends, also by a crash. Files that a dead process left behind do not prevent a start.
+// released when the process ends, even if the process crashes. Files that a dead process left behind do not prevent a start.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,8 +16,8 @@ export class DirectoryInUse extends OperatorError {}
 /** Takes the lock of the database directory `dir`, or throws an OperatorError that names the process that holds it. */
 export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
-  // The file is accessible to its owner only. If it exists, it must not be opened here: closing it would release a lock that this
-  // process already holds on it.
+  // Only its owner may access the file. An existing file must not be opened here, because closing it again would release a lock that
+  // this process already holds on the file.
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
   const database = new DatabaseSync(file);
   try {
@@ -27,7 +27,7 @@ export function takeLock(dir: string): Lock {
     database.close();
     if (isBusy(error)) throw new DirectoryInUse(describeHolder(dir));
     throw new OperatorError(
-      `${file} cannot be locked (${describeError(error)}): if nothing uses the database, delete it`,
+      `${file} cannot be locked (${describeError(error)}): if no process uses the database, delete this file`,
     );
   }
   const unmark = markOwner(`${dir}.pid`);
@@ -72,7 +72,7 @@ function readOwner(file: string): number | null {
   return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;
 }
 
-/** EPERM means that the process runs for another user. */
+/** Whether the process exists. EPERM means that it exists and belongs to another user. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -11,7 +11,10 @@ import { Client, Pool } from 'pg';
 /** The SQLSTATE `disk_full`. It is an ordinary error: the statement has changed nothing, and the engine continues. */
 const DISK_FULL = '53100';
 
-/** After this time statements pause for the event loop. PGlite never returns to it, so a loop of statements would block all other work. */
+/**
+ * After this time statements pause for the event loop. PGlite never returns to the event loop by itself, so a loop of statements would
+ * block all other work.
+ */
 const YIELD_AFTER_MS = 10;
 
 /** The SQLSTATE `statement_too_complex`. */
@@ -32,7 +35,7 @@ export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
 
   class EmbeddedClient extends Client {
     constructor(config: ClientConfig = {}) {
-      // Each client has a connection object of its own, so that late responses go to the client that was dropped, not to the next one.
+      // Each client has a connection object of its own, so that late responses go to the client that was dropped, not to the next client.
       const overPGlite: ClientConfig & { connection: unknown } = {
         ...config,
         connection: createConnection(wire),

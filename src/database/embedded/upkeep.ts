@@ -10,7 +10,7 @@ const PERIOD_MS = 5_000;
 const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** A checkpoint is written when the write-ahead log since the last one is larger. Limits disk use and the time of a recovery. */
+  /** A checkpoint is written when the write-ahead log since the last checkpoint is larger than this. Bounds disk use and recovery time. */
   logBytesMax: number;
   /** A table is vacuumed when more rows than this, plus a share of the table's rows, have changed. */
   changedRowsMin: number;

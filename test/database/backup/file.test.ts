@@ -1,4 +1,5 @@
-// A backup file that is truncated, altered or written by a newer version is refused. Also the usage errors of the two commands.
+// A backup file that is truncated, altered or written by a newer version is refused. The usage errors of `mercat backup` and
+// `mercat restore` are tested here too.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -39,7 +40,7 @@ before(async () => {
   });
 });
 
-test('a file that is truncated, has an altered byte or has added bytes is refused, at the ends and throughout the file', async () => {
+test('a file is refused if it was truncated, if bytes were added, or if any byte was altered', async () => {
   const bytes = readFileSync(good);
   const file = newFile();
   const refuses = async (content: Uint8Array, what: string) => {

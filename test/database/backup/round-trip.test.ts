@@ -61,7 +61,7 @@ describe('a round trip', () => {
   const newFile = () => path.join(dir, `backup-${(made += 1)}`);
 
   for (const engine of ENGINES) {
-    test(`from ${engine}: every value comes back exactly on every engine, in one database and in two`, async () => {
+    test(`a backup from ${engine} restores every value exactly on every engine, into one database and into two`, async () => {
       const source = await migrated(await openOne(engine));
       await insertHardRows(source);
       await insertSales(source.indexer, 600);
@@ -115,7 +115,7 @@ describe('a round trip', () => {
   });
 
   for (const engine of ENGINES) {
-    test(`the schema and the rows of an older version's backup are migrated when it is restored [${engine}]`, async () => {
+    test(`the schema and the rows of a backup from an older version are migrated when the backup is restored [${engine}]`, async () => {
       const source = await openOne(engine);
       await source.main.transaction(async (tx) => {
         await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));

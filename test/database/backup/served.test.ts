@@ -31,7 +31,7 @@ const SCOPES = [
   'webhooks:write',
 ];
 const WAIT_MS = 60_000;
-/** The stock changes that are made before the backup begins. */
+/** The backup begins after more stock changes than this. */
 const CHANGES_FIRST = 5;
 const PATHS = [
   '/v1/collections?limit=100',
