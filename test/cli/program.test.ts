@@ -14,7 +14,7 @@ import { collectOutput, runCommand } from './run-command.ts';
 const mercat = (...args: string[]) => collectOutput((io) => runProgram(args, io));
 
 describe('help', () => {
-  test('lists every command with its summary on standard output', async () => {
+  test('help lists every command with its summary on standard output', async () => {
     for (const args of [['--help'], ['-h'], ['help']]) {
       const { code, stdout, stderr } = await mercat(...args);
       assert.deepEqual([code, stderr], [0, '']);
@@ -23,7 +23,7 @@ describe('help', () => {
   });
 
   for (const { name } of COMMANDS) {
-    test(`of ${name} and of each of its actions has a usage line, a description and options`, async () => {
+    test(`the help of ${name} and of each of its actions has a usage line, a description and options`, async () => {
       const { code, stdout, stderr } = await mercat(name, '--help');
       assert.deepEqual([code, stderr], [0, '']);
       assert.match(stdout, new RegExp(`^Usage: mercat ${name} .*\n\n[A-Z][^]*\\.\n`));
@@ -39,7 +39,7 @@ describe('help', () => {
     });
   }
 
-  test('goes to standard error with exit code 2 when the command is missing', async () => {
+  test('help goes to standard error with exit code 2 when the command is missing', async () => {
     for (const args of [[], ['keys']]) {
       const { code, stdout, stderr } = await mercat(...args);
       assert.deepEqual([code, stdout], [2, '']);
@@ -72,7 +72,7 @@ describe('wrong usage gives exit code 2 and one line on standard error, which su
 });
 
 describe('a command', () => {
-  test('ends with exit code 0, with the exit code that it sets, or with the exit code of its error', async () => {
+  test('a command ends with exit code 0, with the exit code that it sets, or with the exit code of its error', async () => {
     const outcomes: [(io: CommandIo) => void, number, string][] = [
       [() => undefined, 0, ''],
       [(io) => void (io.exitCode = 1), 1, ''],
@@ -85,12 +85,12 @@ describe('a command', () => {
     }
   });
 
-  test('passes on an error that is not an OperatorError', async () => {
+  test('a command passes on an error that is not an OperatorError', async () => {
     const running = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
     await assert.rejects(running, /a bug/);
   });
 
-  test('accepts its action after options', async () => {
+  test('a command accepts its action after options', async () => {
     const received: unknown[] = [];
     const run = (...args: string[]) =>
       runCommand(
@@ -127,7 +127,7 @@ describe('emphasis', () => {
     return (await collectOutput((io) => runProgram(['--help'], io), options)).stdout;
   };
 
-  test('is used only on a terminal, and not if NO_COLOR is set', async () => {
+  test('emphasis is used only on a terminal, and is not used if NO_COLOR is set', async () => {
     assert.ok((await help({ TERM: 'xterm-256color' })).includes(ESCAPE));
     assert.ok(!(await help({ TERM: 'xterm-256color', NO_COLOR: '1' })).includes(ESCAPE));
     assert.ok(!(await help(null)).includes(ESCAPE));
@@ -137,7 +137,7 @@ describe('emphasis', () => {
 describe('a table', () => {
   const stdout = new Writable();
 
-  test('has a head line and aligned columns, with numbers aligned right', () => {
+  test('a table has a head line and aligned columns, and aligns numbers to the right', () => {
     const rows = [
       ['a', 5, null],
       ['bcd', 1_234, 'x'],
@@ -145,7 +145,7 @@ describe('a table', () => {
     assert.equal(formatTable(['id', 'rows', 'note'], rows, stdout), 'ID   ROWS  NOTE\na       5  -\nbcd  1234  x\n');
   });
 
-  test('escapes the control characters of its cells', () => {
+  test('a table escapes the control characters of its cells', () => {
     assert.equal(printable('a\u001b[2J\u009b\n'), 'a\\u001b[2J\\u009b\\u000a');
     assert.ok(!formatTable(['name'], [['\u001b]0;x\u0007']], stdout).includes('\u001b'));
   });

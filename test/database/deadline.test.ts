@@ -24,7 +24,7 @@ forEachEngine('a deadline', (engine) => {
     until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
   describe('that has not passed', () => {
-    test('does not change the result of statements and transactions', async () => {
+    test('statements and transactions that end before their deadline work as they do without a deadline', async () => {
       const within = db.within(10_000);
       await within.query(RATE, ['A']);
       await within.queryPrepared(RATE, ['B']);
@@ -48,7 +48,7 @@ forEachEngine('a deadline', (engine) => {
   });
 
   describe('that passes', () => {
-    test('in the middle of a transaction rolls back the transaction, and other transactions continue', async () => {
+    test('a deadline that passes in the middle of a transaction rolls back the transaction, and other transactions continue', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const slow = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -61,7 +61,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), [...before, `after ${before.length}`]);
     });
 
-    test('before the commit of a transaction prevents the commit, even if the work catches the error', async () => {
+    test('a deadline that passes before the commit of a transaction prevents the commit, even if the work catches the error', async () => {
       const before = await symbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const hiding = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -73,7 +73,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await symbols(), before);
     });
 
-    test('before a connection is free prevents the work, and the connection goes to the next caller', async () => {
+    test('a deadline that passes before a connection is free prevents the work, and the connection goes to the next caller', async () => {
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
       const holders: Promise<unknown>[] = [];
       const hold = async (tx: Queryable) => {
@@ -92,7 +92,7 @@ forEachEngine('a deadline', (engine) => {
 
   if (engine.name === 'embedded') return;
 
-  test('that passes during a statement abandons the statement, and ends its transaction on the server too', async () => {
+  test('a deadline that passes during a statement abandons the statement, and ends its transaction on the server too', async () => {
     const startedAt = performance.now();
     await outOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {

@@ -61,8 +61,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   const one = async (pool: Pool, sql: string): Promise<unknown> =>
     Object.values((await pool.query<Record<string, unknown>>(sql)).rows[0] ?? {})[0];
 
-  describe('its directory', () => {
-    test('is created on the first start, with its parents, with access for the owner only', () => {
+  describe('the directory', () => {
+    test('the first start creates the directory and its parents, with access for the owner only', () => {
       const dir = path.join(root, 'template', 'db');
       const mode = (file: string): number => statSync(file).mode & 0o777;
       for (const directory of [path.dirname(dir), dir, path.join(dir, 'base')]) assert.equal(mode(directory), 0o700);
@@ -70,7 +70,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual(readdirSync(path.dirname(dir)).sort(), ['db', 'db.lock']);
     });
 
-    test('keeps its rows when it is closed and opened again', async (t) => {
+    test('a database keeps its rows when it is closed and opened again', async (t) => {
       const dir = freshDir();
       const first = await openEmbedded({ dir });
       await first.pool.query('create table t (i int8, n numeric)');
@@ -80,7 +80,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select * from t')).rows, [{ i: '9007199254740993', n: '0.1' }]);
     });
 
-    test('is created by the next start when the first start was killed before it ended', async (t) => {
+    test('when the first start is killed before it ends, the next start creates the directory', async (t) => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
@@ -94,7 +94,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
 
     const refused: { what: string; make: (dir: string) => void; message: RegExp }[] = [
       {
-        what: 'that contains other files',
+        what: 'a directory that contains other files',
         make: (dir) => {
           mkdirSync(dir, { recursive: true });
           writeFileSync(path.join(dir, 'holiday.jpg'), 'x');
@@ -102,7 +102,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
         message: /is neither empty nor a database and was left as it is/,
       },
       {
-        what: 'that lacks the control file of a database',
+        what: 'a directory that lacks the control file of a database',
         make: (dir) => {
           cpSync(freshDir(), dir, { recursive: true });
           rmSync(path.join(dir, 'global', 'pg_control'));
@@ -110,7 +110,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
         message: /is neither empty nor a database and was left as it is/,
       },
       {
-        what: 'of another PostgreSQL version',
+        what: 'a directory of another PostgreSQL version',
         make: (dir) => {
           cpSync(freshDir(), dir, { recursive: true });
           writeFileSync(path.join(dir, 'PG_VERSION'), '17\n');
@@ -118,7 +118,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
         message: /was made by PostgreSQL 17 and this program runs PostgreSQL 18/,
       },
       {
-        what: 'that is a file',
+        what: 'a file in place of the directory',
         make: (dir) => {
           mkdirSync(path.dirname(dir), { recursive: true });
           writeFileSync(dir, 'x');
@@ -140,8 +140,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
     }
   });
 
-  describe('its lock', () => {
-    test('keeps a second process out until it is released, and the error of that process names the holder', async (t) => {
+  describe('the lock', () => {
+    test('the lock keeps a second process out until the lock is released, and the error of that process names the holder', async (t) => {
       const dir = freshDir();
       const { close } = await openEmbedded({ dir });
       const second = startOpener(dir);
@@ -160,7 +160,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(third), 0);
     });
 
-    test('is held while the database is created', async (t) => {
+    test('the lock is held while the database is created', async (t) => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
@@ -173,7 +173,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(opener), 0);
     });
 
-    test('refuses a second open in the same process and stays held by the first', async (t) => {
+    test('a second open in the same process is refused, and the first keeps the lock', async (t) => {
       const dir = freshDir();
       await open(t, dir);
       await assert.rejects(openEmbedded({ dir }), { name: 'OperatorError', message: /already open in this process/ });
@@ -182,7 +182,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await ended(other), 1, 'the refusal dropped the lock');
     });
 
-    test('is released when its process is killed, whatever files the process left behind', async (t) => {
+    test('the lock of a killed process is released even if the process left files behind', async (t) => {
       const dir = freshDir();
       const opener = startOpener(dir);
       await until(() => opener.stdout() === 'open\n', LIMIT_MS, `not opened: ${opener.stderr()}`);
@@ -193,8 +193,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
     });
   });
 
-  describe('its close', () => {
-    test('may be called twice, and after the pool was ended', async () => {
+  describe('the end', () => {
+    test('a database may be closed twice, and after its pool was ended', async () => {
       const dir = freshDir();
       const { pool, close } = await openEmbedded({ dir });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
@@ -206,7 +206,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('a connection that was dropped', () => {
-    test('in a transaction leaves no transaction, setting, temporary table or prepared statement behind', async () => {
+    test('a connection dropped in a transaction leaves no transaction, setting, temporary table or prepared statement behind', async () => {
       const { pool } = shared;
       await pool.query('create table dropped (i int)');
       const client = await pool.connect();
@@ -222,7 +222,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, `select to_regclass('pg_temp.leftover')`), null);
     });
 
-    test('during a statement passes neither the result nor the effect of the statement to the next connection', async () => {
+    test('a connection dropped during a statement passes neither the result nor the effect of the statement to the next connection', async () => {
       const { pool } = shared;
       await pool.query('create table abandoned (i int)');
       const client = await pool.connect();
@@ -238,7 +238,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.deepEqual((await pool.query('select i from abandoned')).rows, [{ i: 2 }, { i: 3 }, { i: 4 }]);
     });
 
-    test('after a failed transaction does not disturb the next transaction', async () => {
+    test('a connection dropped after a failed transaction does not disturb the next transaction', async () => {
       const { pool } = shared;
       const client = await pool.connect();
       await client.query('begin');
@@ -247,7 +247,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, 'select 7'), 7);
     });
 
-    test('because it waited too long for the session does not disturb the statements before and after it', async () => {
+    test('a statement that waited too long for the session does not disturb the statements before and after it', async () => {
       const database = createDatabase(shared.pool, { engine: 'embedded', name: 'main' });
       const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
       const long = database.transaction(async (tx) => {
@@ -262,7 +262,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('a statement', () => {
-    test('that fails does not disturb the statements before and after it', async () => {
+    test('a statement that fails does not disturb the statements before and after it', async () => {
       const { pool } = shared;
       const results = await Promise.allSettled(
         Array.from({ length: 40 }, (_, i) => pool.query(`select ${i} / ${i % 4} as v`)),
@@ -273,19 +273,19 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       });
     });
 
-    test('with a value that cannot be encoded does not affect the next statement', async () => {
+    test('a statement with a value that cannot be encoded does not affect the next statement', async () => {
       const { pool } = shared;
       await assert.rejects(pool.query('select $1::text, $2::json', ['first', { n: 1n }]), TypeError);
       assert.deepEqual((await pool.query('select $1::text as v', ['second'])).rows, [{ v: 'second' }]);
     });
 
-    test('stores half a surrogate pair as a replacement character and keeps all other text intact', async () => {
+    test('a statement stores half a surrogate pair as a replacement character and keeps all other text intact', async () => {
       const { pool } = shared;
       const { rows } = await pool.query('select $1::text as a, $2::text as b', ['a\ud800b', '😀é\udc00']);
       assert.deepEqual(rows, [{ a: 'a\ufffdb', b: '😀é\ufffd' }]);
     });
 
-    test('in a long loop of statements does not block the event loop', async () => {
+    test('a long loop of statements does not block the event loop', async () => {
       const { pool } = shared;
       const turns: number[] = [];
       const timer = setInterval(() => turns.push(performance.now()), 1);
@@ -295,7 +295,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(turns.length, 5);
     });
 
-    test('nested too deeply is refused, and the engine keeps running', async () => {
+    test('a statement that is nested too deeply is refused, and the engine keeps running', async () => {
       const { pool } = shared;
       for (const deep of ['['.repeat(200_000), '{"a\\"]":'.repeat(100_000)]) {
         await assert.rejects(pool.query('select ($1::text)::jsonb', [deep]), { code: '54001' });
@@ -308,7 +308,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('an engine that broke', () => {
-    test('by a panic is reported once, executes no further statement and has kept every acknowledged row', async (t) => {
+    test('an engine that panics reports the panic once, executes no further statement and keeps every acknowledged row', async (t) => {
       const dir = freshDir();
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
@@ -331,7 +331,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(again.pool, 'select count(*)::int % 10000 from t'), 1);
     });
 
-    test('by a trap does not report success for a statement that it did not execute', async (t) => {
+    test('an engine broken by a trap does not report success for a statement that it did not execute', async (t) => {
       const dir = freshDir();
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
@@ -345,7 +345,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(again.pool, 'select count(*)::int from t'), 0);
     });
 
-    test('ends its process with one line on standard error', async (t) => {
+    test('an engine that broke ends its process with one line on standard error', async (t) => {
       const dir = freshDir();
       const ackFile = path.join(root, 'panic.acks');
       const writer = await startWriter(dir, ackFile, 1);
@@ -357,7 +357,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await assertAcknowledged(dir, ackFile, 'after a panic');
     });
 
-    test('because its control file is corrupt fails to start with an error of one line', async () => {
+    test('an engine whose control file is corrupt fails to start with an error of one line', async () => {
       const dir = freshDir();
       writeFileSync(path.join(dir, 'global', 'pg_control'), 'x');
       await assert.rejects(openEmbedded({ dir }), {
@@ -367,8 +367,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
     });
   });
 
-  describe('its upkeep', () => {
-    test('writes a checkpoint only when the write-ahead log has exceeded its bound', async () => {
+  describe('the upkeep', () => {
+    test('the upkeep writes a checkpoint only when the write-ahead log has exceeded its bound', async () => {
       const { pool } = shared;
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('checkpoint');
@@ -381,7 +381,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('drop table logged');
     });
 
-    test('vacuums and analyzes a table that changed, and does not do so again while it is unchanged', async (t) => {
+    test('the upkeep vacuums and analyzes a table that changed, and does not do so again while the table is unchanged', async (t) => {
       const { pool } = await open(t);
       // Fewer rows than start the upkeep that runs in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };

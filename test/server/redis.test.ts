@@ -38,7 +38,7 @@ withRedis('a connection to Redis', (redis) => {
       },
     );
 
-  test('counts from 1 in a window that ends one window length after the first count by the clock of Redis', async (t) => {
+  test('a connection counts from 1 in a window that ends one window length after the first count by the clock of Redis', async (t) => {
     const connection = await connect(t);
     const [first, ...others] = [
       await connection.count('w', LONG_MS),
@@ -54,7 +54,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(left > 0 && left <= LONG_MS, `${left} ms`);
   });
 
-  test('opens a new window when the previous window has ended', async (t) => {
+  test('a connection opens a new window when the previous window has ended', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('short', WINDOW_MS);
     let last = first;
@@ -66,7 +66,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(last.now >= first.resetAt && last.resetAt === last.now + WINDOW_MS);
   });
 
-  test('ends a window whose key has lost its expiry, and sets an expiry for the next window', async (t) => {
+  test('a connection ends a window whose key has lost its expiry, and sets an expiry for the next window', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('kept', WINDOW_MS);
     await redis.ask('PERSIST', 'kept');
@@ -79,7 +79,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
   });
 
-  test('replaces a window that was opened before the clock was set back', async (t) => {
+  test('a connection replaces a window that was opened before the clock was set back', async (t) => {
     const connection = await connect(t);
     const { now } = await connection.count('ahead', LONG_MS);
     await redis.ask('HSET', 'ahead', 'reset', String(now + 3 * LONG_MS), 'count', '500');
@@ -88,7 +88,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.equal(next.resetAt, next.now + LONG_MS);
   });
 
-  test('loads its script again when Redis has dropped it', async (t) => {
+  test('a connection loads its script again when Redis has dropped it', async (t) => {
     const connection = await connect(t);
     await connection.count('script', LONG_MS);
     await redis.ask('SCRIPT', 'FLUSH');
@@ -99,7 +99,7 @@ withRedis('a connection to Redis', (redis) => {
     );
   });
 
-  test('counts in the database that the URL names', async (t) => {
+  test('a connection counts in the database that the URL names', async (t) => {
     const connection = await connect(t, `${redis.url}/3`);
     await connection.count('elsewhere', LONG_MS);
     assert.equal(await sendToRedis(`${redis.url}/3`, ['EXISTS', 'elsewhere']), 1);
@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('leaves no timer behind when it is destroyed, so that a command that has used Redis can end', async () => {
+  test('a connection leaves no timer behind when it is destroyed, so that a command that has used Redis can end', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);
@@ -118,7 +118,7 @@ withRedis('a connection to Redis', (redis) => {
   });
 
   describe('a failure', () => {
-    test('has a message without an address or a secret', async (t) => {
+    test('the message of a failure contains no address and no secret', async (t) => {
       const withPassword = (url: string, user = '') => url.replace('redis://', `redis://${user}:${PASSWORD}@`);
       assert.match(
         await failureOf(RedisConnection.connect(`redis://localhost:${await freePort()}`, PATIENT)),
@@ -151,7 +151,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('is reported at the deadline when Redis hangs while connecting or counting', async () => {
+    test('a failure is reported at the deadline when Redis hangs while connecting or counting', async () => {
       const lost: string[] = [];
       const quick = {
         connectTimeoutMs: 300,
@@ -176,7 +176,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(lost, [], 'a destroyed connection was reported as lost');
     });
 
-    test('is reported once when the connection is lost, and commands in progress fail at once', async (t) => {
+    test('the loss of a connection is reported once, and commands in progress fail at once', async (t) => {
       const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];
@@ -219,7 +219,7 @@ withRedis('a connection to Redis', (redis) => {
     const check = (url: string | null) => checkRedis(readConfig(url === null ? {} : { REDIS_URL: url }));
     const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
 
-    test('reports nothing without REDIS_URL, and otherwise the version and the speed of Redis', async () => {
+    test('doctor reports nothing without REDIS_URL, and otherwise the version and the speed of Redis', async () => {
       assert.deepEqual(await check(null), []);
       const [finding, ...others] = await check(redis.url);
       assert.equal(finding?.name, 'redis');
@@ -227,7 +227,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(others, []);
     });
 
-    test('reports why Redis cannot be used, and what to correct', async () => {
+    test('doctor reports why Redis cannot be used, and what to correct', async () => {
       const [dead] = await check(`redis://:${PASSWORD}@127.0.0.1:${await freePort()}`);
       assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start it, or see REDIS_URL']);
       assert.match(dead?.message ?? '', /ECONNREFUSED; each process counts rate limits alone/);
@@ -235,7 +235,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.match(locked?.message ?? '', /rejects the user or password/);
     });
 
-    test('reports that the memory of Redis is nearly full, or that Redis may drop counts when it is full', async () => {
+    test('doctor reports that the memory of Redis is nearly full, or that Redis may drop counts when it is full', async () => {
       try {
         await config('maxmemory', '1gb');
         const memory = async () => (await check(redis.url)).find(({ name }) => name === 'redis: memory');
@@ -255,7 +255,7 @@ withRedis('a connection to Redis', (redis) => {
       }
     });
 
-    test('does not fail when the Redis user has only the permissions for counting', async () => {
+    test('doctor does not fail when the Redis user has only the permissions for counting', async () => {
       const allowed = [
         '+eval',
         '+evalsha',

@@ -18,7 +18,7 @@ describe('the reference page', () => {
       ([, link]) => new URL(link ?? '', `${service.url}/docs`),
     );
 
-  test('runs one script, and the service serves every file and page that the page names', async () => {
+  test('the reference page runs one script, and the service serves every file and page that the page names', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -42,7 +42,7 @@ describe('the reference page', () => {
     }
   });
 
-  test('may load from and send requests to this service alone', async () => {
+  test('the reference page may load files from this service alone, and may send requests to this service alone', async () => {
     const { headers } = await fetch(`${service.url}/docs`);
     const policy = headers.get('content-security-policy') ?? '';
     const directives = new Map(policy.split('; ').map((line) => [line.split(' ', 1)[0], line.split(' ').slice(1)]));
@@ -60,7 +60,7 @@ describe('the reference page', () => {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
   });
 
-  test('names no other host, and enables no feature that would send requests to another host', async () => {
+  test('the reference page names no other host, and enables no feature that would send requests to another host', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
     const style = await (await fetch(`${service.url}/docs/reference.css`)).text();
@@ -69,7 +69,7 @@ describe('the reference page', () => {
     assert.deepEqual({ validatorUrl, queryConfigEnabled }, { validatorUrl: null, queryConfigEnabled: false });
   });
 
-  test('displays the document that ?api= names, or else the document of the marketplace', async () => {
+  test('the reference page displays the document that ?api= names, or else the document of the marketplace', async () => {
     const documents = {
       '': 'v1/openapi.json',
       '?api=marketplace': 'v1/openapi.json',
@@ -83,7 +83,7 @@ describe('the reference page', () => {
     }
   });
 
-  test('is at /docs, and /docs/ redirects to it', async () => {
+  test('the reference page is at /docs, and /docs/ redirects to /docs', async () => {
     const slashed = await request(service.url, '/docs/');
     assert.equal(slashed.status, 301);
     assert.equal(new URL(slashed.headers['location'] ?? '', `${BASE_URL}/docs/`).href, `${BASE_URL}/docs`);
@@ -96,7 +96,7 @@ describe('the reference page', () => {
     ['/docs/reference.js', 'text/javascript; charset=utf-8'],
     ['/docs/reference.css', 'text/css; charset=utf-8'],
   ] as const) {
-    test(`serves ${path} compressed to clients that accept gzip, and answers 304 to clients whose copy is current`, async () => {
+    test(`the server sends ${path} compressed to clients that accept gzip, and answers 304 to clients whose copy is current`, async () => {
       const get = (encoding: string) => fetch(`${service.url}${path}`, { headers: { 'accept-encoding': encoding } });
       const plain = await get('identity');
       assert.equal(plain.headers.get('content-encoding'), null);

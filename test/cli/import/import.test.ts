@@ -54,7 +54,7 @@ forEachEngine('mercat import', (engine) => {
   const run = (args: string[], options: { stdin?: string; signal?: AbortSignal } = {}) =>
     runCommand(define, ['import', ...args], options);
 
-  test('imports several files and prints one line with the sums of their counts', async () => {
+  test('mercat import imports several files and prints one line with the sums of their counts', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
     const second = file('second.ndjson.gz', gzipSync(toNdjson(tokens(5))));
     const { code, stdout, stderr } = await run([first, second]);
@@ -64,14 +64,14 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(connections, 1);
   });
 
-  test('reads standard input, and a dry run stores nothing', async () => {
+  test('mercat import reads standard input, and stores nothing in a dry run', async () => {
     const dry = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(2)) });
     assert.match(dry.stdout, /^dry run: 2 rows .* 2 inserted/);
     assert.match((await run(['-'], { stdin: toNdjson(tokens(2)) })).stdout, /2 inserted/);
     assert.match((await run(['-', '--json'], { stdin: '' })).stdout, /"read":0/);
   });
 
-  test('with --json prints exactly one JSON value', async () => {
+  test('mercat import with --json prints exactly one JSON value', async () => {
     const { code, stdout } = await run([file('j.ndjson', toNdjson([...tokens(2), 'x'])), '--json']);
     assert.equal(code, 1);
     const { seconds, ...summary } = JSON.parse(stdout) as Record<string, unknown>;
@@ -80,7 +80,7 @@ forEachEngine('mercat import', (engine) => {
     assert.deepEqual(summary, { read: 3, inserted: 2, updated: 0, unchanged: 0, refused: 1, byKind: { token } });
   });
 
-  test('prints the first twenty refused rows by file and line, and writes all of them to the file of --refused', async () => {
+  test('mercat import prints the first twenty refused rows by file and line, and writes all refused rows to the file of --refused', async () => {
     const invalid = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
     const all = path.join(dir, 'refused.ndjson');
     const { code, stdout, stderr } = await run([invalid, '--refused', all]);
@@ -107,7 +107,7 @@ forEachEngine('mercat import', (engine) => {
     assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
-  test('reads CSV with the columns from options, from a map, or from a map whose columns are overridden by options', async () => {
+  test('mercat import reads CSV with the columns from options, from a map, or from a map whose columns are overridden by options', async () => {
     const csv = file('t.csv', 'id,title,when:utc-time\n1,A,x\n2,B,y\n');
     const byFlags = [
       csv,

@@ -45,7 +45,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  test('are counted in the summary of a dry run, which stores nothing', async () => {
+  test('the summary of a dry run counts the rows that are left out, and the dry run stores nothing', async () => {
     const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
     const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
@@ -72,7 +72,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
     };
 
-    test('by the mapper of the vendor, by the intake, or by the parser because they are not JSON', async () => {
+    test('a row is reported by page and row if the mapper of the vendor, the intake or the JSON parser rejects it', async () => {
       const firstPage = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
       const pages = `[${firstPage},{"errors":["no"]},[{"x":}],${JSON.stringify([withLongImage(3)])}]`;
       const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(withLongImage(5))}]`;
@@ -101,7 +101,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 
-    test('by a server over its socket, while many lines are in transit', async (t) => {
+    test('a row that a server rejects over its socket is reported by page and row, even while many lines are in transit', async (t) => {
       const app = Fastify({ logger: false, forceCloseConnections: true });
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
@@ -131,7 +131,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       );
     });
 
-    test('before an import of a file that is cut off fails with the line of the incomplete response', async () => {
+    test('an import of a file that is cut off fails with the line of the incomplete response', async () => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
       const { code, summary, stderr } = await importAndReadRefused(text.slice(0, -30));
       assert.equal(code, 1);
@@ -139,7 +139,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.match(summary.error ?? '', /the file ends within/);
     });
 
-    test('with the message of the upstream when the recorded response is an error', async () => {
+    test('a recorded response that is an error is reported with the error message of the upstream', async () => {
       const error = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Asset \u001bNot Found' } };
       const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7]));
       assert.equal(code, 1);

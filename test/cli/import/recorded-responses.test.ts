@@ -70,7 +70,7 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
   };
 }
 
-forEachEngine('an import of recorded responses stores', (engine) => {
+forEachEngine('an import of recorded responses', (engine) => {
   let db: Database;
   let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {
@@ -106,7 +106,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     return { ...first, dump };
   };
 
-  test('OpenSea listings, events and nfts of several pages', async (t) => {
+  test('an import stores OpenSea listings, events and nfts of several pages', async (t) => {
     const { listings, events, nfts, nft } = await readOpenSea(t);
     const imported = await importInEachArrangement('opensea-listings', listings, apes);
     assert.equal(imported.code, 1);
@@ -139,7 +139,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(owned, { owner: makeAddress(3), rarity_rank: 12 });
   });
 
-  test('no OpenSea listing that has not begun', async (t) => {
+  test('an import stores no OpenSea listing that has not begun', async (t) => {
     const { listings } = await readOpenSea(t);
     const text = JSON.stringify(listings[2])
       .replaceAll('"startTime":"1763000000"', '"startTime":"1963000000"')
@@ -148,7 +148,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual([code, summary.read, Object.values(summary.answers.leftOut)], [0, 0, [5]]);
   });
 
-  test('OpenSea orders in the form of the API of 2023', async () => {
+  test('an import stores OpenSea orders in the form of the API of 2023', async () => {
     const args = set({ chain: 'ethereum', contractAddress: KITES });
     const { code, summary } = await importInEachArrangement(
       'opensea-listings',
@@ -158,7 +158,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 1, 1]);
   });
 
-  test('Magic Eden listings and their tokens, with the time of --set at and exact prices', async () => {
+  test('an import stores Magic Eden listings and their tokens, with the time of `--set at` and exact prices', async () => {
     const pages = [
       range(100, (index) => listingRow(index)),
       range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
@@ -185,7 +185,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(price, { price: '123456789123456789' });
   });
 
-  test('the rows of the Magic Eden responses in the fixtures', async () => {
+  test('an import stores the rows of the Magic Eden responses in the fixtures', async () => {
     const listings = await load('magic-eden-listings', readFixture('magic-eden/listings.json'), { args: atLanterns });
     assert.deepEqual([listings.code, listings.summary.inserted], [0, 3]);
     assert.deepEqual(listings.summary.answers, { pages: 1, rows: 2, leftOut: {} });
@@ -198,7 +198,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
-  test('the sales among Magic Eden activities, and counts all other activities as left out', async () => {
+  test('an import stores the sales among Magic Eden activities, and counts all other activities as left out', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
     const { code, summary } = await importInEachArrangement('magic-eden-activities', [rows, []], lanterns);
@@ -206,7 +206,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
   });
 
-  test('Magic Eden asks on an EVM chain, and counts asks that cannot be served as left out', async () => {
+  test('an import stores Magic Eden asks on an EVM chain, and counts asks that cannot be served as left out', async () => {
     const ask = (index: number) =>
       askRow(index, CONTRACT, {
         ...(index === 3 && { quantity: { filled: '0', remaining: '2' } }),
@@ -224,7 +224,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     });
   });
 
-  test('the same tokens from a DAS response, from its result alone, from batches and from single assets', async () => {
+  test('an import stores the same tokens from a DAS response, from its result alone, from batches and from single assets', async () => {
     const collection = addressOf('co', 1);
     const assets = range(12, (index) =>
       assetOf(addressOf('mt', index), collection, index === 5 ? { burnt: true } : {}),
@@ -254,7 +254,7 @@ forEachEngine('an import of recorded responses stores', (engine) => {
     assert.equal(batch.stderr, 'file: page 1, row 5: id: is not an asset of the family solana\n');
   });
 
-  test('DAS assets of one collection, and assets of a wallet each in its own collection', async () => {
+  test('an import stores DAS assets of one collection, and stores each asset of a wallet in its own collection', async () => {
     const args = set({ contractAddress: LANTERNS });
     const ofCollection = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
     assert.deepEqual([ofCollection.code, ofCollection.summary.inserted], [0, 8]);

@@ -136,7 +136,7 @@ forEachEngine('interrupted backups', (engine) => {
     before(() => mkdirSync(place));
     const left = () => readdirSync(place);
 
-    test('replaces an existing file only with --force, and gives access to the owner of the file only', async () => {
+    test('a backup replaces an existing file only with --force, and gives access to the owner of the file only', async () => {
       const file = path.join(place, 'backup');
       writeFileSync(file, 'precious');
       chmodSync(file, 0o644);
@@ -160,7 +160,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('that is stopped, or whose state is no longer read, leaves no file behind', async () => {
+    test('a backup that is stopped, or whose state is no longer read, leaves no file behind', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
@@ -182,7 +182,7 @@ forEachEngine('interrupted backups', (engine) => {
       });
     });
 
-    test('on a full disk, or into a directory that does not exist, fails with a clear error and leaves no file behind', async (t) => {
+    test('a backup on a full disk, or into a directory that does not exist, fails with a clear error and leaves no file behind', async (t) => {
       await withDatabases(source, async (databases) => {
         await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
         const at = path.join(dir, `disk-${engine.name}`);

@@ -171,7 +171,7 @@ forEachEngine('backups of a service', (engine) => {
 });
 
 describe('a database restored from an empty backup', () => {
-  test('does not get the sample market', async () => {
+  test('a server whose database was restored from an empty backup does not load the sample market', async () => {
     const dir = temporaryDirectory();
     const file = path.join(dir, 'backup');
     await withMigrated({ DATA_DIR: await directoryWithDatabase() }, (databases) => backUp(databases, file));
