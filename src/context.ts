@@ -28,7 +28,7 @@ export type ServiceContext = {
   indexer: Database;
   chains: Chains;
   serviceName: string;
-  /** The deployments of Seaport that the settings add to the built-in ones. */
+  /** The deployments of Seaport that the settings add to the built-in deployments. */
   seaport: MoreDeployments;
   /** The chains for which the settings name endpoints, each with its reader. */
   followed: FollowedChains;

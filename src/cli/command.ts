@@ -19,8 +19,8 @@ export type CommandIo = {
 };
 
 /**
- * Declares a command's arguments, options and actions. This also runs when only help is printed. So an action imports large modules
- * when it runs.
+ * Declares a command's arguments, options and actions. The function is also called when only help is printed. So large modules are not
+ * imported by the file of the command, but by its action.
  */
 export type DefineCommand = (command: Command, io: CommandIo) => void;
 

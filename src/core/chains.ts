@@ -11,7 +11,7 @@ export type Chain = {
   readonly symbol: string;
   /** Former symbols of the currency, which vendors may still use. */
   readonly formerSymbols: readonly string[];
-  /** Base units in one native unit, as a power of ten. */
+  /** One native unit is 10^decimals base units. */
   readonly decimals: number;
   /** EIP-155 chain id; null outside the EVM. */
   readonly chainId: number | null;
@@ -134,7 +134,7 @@ const PUBLISHED = [
     chainId: 2741,
     wrappedNative: evm('0x3439153eb7af838ad19d56e1571fbd09333c2809'),
     // The second deployment was compiled for the chain's zkSync virtual machine, and Magic Eden uses it. Its address is in public
-    // deployment scripts and in statistics of fills. Its version is the one in its source code. No order that was signed for it
+    // deployment scripts and in statistics of fills. Its version is the version in its source code. No order that was signed for it
     // was available to confirm the version.
     seaport: [SEAPORT_1_6, { address: evm('0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d'), version: '1.6' }],
     names: { opensea: ['abstract'], 'magic-eden': ['abstract'], coingecko: ['ethereum'] },

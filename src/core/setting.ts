@@ -1,7 +1,7 @@
 // The types of settings and of tables of settings, and the parsers and rows that several tables share.
 
 export type Setting<V> = {
-  /** The environment variable. With `<CHAIN>` in it: one variable for each chain, with the chain's id in upper case. */
+  /** The environment variable. If the name contains `<CHAIN>`, each chain has a variable, with the chain's id in upper case. */
   readonly name: string;
   readonly default: string;
   /** What the text must be, for the settings page and for error messages. */

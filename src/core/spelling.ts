@@ -1,4 +1,4 @@
-// Recognises a name that differs from a known one by a single typing mistake.
+// Recognises a name that differs from a known name by a single typing mistake.
 
 /** Whether `a` and `b` differ by one letter that is missing, added or replaced, or by two adjacent letters that are swapped. */
 export function isOneTypoApart(a: string, b: string): boolean {

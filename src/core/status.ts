@@ -1,4 +1,4 @@
-// The status of the service. It has one section for each part of the service that provides one.
+// The status of the service, which consists of sections. Each section comes from one StatusProvider.
 
 import type { Clock } from './clock.ts';
 

@@ -60,7 +60,7 @@ export function isUnexpected(error: unknown): boolean {
   return !(error instanceof ServiceError) && toFrameworkError(error) === null;
 }
 
-/** The error for a request that Fastify itself rejects, such as one whose URL does not decode. Null for any other error. */
+/** The error for a request that Fastify itself rejects, such as a request whose URL does not decode. Null for any other error. */
 function toFrameworkError(error: unknown): ServiceError | null {
   const { statusCode, code } = (error ?? {}) as { statusCode?: number; code?: string };
   if (!code?.startsWith('FST_') || statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;

@@ -10,7 +10,7 @@ import { toErrorResponse } from '../http/error-response.ts';
 export type ClientLimits = {
   /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the headers. */
   headersTimeoutMs: number;
-  /** The longest time from the same moment to the end of the request. */
+  /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the request. */
   requestTimeoutMs: number;
   /** How often the two timeouts above are checked. */
   checkPeriodMs: number;

@@ -102,7 +102,7 @@ function toOutcome(end: RunEnd, task: Task, random: Random): TaskOutcome {
   return { kind: 'failed', error: end.error, nextInMs: spread(delayMs) };
 }
 
-/** Logs a first failure or problem at `warn`, the same in the runs after it at `debug`, and the first success after failures at `info`. */
+/** Logs at `warn` when failures or problems begin, at `debug` while they continue, and at `info` when a run succeeds after failures. */
 function logChange(log: Log, { task, end, change }: { task: string; end: RunEnd; change: TaskChange }): void {
   if (end.kind === 'failed') {
     log[change.failuresBefore === 0 ? 'warn' : 'debug']('a task failed', { task, reason: end.error });

@@ -67,7 +67,7 @@ function describeVersion(info: ReadonlyMap<string, string>): string {
 }
 
 /**
- * When its memory is full, Redis drops counts or rejects new ones, depending on its maxmemory-policy. After a rejected count each process
+ * When its memory is full, Redis drops counts or rejects new counts, depending on its maxmemory-policy. After a rejected count each process
  * counts alone.
  */
 function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {

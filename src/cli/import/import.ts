@@ -1,4 +1,4 @@
-// `mercat import`: loads records from files into the databases, through the running server if there is one.
+// `mercat import`: loads records from files into the databases, through the running server if a server runs.
 
 import type { Clock } from '../../core/clock.ts';
 import { systemClock } from '../../core/clock.ts';

@@ -122,7 +122,10 @@ export async function findTableWithRecords(db: Queryable, schema: Schema): Promi
   return null;
 }
 
-/** Drops all tables and sequences of the schemas. Fails when another object depends on one of them, such as a view that an operator created. */
+/**
+ * Drops all tables and sequences of the schemas. Fails when another object depends on a table or sequence, such as a view that the
+ * operator created.
+ */
 export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   const tables: TableShape[] = [];
   for (const schema of schemas) tables.push(...(await listTables(tx, schema)));
