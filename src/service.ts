@@ -67,7 +67,7 @@ const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** How long the shutdown waits for work in progress. Longer than the HTTP server waits before it destroys its connections. */
+/** How long the shutdown waits for work in progress. The HTTP server waits for a shorter time before it destroys its connections. */
 const CLOSE_PATIENCE_MS = 6_000;
 
 /** Closes one part of the service. Resolves when the part is closed. */
@@ -206,7 +206,7 @@ async function openWindows({ config, log, clock, random }: ServiceContext): Prom
 }
 
 export type Workers = {
-  /** Makes the webhook worker of this process check soon for due deliveries. Workers of other processes find them by polling. */
+  /** Makes the webhook worker of this process check soon for due deliveries. Workers of other processes find due deliveries by polling. */
   nudge: () => void;
   tasks: RunningTasks;
   status: readonly StatusProvider[];

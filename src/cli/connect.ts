@@ -11,7 +11,7 @@ import { connectToServer } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 export type ConnectOptions = {
-  /** Whether to create an embedded database that does not exist. Default: false, and its absence is an error. */
+  /** Whether to create the embedded database if it does not exist. Default: false, and a missing database is an error. */
   create?: boolean;
   /** Whether to apply migrations to databases that this process opens. Default: true. */
   migrate?: boolean;

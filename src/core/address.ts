@@ -36,7 +36,7 @@ export function parseAddress(family: ChainFamily, text: string): Address | null 
 function isSolanaAddress(text: string): boolean {
   if (!BASE58_TEXT.test(text)) return false;
   // Decoding takes microseconds, and an import checks several addresses in each record. So the most frequent form, 44 characters
-  // without a leading `1` (a zero byte), is not decoded. Such text has at least 32 bytes. It has exactly 32 when it is not greater
+  // without a leading `1` (a zero byte), is not decoded. Such text encodes at least 32 bytes, and exactly 32 when it is not greater
   // than the greatest address. Texts of one length compare as their numbers do, because the base58 alphabet is in ASCII order.
   if (text.length === SOLANA_ADDRESS_LENGTH_MAX && !text.startsWith('1')) return text <= SOLANA_ADDRESS_MAX;
   return base58.decode(text).length === SOLANA_ADDRESS_BYTES;

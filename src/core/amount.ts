@@ -15,7 +15,7 @@ export function parseAmount(text: string): bigint | null {
 
 /**
  * Parses a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it) and returns base units. Null when
- * the text is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. Exact,
+ * the text is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. The result is exact,
  * because the decimal point is moved within the text.
  */
 export function parseNativeAmount(text: string, decimals: number): bigint | null {

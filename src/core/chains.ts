@@ -13,18 +13,18 @@ export type Chain = {
   readonly formerSymbols: readonly string[];
   /** One native unit is 10^decimals base units. */
   readonly decimals: number;
-  /** EIP-155 chain id; null outside the EVM. */
+  /** EIP-155 chain id. Null outside the EVM, and when EXTRA_CHAIN adds an EVM chain without this id. */
   readonly chainId: number | null;
   /**
-   * The contract (on Solana: the mint) of the wrapped native currency. Amounts in it count as amounts in the native currency. Null
+   * The contract (on Solana: the mint) of the wrapped native currency. Amounts in the wrapped currency count as native amounts. Null
    * when the address is not known.
    */
   readonly wrappedNative: Address | null;
   /** The deployments of Seaport on the chain, oldest version first. */
   readonly seaport: readonly SeaportDeployment[];
-  /** The names of the chain at each vendor. For CoinGecko they are names of the native currency, because it knows only currencies. */
+  /** The names of the chain at each vendor. The names at CoinGecko are names of the native currency. */
   readonly names: ChainNames;
-  /** Whether the last buyer floor is stored. If it is, it is served, marked as stale, while the current floor cannot be read. */
+  /** Whether the last buyer floor is stored, so that it can be served, marked as stale, while the current floor cannot be read. */
   readonly keepsBuyerFloor: boolean;
   /** False for the chain of the setting EXTRA_CHAIN. It is accepted and served, but the published schema enumerations lack it. */
   readonly published: boolean;
@@ -237,7 +237,7 @@ function solana(text: string): Address {
   return knownAddress('solana', text);
 }
 
-/** An address written in this file. Throws when it is mistyped. */
+/** Parses an address that is written in this file. Throws when the text is not an address. */
 function knownAddress(family: ChainFamily, text: string): Address {
   const address = parseAddress(family, text);
   if (address === null) throw new Error(`${text} is not an address`);

@@ -8,7 +8,7 @@ export const ALL_COLLECTIONS = '*';
 /** The tag of responses that no change of a collection makes out of date. */
 export const NO_COLLECTION = '';
 
-/** The largest number of tags whose versions are kept. Beyond it all versions are dropped, and all tags count as changed. */
+/** The largest number of tags whose versions are kept. Beyond this number all versions are dropped, and all tags count as changed. */
 const TAGS_MAX = 100_000;
 
 export class CollectionVersions {

@@ -1,4 +1,4 @@
-// Lengths of text, and whether a database accepts it.
+// The length of a text, and whether a database accepts the text.
 
 /** The length in code points, as JSON Schema counts. */
 export function countCharacters(text: string): number {

@@ -18,7 +18,7 @@ export type DatabaseSettings = {
 
 export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
 
-/** Opens the databases. Throws when the primary cannot be used. The indexer is not checked, so that a start succeeds while it is down. */
+/** Opens the databases. Throws when the primary cannot be used. The indexer is not checked, so that a start succeeds while the indexer is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);

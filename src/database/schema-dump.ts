@@ -50,7 +50,7 @@ async function listColumns(db: Queryable, schema: Schema, table: string): Promis
 }
 
 async function listConstraints(db: Queryable, schema: Schema, table: string): Promise<string[]> {
-  // PostgreSQL 18 also stores `not null` as a constraint (type `n`). It is left out here, because it is part of the column's line.
+  // PostgreSQL 18 also stores `not null` as a constraint (type `n`). This type is left out, because the line of the column says `not null`.
   const rows = await db.query<{ name: string; definition: string }>(
     `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
      where conrelid = ($1 || '.' || $2)::regclass and contype <> 'n' order by contype, conname collate "C"`,

@@ -1,4 +1,4 @@
-// A temporary embedded database, empty when it is opened. Its directory is removed when it is closed.
+// A temporary embedded database, which is empty when it is opened. Closing the database removes its directory.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';

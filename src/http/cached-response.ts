@@ -10,7 +10,7 @@ export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {
-  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of the collections that it names makes the response out of date. */
+  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of a collection that the tag names makes the response out of date. */
   cacheTag: string;
   /** When a listing in the response expires, in ms since the epoch: from then on the response is wrong. Null when none expires. */
   validUntil: number | null;

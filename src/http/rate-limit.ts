@@ -17,7 +17,10 @@ export const WINDOW_MS = 60_000;
 export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
-  /** Counts a request. Null when it is within the limit. Returns a promise when the request is counted outside this process. */
+  /**
+   * Counts a request. Returns null when the request is within the limit. When the request is counted outside this process, returns a
+   * promise of that result.
+   */
   count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 };
 

@@ -84,7 +84,7 @@ export class ResponseCache {
     return promise;
   }
 
-  /** False when the collections of the response's cache tag have changed since it was computed. */
+  /** False when a collection of the response's cache tag has changed since the computation of the response began. */
   #isCurrent(entry: Entry): boolean {
     return this.#changes.versionOf(entry.response.cacheTag) <= entry.version;
   }

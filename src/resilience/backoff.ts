@@ -19,7 +19,7 @@ export function backoffMs(failures: number, { baseMs, maxMs, jitter }: Backoff, 
   return Math.min(maxMs, baseMs * 2 ** doublings) * (1 - jitter * random());
 }
 
-/** A period or delay, lengthened at random by up to `share` of it (0.1 is ten percent). */
+/** A period or delay `ms`, lengthened at random by up to `share` of `ms` (0.1 is ten percent). */
 export function spreadMs(ms: number, share: number, random: Random): number {
   return ms * (1 + share * random());
 }

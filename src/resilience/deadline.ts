@@ -1,7 +1,7 @@
 // Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes
 // of the system's clock do not affect it.
 
-/** The work was not done by its deadline. It may still run, but its result is ignored. */
+/** The work was not done by its deadline. The work may still run, but its result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 

@@ -21,7 +21,7 @@ export type SourceOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** The longest time between two trials of an open breaker. The breaker shortens it at random. */
+  /** The longest time between two trials of an open breaker. The breaker shortens this time at random. */
   retryMs?: number;
 };
 

@@ -39,7 +39,7 @@ export type ServerOptions = {
   trustProxy: number | readonly string[];
   /** Requests a minute that each client address may make to each bucket of paths. */
   limits: RateLimits;
-  /** How rate limits are counted together with other nodes. Null: they are counted in this process alone. */
+  /** How rate limits are counted together with other nodes. Null: this process counts alone. */
   sharedCounting: SharedCounting | null;
   clock: Clock;
   log: Log;
@@ -103,7 +103,7 @@ function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): S
 /** Stops listening, waits for the responses in progress, and destroys the connections that are still open after five seconds. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  // A keep-alive connection becomes idle when its response is complete, and the server would wait for it.
+  // A keep-alive connection becomes idle when its response is complete. Unless it is closed then, the server waits for it.
   const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   try {
     await app.close();

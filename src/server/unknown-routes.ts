@@ -10,7 +10,7 @@ import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 const PREFLIGHT_MAX_AGE_S = '86400';
 
-/** Must be called before the routes are registered, because it collects their paths as they are registered. */
+/** Must be called before the routes are registered, because this function collects the paths of routes as they are registered. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { path: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', (route) => {

@@ -123,7 +123,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       });
     }
 
-    /** Sends sequential and concurrent requests. Each of them must get a 200 before STALL_MS have passed. */
+    /** Sends sequential and concurrent requests. Each request must get a 200 before STALL_MS have passed. */
     async function assertServed(node: TestNode): Promise<void> {
       const timed = async () => {
         const startedAt = performance.now();

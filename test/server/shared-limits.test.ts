@@ -145,7 +145,7 @@ withRedis('rate limits over two nodes', (redis) => {
       const [key = '', ...others] = (await keys()).filter((name) => !earlier.has(name) && name.includes(':list:'));
       assert.deepEqual(others, []);
       assert.equal(await redis.ask('HGET', key, 'reset'), String(Date.parse(reset)));
-      // Ends the window in Redis, and sets the clock of the nodes to a time after its end.
+      // Ends the window in Redis, and sets the clock of the nodes to a time after the end of the window.
       await redis.ask('HSET', key, 'reset', String(Date.now() - 1));
       nodes.advance(MINUTE_MS + 1);
       const next = await ofBoth(LIST_MAX + 2, (node) => sendFrom(node, LISTS, { from }));

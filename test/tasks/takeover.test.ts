@@ -47,7 +47,8 @@ forEachEngine('processes that share the tasks', (engine) => {
     await withDatabase((main) => migrate(main, 'main'));
     const first = startProcess();
     await until(first.hasBegun, LIMIT_MS, 'the first process did not begin');
-    // On PostgreSQL the second process runs from the start. The embedded database can be opened by one process at a time only.
+    // On PostgreSQL the second process is started now. On the embedded database it is started after the first process has ended, because
+    // only one process at a time can open this database.
     const second = engine.name === 'postgresql' ? startProcess() : null;
     if (second) {
       const before = await readLease();

@@ -118,7 +118,7 @@ function append(value: OpenValue, part: Uint8Array): void {
   value.parts.push(Buffer.from(part));
 }
 
-/** Reads the next byte of an open value. Returns where the value ends: `none` when it does not end here. */
+/** Reads the next byte of an open value. Returns where the value ends: `none` when the value continues. */
 function readByte(value: OpenValue, byte: number): 'with this byte' | 'before this byte' | 'none' {
   if (value.escaped) value.escaped = false;
   else if (value.quoted) {

@@ -34,7 +34,7 @@ export type Embedded = {
   close(): Promise<void>;
 };
 
-/** Opens the database in `options.dir`. Creates it if it does not exist. Throws an OperatorError whose message says what the operator can do. */
+/** Opens the database in `options.dir`, or creates it there. Throws an OperatorError whose message says what the operator can do. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { onFatal = stopProcess, onWarning = writeLine } = options;
   const dir = await describing(options.dir, () => prepareParent(options.dir));

@@ -79,8 +79,8 @@ type Connection = { bind(config: BindConfig): void; end(): void; on(event: 'erro
 
 /**
  * Creates a connection that checks values before PGlite serialises them. When PGlite fails on a value, it keeps the bytes that it has
- * written and sends them before the next statement. It also miscounts the bytes of half a surrogate pair, which corrupts the values
- * after it.
+ * written and sends them before the next statement. It also miscounts the bytes of half a surrogate pair, which corrupts the
+ * values that follow.
  */
 function createConnection(wire: Wire): Connection {
   const connection = createPgConfig(wire as PGlite).connection as Connection;

@@ -12,14 +12,14 @@ import { RedisFailure } from './redis-failure.ts';
 
 export type RedisWindowsOptions = { url: string; serviceName: string; log: Log; clock: Clock; random: Random };
 
-/** `shared`: requests are now counted together with those of other processes. `alone`: they are counted in this process. */
+/** `shared`: requests are now counted in Redis, together with the requests of other processes. `alone`: this process counts alone. */
 export type RedisWindowsStatus = { counted: 'shared' | 'alone' };
 
 /** The largest number of counts in progress. Further requests are counted in this process, so that a flood uses bounded memory. */
 export const COUNTS_IN_PROGRESS_MAX = 2_000;
 /** The longest that a request waits for a count. */
 export const COUNT_DEADLINE_MS = 50;
-/** The time limit for opening a connection and its handshake. No request waits for them. */
+/** The time limit for opening a connection and its handshake. No request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 1_000;
 /** The window in which a new connection counts once, to prove that it works. No window of a client has this name. */
 export const PROBE = { name: 'probe', windowMs: 1_000 };

@@ -1,4 +1,4 @@
-// `mercat import`: its output, its exit codes, and the errors that it reports before it connects or writes.
+// The output and the exit codes of `mercat import`, and the errors that the command reports before it connects or writes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
