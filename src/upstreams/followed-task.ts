@@ -4,6 +4,7 @@ import { listLastRuns, upsertLastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { listViewedCollections } from '../market/queries/recent-views.ts';
+import type { CoverageSubject } from '../market/provenance/coverage.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 import { UpstreamClient } from './upstream-client.ts';
 import { RECENT_VIEW_MS, runFollowed } from './followed-run.ts';
@@ -71,23 +72,57 @@ export function createTaskUpstream(
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
+/** A walk that has begun: when, in milliseconds, and how many rows of the run were rejected before it. */
+export type WalkStart = { startedAt: number; rejectedBefore: number };
+
+export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRun): WalkStart {
+  return { startedAt: clock(), rejectedBefore: ingester.rejectedRows() };
+}
+
+/**
+ * `gap`: why the snapshot is incomplete, or null. `below`: the snapshot has only the listings below this price, in base units; null for
+ * all listings. `walk`: the start of the walk over all listings; without it, the walk covers nothing.
+ */
+export type ListingsEnd = { source: string; gap: string | null; below?: bigint | null; walk?: WalkStart };
+
 /**
  * Retires the listings of a collection that are missing from a complete snapshot. When the snapshot is incomplete or not accepted, no
- * listing is retired and the reason is added to `problems`. Returns whether the snapshot was complete and accepted. `gap`: why the
- * snapshot is incomplete, or null. `below`: the snapshot has only the listings below this price, in base units; null for all listings.
+ * listing is retired and the reason is added to `problems`. Returns whether the snapshot was complete and accepted.
  */
 export async function concludeListings(
   { follow, ingester, problems }: CollectionRun,
-  { source, gap, below = null }: { source: string; gap: string | null; below?: bigint | null },
+  { source, gap, below = null, walk }: ListingsEnd,
 ): Promise<boolean> {
   const { collectionId } = follow;
   if (gap !== null) {
     problems.push(`${collectionId}: listings are incomplete: ${gap}`);
     return false;
   }
-  if (await ingester.retireUnseen({ source, collectionId, below })) return true;
-  problems.push(describeDoubt(collectionId));
-  return false;
+  if (!(await ingester.retireUnseen({ source, collectionId, below }))) {
+    problems.push(describeDoubt(collectionId));
+    return false;
+  }
+  if (walk) await coverWalk({ follow, ingester }, 'listings', { source, walk });
+  return true;
+}
+
+/**
+ * Stores that a walk over a complete list has covered a subject. With rejected rows the walk covers nothing, because the rows may have been
+ * part of the list.
+ */
+export async function coverWalk(
+  { follow, ingester }: Pick<CollectionRun, 'follow' | 'ingester'>,
+  subject: CoverageSubject,
+  { source, walk }: { source: string; walk: WalkStart },
+): Promise<void> {
+  if (ingester.rejectedRows() > walk.rejectedBefore) return;
+  await ingester.saveCoverage({
+    collectionId: follow.collectionId,
+    subject,
+    source,
+    from: null,
+    to: walk.startedAt,
+  });
 }
 
 /** The problem of a snapshot that is not accepted yet. */

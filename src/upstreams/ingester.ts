@@ -1,7 +1,9 @@
 // Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires listings
 // that no longer exist upstream. Every record is validated by the intake.
 
+import { saveCoverage } from '../market/coverage.ts';
 import { applyListingSnapshot } from '../market/listing-snapshot.ts';
+import type { CollectionCoverage } from '../market/queries/coverage.ts';
 import type { ImportContext } from '../intake/import.ts';
 import type { IngestedPart } from '../intake/ingest/batch.ts';
 import { ingestBatch } from '../intake/ingest/batch.ts';
@@ -9,6 +11,7 @@ import type { RecordContext } from '../intake/records/identifiers.ts';
 import type { NumberedRecord } from '../intake/records/parse.ts';
 import { parseRecord } from '../intake/records/parse.ts';
 import type { TaskResult } from '../tasks/task.ts';
+import type { WalkEnd } from './walk.ts';
 import { RejectionCounter } from './rejection-counter.ts';
 import type { ParsedPage, SourceRecord } from './response-rows.ts';
 
@@ -30,6 +33,9 @@ export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin:
 /** A snapshot of the listings of a collection at a source: all listings, or those with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
+/** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
+export type ReversedEnd = WalkEnd & { oldest: number | null };
+
 /** The ingester of one run. Create it before the first request: the time of its creation is the start of the snapshots. */
 export class Ingester {
   readonly #context: ImportContext;
@@ -40,6 +46,7 @@ export class Ingester {
   /** Keys of the active listings that were ingested, by source and collection. */
   readonly #seen = new Map<string, Set<string>>();
   #seenCount = 0;
+  #unsupported = 0;
 
   constructor(context: ImportContext) {
     const { chains, serviceName, seaport, clock } = context;
@@ -64,6 +71,7 @@ export class Ingester {
   async ingestPage({ records, rejected, unsupported }: ParsedPage, signal: AbortSignal): Promise<void> {
     for (const reason of rejected) this.reject(reason);
     for (const reason of unsupported) this.reject(`unsupported: ${reason}`);
+    this.#unsupported += unsupported.length;
     await this.ingest(records, signal);
   }
 
@@ -84,11 +92,11 @@ export class Ingester {
    * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row this stores the oldest
    * rows first, so a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
    */
-  async ingestReversed<End>(
-    pages: AsyncGenerator<ParsedPage, End>,
+  async ingestReversed(
+    pages: AsyncGenerator<ParsedPage, WalkEnd>,
     signal: AbortSignal,
-    isAccepted: (end: End) => boolean = () => true,
-  ): Promise<End> {
+    isAccepted: (end: WalkEnd) => boolean = () => true,
+  ): Promise<ReversedEnd> {
     const collected: ParsedPage[] = [];
     for (;;) {
       const page = await pages.next();
@@ -101,7 +109,7 @@ export class Ingester {
           await this.ingestPage({ ...parsed, records: parsed.records.toReversed() }, signal);
         }
       }
-      return page.value;
+      return { ...page.value, oldest: findOldest(collected) };
     }
   }
 
@@ -124,6 +132,16 @@ export class Ingester {
     this.#counts.retired += retired;
     if (retired > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['listing']) });
     return !doubted;
+  }
+
+  /** Stores what a walk has covered. Call it after the rows of the walk were ingested. */
+  saveCoverage(coverage: Omit<CollectionCoverage, 'kind'>): Promise<void> {
+    return saveCoverage(this.#context.indexer, [{ ...coverage, kind: 'scan' }]);
+  }
+
+  /** How many rows and records were rejected so far. Unsupported rows do not count. */
+  rejectedRows(): number {
+    return this.#counts.refused - this.#unsupported;
   }
 
   /** The result of the run so far. */
@@ -177,6 +195,15 @@ export class Ingester {
     this.#counts.refused += 1;
     this.#rejections.add(reason, example);
   }
+}
+
+function findOldest(pages: readonly ParsedPage[]): number | null {
+  let oldest: number | null = null;
+  for (const { timestamp } of pages.flatMap(({ records }) => records)) {
+    const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+    if (!Number.isNaN(time) && (oldest === null || time < oldest)) oldest = time;
+  }
+  return oldest;
 }
 
 function toSeenKey(source: string, collectionId: string): string {

@@ -92,13 +92,14 @@ test(
   },
 );
 
-test('the floor in Magic Eden’s example of stats is in lamports', needsPayloads(STATS), async (t) => {
+test('the floor and the volume in Magic Eden’s example of stats are in lamports', needsPayloads(STATS), async (t) => {
   const { book, upstream } = await start(t);
   book.stats.set('magicticket', parsePayload(STATS));
   const { records } = await readMagicEdenStats(upstream, TICKET, { now: NOW });
   const { contractAddress } = TICKET;
   const stats = { kind: 'stats', chain: 'solana', contractAddress, at: AT, floorRaw: '2850000000', listedCount: 877 };
-  assert.deepEqual(records, [stats]);
+  const { listedCount: _, ...common } = stats;
+  assert.deepEqual(records, [stats, { ...common, kind: 'analytics', volume: { allTime: 76_113.329022113 } }]);
   assertValidRecords(records);
 });
 

@@ -128,6 +128,16 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
   });
 }
 
+const decodeTokenCount = rowDecoder('collection_figures', { tokens: safeInteger });
+
+/** How many tokens of a collection are stored and not burned. */
+export async function countKnownTokens(db: Queryable, collectionId: string): Promise<number> {
+  const [row] = await db.query(`select tokens from indexer.collection_figures where collection_id = $1`, [
+    collectionId,
+  ]);
+  return row ? decodeTokenCount(row).tokens : 0;
+}
+
 /** The holder of a token, read from a chain. `owner` is null when no account or several accounts hold the token. */
 export type NewTokenHolder = {
   collectionId: string;

@@ -10,6 +10,7 @@ import type { SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { TokenWalk } from '../token-walk.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -63,8 +64,11 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
   const records = page.records.map((record) => withoutStored(record, stored));
   await ingester.ingestPage({ ...page, records }, signal);
-  const { gap } = await ingester.ingestPages(walkDasCollection(upstream, contractAddress, { signal }), signal);
+  const walk = new TokenWalk(context, run);
+  const pages = walkDasCollection(upstream, contractAddress, { signal });
+  const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
   if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
+  else await walk.conclude({ source: DAS, subjects: ['tokens'] });
 }
 
 /** Removes the fields that the stored collection has already, because the operator or another vendor may have set them. */

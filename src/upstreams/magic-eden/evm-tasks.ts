@@ -8,7 +8,7 @@ import { toKeyHeaders } from './settings.ts';
 import { MAGIC_EDEN } from './solana.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
-import { concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { beginWalk, concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
@@ -38,11 +38,12 @@ export function createMagicEdenEvmTasks(
   return [createFollowedTask(context, { ...task, process: syncAsks })];
 }
 
-async function syncAsks({ chains, clock }: UpstreamContext, run: CollectionRun): Promise<void> {
+async function syncAsks(context: UpstreamContext, run: CollectionRun): Promise<void> {
   const { upstream, follow, ingester, signal } = run;
-  const chain = chains.get(follow.chain);
+  const chain = context.chains.get(follow.chain);
   if (!chain) return;
-  const contract = { chain, contractAddress: follow.contractAddress, begunBy: clock() };
+  const walk = beginWalk(context, run);
+  const contract = { chain, contractAddress: follow.contractAddress, begunBy: walk.startedAt };
   const { gap } = await ingester.ingestPages(walkMagicEdenAsks(upstream, contract, { signal }), signal);
-  await concludeListings(run, { source: MAGIC_EDEN, gap });
+  await concludeListings(run, { source: MAGIC_EDEN, gap, walk });
 }

@@ -3,7 +3,6 @@
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
-import { findNewestSaleTime } from '../../market/queries/sales.ts';
 import { listKnownListings } from '../../market/queries/listings.ts';
 import {
   MAGIC_EDEN,
@@ -19,7 +18,8 @@ import { DAS } from '../das/assets.ts';
 import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
-import { concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { beginWalk, concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { beginSaleRead, concludeSaleRead } from '../sale-reads.ts';
 import type { WalkGap } from '../walk.ts';
 import type { ViewedTokensOptions } from '../viewed-tokens.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
@@ -36,8 +36,6 @@ const HOURLY_BUDGET = 3_600;
 const VIEWED_TOKEN_MS = 15 * 60_000;
 /** The most viewed tokens that are refreshed in one run, which starts once a minute. */
 const VIEWED_TOKENS_MAX = 10;
-/** Magic Eden may report a sale up to this long after it reported newer sales, so a run reads this much further back. */
-const SALE_OVERLAP_MS = 15 * 60_000;
 
 /** The tasks send no request until a collection is followed under a symbol. */
 export function createMagicEdenTasks(
@@ -105,14 +103,15 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const collection = toCollection(follow);
   if (collection === null) return;
   const now = context.clock();
-  // The statistics are used only to check that the walk is complete. The served floor and number of listings are computed from stored
-  // listings.
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
-  await ingester.ingestPage({ ...stats, records: [] }, signal);
+  await ingester.ingestPage(stats, signal);
+  const walk = beginWalk(context, run);
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  await concludeListings(run, { source: MAGIC_EDEN, gap });
+  // Magic Eden has statistics without a listing for a symbol that it does not know. A list of that symbol is no list of the collection.
+  const isKnown = stats.records.length > 0;
+  await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
 }
 
 function readCount({ records }: ParsedPage): number | null {
@@ -134,13 +133,14 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const { collectionId } = follow;
   const collection = toCollection(follow);
   if (collection === null) return;
-  const newest = await findNewestSaleTime(context.indexer, { source: MAGIC_EDEN, collectionId });
-  const since = newest === null ? 0 : newest - SALE_OVERLAP_MS;
-  const pages = walkMagicEdenSales(upstream, collection, { now: context.clock(), since, signal });
-  const { gap } = await ingester.ingestReversed(pages, signal, (end) => end.gap !== TOO_MANY_REJECTED);
+  const read = await beginSaleRead(context, run, MAGIC_EDEN);
+  const pages = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
+  const end = await ingester.ingestReversed(pages, signal, ({ gap }) => gap !== TOO_MANY_REJECTED);
   // The first run reads as far back as the limits of a walk allow. That older sales are missing is not a problem.
-  const isFirst = newest === null && gap !== TOO_MANY_REJECTED;
-  if (gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${gap}`);
+  const isFirst = read.since === null && end.gap !== TOO_MANY_REJECTED;
+  if (end.gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${end.gap}`);
+  // Magic Eden does not document how far back its list of activities reaches.
+  await concludeSaleRead(run, read, { end, isFromBeginning: false });
 }
 
 const TOO_MANY_REJECTED: WalkGap = 'too many rejected';

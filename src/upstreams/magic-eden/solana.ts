@@ -13,6 +13,7 @@ import {
   optionalRow,
   optionalText,
   rejectRow,
+  rejectUnsupported,
   requiredAddress,
   requiredAsset,
   requiredInteger,
@@ -52,7 +53,10 @@ const COUNTED_SHARE_MIN = 0.9;
 /** A row whose block time is further in the future than this is rejected. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
-/** The statistics of a collection, with the time `now`. For an unknown symbol the API returns statistics without listings. */
+/**
+ * The statistics of a collection as records `stats` and `analytics`, with the time `now`. For a symbol that Magic Eden does not know, the API
+ * returns statistics with 0 listings and without floor and volume. They give no record.
+ */
 export async function readMagicEdenStats(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -73,17 +77,29 @@ export async function readMagicEdenStats(
     // The floor is in lamports, unlike other prices of this API, which are in SOL.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
     if (floor !== null && floorRaw === null) rejectRow('floorPrice', 'is not a whole number of lamports');
+    const volume = readVolume(row);
+    if (floor === null && volume === null) return [];
+    const common = {
+      ...CHAIN,
+      contractAddress: collection.contractAddress,
+      ...(floorRaw !== null && floorRaw > 0n && { floorRaw: floorRaw.toString() }),
+      at: new Date(now).toISOString(),
+    };
     return [
-      {
-        kind: 'stats',
-        ...CHAIN,
-        contractAddress: collection.contractAddress,
-        ...(floorRaw !== null && floorRaw > 0n && { floorRaw: floorRaw.toString() }),
-        ...(listedCount !== null && { listedCount }),
-        at: new Date(now).toISOString(),
-      },
+      { kind: 'stats', ...common, ...(listedCount !== null && { listedCount }) },
+      ...(volume === null ? [] : [{ kind: 'analytics', ...common, volume: { allTime: volume } }]),
     ];
   });
+}
+
+/** The all-time volume in SOL. The statistics have it in lamports, which may have decimals. */
+function readVolume(row: VendorRow): number | null {
+  const text = optionalNumberText(row, 'volumeAll');
+  if (text === null) return null;
+  const lamports = Number(text);
+  return Number.isFinite(lamports) && lamports >= 0
+    ? lamports / 10 ** SOL_DECIMALS
+    : rejectRow('volumeAll', 'is not an amount');
 }
 
 /**
@@ -268,7 +284,7 @@ function readLamports(row: VendorRow): bigint {
   const info = optionalRow(row, 'priceInfo');
   const splPrice = info && optionalRow(info, 'splPrice');
   if (splPrice && optionalText(splPrice, 'address') !== WRAPPED_SOL)
-    rejectRow('priceInfo.splPrice', 'is another currency');
+    rejectUnsupported('priceInfo.splPrice', 'is another currency');
   const solPrice = info && optionalRow(info, 'solPrice');
   if (solPrice) {
     const decimals = optionalInteger(solPrice, 'decimals') ?? SOL_DECIMALS;

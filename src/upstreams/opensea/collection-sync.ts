@@ -4,22 +4,56 @@ import type { Follow } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
 import type { Collection } from '../../core/collection.ts';
 import type { UpstreamContext } from '../context.ts';
-import type { SourceRecord } from '../response-rows.ts';
+import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import { readOpenSeaCollection, readOpenSeaStats } from './collection.ts';
 import type { OpenSeaRun } from './run.ts';
-import { isChainFollowed } from './run.ts';
 
-export async function syncCollection(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
-  const { upstream, follow, collection, ingester, signal } = run;
-  const page = await readOpenSeaCollection(upstream, collection, { signal });
-  const records: SourceRecord[] = [];
-  for (const record of page.records) records.push(await withoutStored(context, follow, record));
-  await ingester.ingestPage({ ...page, records }, signal);
-  // On a followed chain, sales and owners come from the chain, so OpenSea's statistics are not used.
-  if (isChainFollowed(context, follow)) return;
-  const stats = await readOpenSeaStats(upstream, collection, { at: context.clock(), signal });
-  const withSupplies = stats.records.map((record) => withSupply(withoutFloor(record), page.records));
-  await ingester.ingestPage({ ...stats, records: withSupplies }, signal);
+/** A record is fetched again after this time. Statistics are fetched in each run. */
+const RECORD_MS = 60 * 60_000;
+/** The largest number of collections whose last record is kept in memory. At this number all are forgotten. */
+const RECORDS_MAX = 10_000;
+
+/**
+ * Fetches the statistics of a collection in each run, and its record once an hour. The supply in the record is part of the statistics,
+ * so it is kept in memory between the runs.
+ */
+export class CollectionRefresh {
+  readonly #records = new Map<string, { at: number; supply: number | null }>();
+
+  async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
+    const { upstream, follow, collection, ingester, signal } = run;
+    const key = `${follow.collectionId} ${collection.slug}`;
+    const now = context.clock();
+    const last = this.#records.get(key);
+    const isFresh = last !== undefined && last.at <= now && now - last.at < RECORD_MS;
+    const { supply } = !run.isFull && isFresh ? last : await this.#refreshRecord(context, run, key);
+    const stats = await readOpenSeaStats(upstream, collection, { at: now, signal });
+    const records = stats.records.map((record) => withSupply(record, supply));
+    await ingester.ingestPage({ ...stats, records }, signal);
+  }
+
+  async #refreshRecord(context: UpstreamContext, run: OpenSeaRun, key: string): Promise<{ supply: number | null }> {
+    const { upstream, follow, collection, ingester, signal } = run;
+    const page = await readOpenSeaCollection(upstream, collection, { signal });
+    const records: SourceRecord[] = [];
+    for (const record of page.records) records.push(await withoutStored(context, follow, record));
+    await ingester.ingestPage({ ...page, records }, signal);
+    const refreshed = { at: context.clock(), supply: readSupply(page) };
+    if (this.#records.size >= RECORDS_MAX) this.#records.clear();
+    this.#records.set(key, refreshed);
+    return refreshed;
+  }
+}
+
+function readSupply({ records }: ParsedPage): number | null {
+  const snapshot = records[0]?.['snapshot'];
+  const isObject = typeof snapshot === 'object' && snapshot !== null && 'supply' in snapshot;
+  return isObject && typeof snapshot.supply === 'number' ? snapshot.supply : null;
+}
+
+/** OpenSea's statistics have no supply. Its record of the collection has it. */
+function withSupply(record: SourceRecord, supply: number | null): SourceRecord {
+  return record.kind === 'stats' && supply !== null ? { ...record, supply } : record;
 }
 
 /** Removes the fields that the stored collection has already, because the operator or the chain may have set them. */
@@ -47,20 +81,4 @@ function isStored(stored: Collection, field: string): boolean {
 async function isSlugInUse({ main }: UpstreamContext, slug: unknown): Promise<boolean> {
   if (typeof slug !== 'string') return false;
   return (await listCollectionsByName(main, { id: '', slug, address: '' })).length > 0;
-}
-
-/**
- * Adds the supply in the collection's record to the statistics. Statistics without a supply are served with the number of stored tokens,
- * which is too low until all tokens have been read.
- */
-function withSupply(stats: SourceRecord, collections: readonly SourceRecord[]): SourceRecord {
-  const snapshot = collections[0]?.['snapshot'];
-  const isObject = typeof snapshot === 'object' && snapshot !== null && 'supply' in snapshot;
-  return stats.kind === 'stats' && isObject ? { ...stats, supply: snapshot.supply } : stats;
-}
-
-/** Removes OpenSea's floor. The served floor is computed from the stored listings and the order book, which are fresher. */
-function withoutFloor(record: SourceRecord): SourceRecord {
-  const { floorRaw: _, ...rest } = record;
-  return { ...rest, kind: record.kind };
 }

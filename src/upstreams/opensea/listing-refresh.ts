@@ -3,7 +3,7 @@
 
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import type { UpstreamContext } from '../context.ts';
-import { concludeListings } from '../followed-task.ts';
+import { beginWalk, concludeListings } from '../followed-task.ts';
 import { walkOpenSeaCheapest, walkOpenSeaListings } from './listings.ts';
 import { OPENSEA } from './names.ts';
 import { PAGE } from './pages.ts';
@@ -43,11 +43,12 @@ export class ListingRefresh {
 }
 
 /** Reads all listings. Returns the number of pages, or null when the walk was incomplete or the snapshot was not accepted. */
-async function refreshAll({ clock }: UpstreamContext, run: OpenSeaRun): Promise<number | null> {
+async function refreshAll(context: UpstreamContext, run: OpenSeaRun): Promise<number | null> {
   const { upstream, collection, ingester, signal } = run;
-  const walk = walkOpenSeaListings(upstream, collection, { begunBy: clock(), signal });
-  const { gap, pages } = await ingester.ingestPages(walk, signal);
-  return (await concludeListings(run, { source: OPENSEA, gap })) ? pages : null;
+  const walk = beginWalk(context, run);
+  const listings = walkOpenSeaListings(upstream, collection, { begunBy: walk.startedAt, signal });
+  const { gap, pages } = await ingester.ingestPages(listings, signal);
+  return (await concludeListings(run, { source: OPENSEA, gap, walk })) ? pages : null;
 }
 
 /** Reads the cheapest listings. Returns whether they were read completely and the snapshot of them was accepted. */

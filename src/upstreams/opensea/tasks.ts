@@ -2,9 +2,8 @@
 // budget of the key.
 
 import type { Follow } from '../../follows/queries/follows.ts';
-import { findNewestSaleTime } from '../../market/queries/sales.ts';
 import type { AssetId } from '../../core/address.ts';
-import { syncCollection } from './collection-sync.ts';
+import { CollectionRefresh } from './collection-sync.ts';
 import { ListingRefresh } from './listing-refresh.ts';
 import { walkOpenSeaSales } from './sales.ts';
 import { OPENSEA } from './names.ts';
@@ -14,11 +13,14 @@ import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
+import { beginSaleRead, concludeSaleRead } from '../sale-reads.ts';
+import { TokenWalk } from '../token-walk.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-const COLLECTIONS_PERIOD_MS = 60 * 60_000;
+/** A reported floor is served for half an hour, so statistics are fetched more often. */
+const COLLECTIONS_PERIOD_MS = 15 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
 const LISTINGS_PERIOD_MS = 5 * 60_000;
 const SALES_PERIOD_MS = 5 * 60_000;
@@ -35,8 +37,6 @@ const VIEWED_TOKEN_MS = 60 * 60_000;
 const VIEWED_TOKENS_SHARE = 0.2;
 const MINUTES_AN_HOUR = 60;
 const HOUR_MS = 60 * 60_000;
-/** OpenSea may report a sale up to this long after it reported newer sales, so a run reads this much further back. */
-const SALE_OVERLAP_MS = 15 * 60_000;
 /** The most pages of sales that the first run of a collection reads. The rest of the budget is left for fresh listings. */
 const FIRST_SALE_PAGES_MAX = 5;
 
@@ -55,6 +55,7 @@ export function createOpenSeaTasks(
     hourlyBudget,
   });
   const isWanted = ({ chain }: Follow) => isAtOpenSea(context.chains.get(chain));
+  const collections = new CollectionRefresh();
   const listings = new ListingRefresh();
   const task = (name: string, periodMs: number, process: OpenSeaProcess, deadlineMs = DEADLINE_MS) =>
     createFollowedTask(context, {
@@ -66,7 +67,7 @@ export function createOpenSeaTasks(
       process: withCollection(process),
     });
   return [
-    task('opensea-collections', COLLECTIONS_PERIOD_MS, syncCollection),
+    task('opensea-collections', COLLECTIONS_PERIOD_MS, (_, run) => collections.refresh(context, run)),
     task('opensea-listings', LISTINGS_PERIOD_MS, (_, run) => listings.refresh(context, run)),
     task('opensea-sales', SALES_PERIOD_MS, syncSales),
     task('opensea-tokens', TOKENS_PERIOD_MS, syncTokens, TOKENS_DEADLINE_MS),
@@ -93,14 +94,18 @@ async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<voi
   const { upstream, follow, collection, ingester, signal } = run;
   // On a followed chain, sales come from the chain. A sale that is stored from the chain and from OpenSea would count twice.
   if (isChainFollowed(context, follow)) return;
-  const { collectionId } = follow;
-  const newest = await findNewestSaleTime(context.indexer, { source: OPENSEA, collectionId });
-  const options =
-    newest === null
-      ? { since: null, pagesMax: FIRST_SALE_PAGES_MAX, signal }
-      : { since: newest - SALE_OVERLAP_MS, signal };
-  const { gap } = await ingester.ingestReversed(walkOpenSeaSales(upstream, collection, options), signal);
-  if (gap !== null && newest !== null) run.problems.push(`${collectionId}: sales are incomplete: ${gap}`);
+  const read = await beginSaleRead(context, run, OPENSEA);
+  const { since } = read;
+  const pages = walkOpenSeaSales(upstream, collection, {
+    since,
+    ...(since === null && { pagesMax: FIRST_SALE_PAGES_MAX }),
+    signal,
+  });
+  const end = await ingester.ingestReversed(pages, signal);
+  if (end.gap !== null && since !== null) {
+    run.problems.push(`${follow.collectionId}: sales are incomplete: ${end.gap}`);
+  }
+  await concludeSaleRead(run, read, { end, isFromBeginning: true });
 }
 
 async function refreshTokens(run: OpenSeaRun, assets: readonly AssetId[]): Promise<void> {
@@ -110,8 +115,12 @@ async function refreshTokens(run: OpenSeaRun, assets: readonly AssetId[]): Promi
   }
 }
 
-async function syncTokens(_context: UpstreamContext, run: OpenSeaRun): Promise<void> {
+async function syncTokens(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
   const { upstream, follow, collection, ingester, signal } = run;
-  const { gap } = await ingester.ingestPages(walkOpenSeaTokens(upstream, collection, { signal }), signal);
+  const walk = new TokenWalk(context, run);
+  const pages = walkOpenSeaTokens(upstream, collection, { signal });
+  const { gap, rows } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
   if (gap !== null) run.problems.push(`${follow.collectionId}: tokens are incomplete: ${gap}`);
+  // A row without a record is a disabled token, which is not stored.
+  else if (walk.records === rows) await walk.conclude({ source: OPENSEA, subjects: ['tokens'] });
 }

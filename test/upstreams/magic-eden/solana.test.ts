@@ -85,18 +85,22 @@ test('when the two mints of a row differ the listing is of tokenMint, and no tok
   );
 });
 
-test('stats are in lamports; a symbol that does not exist has no listings and an unknown floor, not a floor of zero', async (t) => {
+test('stats are in lamports; a symbol that does not exist has no stats', async (t) => {
   const { book, upstream } = await start(t);
   const fields = { kind: 'stats', chain: 'solana', contractAddress: LANTERNS, at: AT };
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
-  assert.deepEqual(unknown.records, [{ ...fields, listedCount: 0 }]);
+  assert.deepEqual(unknown.records, []);
   book.stats.set(LANTERNS_SYMBOL, parseFixture('magic-eden/stats.json'));
   const { records } = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
-  assert.deepEqual(records, [{ ...fields, floorRaw: '4207500000', listedCount: 2 }]);
-  assertValidRecords([...unknown.records, ...records]);
+  const floorRaw = '4207500000';
+  assert.deepEqual(records, [
+    { ...fields, floorRaw, listedCount: 2 },
+    { ...fields, kind: 'analytics', floorRaw, volume: { allTime: 61_200.450000321 } },
+  ]);
+  assertValidRecords(records);
   book.stats.set(LANTERNS_SYMBOL, { symbol: LANTERNS_SYMBOL, floorPrice: 2850000000.5, listedCount: 3 });
   assert.deepEqual((await readMagicEdenStats(upstream, COLLECTION, { now: NOW })).rejected, [
-    'floorPrice: is not a isComplete number of lamports',
+    'floorPrice: is not a whole number of lamports',
   ]);
 });
 
@@ -191,12 +195,12 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
   const changesByReason = {
-    'price: is not a isComplete number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
+    'price: is not a whole number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
     'price: is not positive': { price: 0, priceInfo: undefined },
     'price: must be a number, not a string': { price: '1.5', priceInfo: undefined },
     'priceInfo.solPrice.rawAmount: is not an amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
     'priceInfo.solPrice.decimals: are not 9': { priceInfo: { solPrice: { ...sol, decimals: 6 } } },
-    'priceInfo.splPrice: is another currency': {
+    'unsupported: priceInfo.splPrice: is another currency': {
       priceInfo: { solPrice: sol, splPrice: { ...sol, address: addressOf('usdc', 1) } },
     },
     'listingSource: is another marketplace': { listingSource: 'TENSOR_LISTING' },

@@ -145,11 +145,7 @@ forEachEngine('OpenSea', (engine) => {
     const [stats] = await db.query(
       `select owners::int as owners, supply::int as supply, floor_raw from indexer.collection_stats`,
     );
-    assert.deepEqual(
-      [stats?.['owners'], stats?.['supply'], stats?.['floor_raw']],
-      [5, 450, null],
-      'OpenSea’s floor is not stored, because the floor is computed from the listings',
-    );
+    assert.deepEqual([stats?.['owners'], stats?.['supply'], stats?.['floor_raw']], [5, 450, '15690000000000000']);
     assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is requested once');
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
@@ -321,12 +317,14 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('sales and statistics of a collection whose chain is followed are not read from OpenSea', async (t) => {
+  test('sales of a collection whose chain is followed are not read from OpenSea, and its reported floor is', async (t) => {
     const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     await done('sales');
     await done('collections');
-    assert.equal(replay.count(/events|stats/), 0);
+    assert.equal(replay.count(/events/), 0);
+    const floors = await db.query(`select floor_raw, at from indexer.collection_stats`);
+    assert.deepEqual(floors, [{ floor_raw: '15690000000000000', at: new Date(NOW) }]);
     await done('listings');
     assert.equal((await listed()).length, 5);
   });

@@ -1,0 +1,39 @@
+// A walk over the list of all tokens of a collection, and what it has covered.
+
+import { countKnownTokens } from '../market/queries/tokens.ts';
+import type { CoverageSubject } from '../market/provenance/coverage.ts';
+import type { UpstreamContext } from './context.ts';
+import type { CollectionRun, WalkStart } from './followed-task.ts';
+import { beginWalk, coverWalk } from './followed-task.ts';
+import type { SourceRecord } from './response-rows.ts';
+
+export class TokenWalk {
+  /** How many records the walk has had so far. */
+  records = 0;
+  readonly #context: UpstreamContext;
+  readonly #run: CollectionRun;
+  readonly #start: WalkStart;
+  readonly #seen = new Set<unknown>();
+
+  constructor(context: UpstreamContext, run: CollectionRun) {
+    this.#context = context;
+    this.#run = run;
+    this.#start = beginWalk(context, run);
+  }
+
+  note(record: SourceRecord): SourceRecord {
+    this.records += 1;
+    this.#seen.add(record['tokenId'] ?? record['mint']);
+    return record;
+  }
+
+  /**
+   * Stores what a walk over a complete list has covered. When tokens are stored that the list lacks, they may be burned, and the stored tokens
+   * are no longer those of the collection: then the walk covers nothing.
+   */
+  async conclude({ source, subjects }: { source: string; subjects: readonly CoverageSubject[] }): Promise<void> {
+    const known = await countKnownTokens(this.#context.indexer, this.#run.follow.collectionId);
+    if (known !== this.#seen.size) return;
+    for (const subject of subjects) await coverWalk(this.#run, subject, { source, walk: this.#start });
+  }
+}
