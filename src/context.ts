@@ -15,6 +15,7 @@ import type { Log } from './core/log.ts';
 import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
 import { Market } from './market/market.ts';
+import { Catalog } from './market/catalog.ts';
 import { retireMirroredListings } from './market/mirrored-listings.ts';
 import type { MoreDeployments } from './orders/seaport/deployments.ts';
 import type { OrderKey } from './orders/order-id.ts';
@@ -37,6 +38,8 @@ export type ServiceContext = {
   changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  /** Copies committed changes of collections and own orders to the indexer. Never rejects; a failed copy is repeated by a task. */
+  copyCatalog: () => Promise<void>;
   /** Closes the parts that the context created. The databases stay open: the caller that opened them closes them. */
   close(): Promise<void>;
 };
@@ -57,6 +60,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });
   const changes = new CollectionVersions();
+  const catalog = new Catalog({ main, indexer, clock, log, random });
   return {
     config,
     log,
@@ -72,8 +76,10 @@ export function createContext(options: ContextOptions): ServiceContext {
     changes,
     onChanged: (change) => noteChange({ market, changes }, change),
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer }, orders, at),
+    copyCatalog: () => catalog.copy(),
     close: async () => {
       followed.close();
+      catalog.close();
       await market.close();
     },
   };

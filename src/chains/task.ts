@@ -80,14 +80,16 @@ async function repeat(
 }
 
 async function follow(context: ChainContext, reader: ChainReader, report: Report): Promise<StepResult> {
-  const { main, clock, log, followed } = context;
+  const { main, clock, log, followed, copyCatalog } = context;
   const chainId = reader.chain.id;
   const following: FollowContext = { main, reader, protocols: followed.protocolsOf(chainId), clock, log };
   const live = await followOnce(following);
   const past = await backfillOnce(following);
   const cursor = await findChainCursor(main, chainId);
   if (cursor) report({ done: cursor.number, total: null, what: 'blocks' });
-  return { changed: live.changed.union(past.changed), more: live.more || past.more };
+  const changed = live.changed.union(past.changed);
+  if (changed.size > 0) await copyCatalog();
+  return { changed, more: live.more || past.more };
 }
 
 async function project(context: ChainContext, { chain }: ChainReader): Promise<StepResult> {

@@ -91,6 +91,7 @@ CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller)
 
 create table main.book_start (
   starts_at timestamp with time zone not null,
+  chain text collate "C" not null,
   collection_id text collate "C" not null,
   asset text collate "C" not null,
   constraint book_start_pkey PRIMARY KEY (starts_at, collection_id, asset)

@@ -1,7 +1,7 @@
 // Cancels an order of this service without a transaction: by its offerer's signature, or by the operator. The order is no longer
 // served as active. A fill that the chain reports later still makes it filled, because the token has changed hands.
 
-import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
+import { lockChainsAndBooks } from './book.ts';
 import { evaluateOrders } from './evaluate.ts';
 import { insertOrderCancel } from './queries/order-cancels.ts';
 import type { StoredOrder } from './queries/stored-orders.ts';
@@ -34,7 +34,7 @@ export async function cancelOrder(
     cancel.cancelledBy === 'offerer' ? await requireCancelSignature(context, order, cancel.signature) : null;
   const now = context.clock();
   const cancelled = await context.main.transaction(async (tx) => {
-    await findChainCursor(tx, order.chain, 'for share');
+    await lockChainsAndBooks(tx, [order]);
     const locked = await findStoredOrder(tx, orderId, 'for update');
     if (!locked || locked.status === 'cancelled') return locked;
     requireCancellable(locked, now);
@@ -42,6 +42,7 @@ export async function cancelOrder(
     await evaluateOrders(tx, [orderId], now);
     return findStoredOrder(tx, orderId);
   });
+  await context.copyCatalog();
   context.onChanged({ collectionIds: new Set([order.collectionId]), kinds: new Set(['order']) });
   return cancelled;
 }

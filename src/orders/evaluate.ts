@@ -2,6 +2,7 @@
 // transaction that changed the evidence, so that evidence and status are committed together.
 
 import type { Queryable } from '../database/port.ts';
+import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
 import type { EvidenceChanges } from './queries/order-evidence.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
@@ -12,17 +13,23 @@ import { deriveOrderStatus } from './status.ts';
 /** The most orders whose evidence one statement reads. */
 const BATCH_SIZE = 500;
 
-/** Evaluates the given orders and returns the orders whose state changed. Orders imported without a signature are skipped. */
+/**
+ * Evaluates the given orders and returns the orders whose state changed. Orders imported without a signature are skipped. Locks the
+ * books of the orders' collections, and refreshes their figures.
+ */
 export async function evaluateOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<OrderChange[]> {
+  if (orderIds.length === 0) return [];
+  await lockBooksOfOrders(tx, orderIds);
   const changes: OrderChange[] = [];
   for (let start = 0; start < orderIds.length; start += BATCH_SIZE) {
     for (const order of await listOrdersWithEvidence(tx, orderIds.slice(start, start + BATCH_SIZE))) {
-      const { orderId, collectionId, stored } = order;
+      const { orderId, collectionId, asset, stored } = order;
       const derived = deriveOrderStatus(order.terms, order.evidence, now);
-      if (!isSameState(stored, derived)) changes.push({ orderId, collectionId, from: stored, to: derived });
+      if (!isSameState(stored, derived)) changes.push({ orderId, collectionId, asset, from: stored, to: derived });
     }
   }
   await updateOrderStates(tx, changes);
+  await refreshBookAssets(tx, changes, now);
   return changes;
 }
 

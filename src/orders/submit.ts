@@ -10,6 +10,7 @@ import type { Queryable, Statements } from '../database/port.ts';
 import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderKey } from './order-id.ts';
 import { toOrderId, toOrderKeyText } from './order-id.ts';
+import { lockBooks, refreshBookAssets } from './queries/book-figures.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
@@ -37,6 +38,8 @@ export type OrderContext = {
   onChanged: OnChanged;
   /** Removes the mirrored listings of orders that are now stored here from all lists. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
+  /** Copies what this service lists to the indexer database. Call it after a commit that changed orders. Must not reject. */
+  copyCatalog: () => Promise<void>;
 };
 
 export type Submission = {
@@ -63,6 +66,7 @@ export async function submitOrder(context: OrderContext, submission: Submission)
     (await requireContractSignature(signed, { protocols, closest: signing.closest, chain: checks }));
   const stored = await storeOrder(context, toNewOrder({ chain, order, signed, terms, protocol }), { checks, now });
   await context.retireMirroredListings([stored], now);
+  await context.copyCatalog();
   context.onChanged({ collectionIds: new Set([stored.collectionId]), kinds: new Set(['order']) });
   return stored;
 }
@@ -162,6 +166,7 @@ async function storeOrder(
       // Locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
       if (checks && cursor?.hash !== before?.hash) return null;
+      await lockBooks(tx, [order.collectionId]);
       return insertChecked(tx, order, { followed: checks !== null, now });
     });
     if (stored) return stored;
@@ -200,6 +205,7 @@ async function insertChecked(
   const key = { chain: order.chain, protocol: order.protocolAddress, offerer: order.seller };
   const counter = await findOffererCounter(tx, key);
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
+  await refreshBookAssets(tx, [order], now);
   return stored;
 }
 

@@ -2,7 +2,7 @@
 // themselves, so a late sweep does not change what is served. The sweep keeps the indexes of active rows small.
 
 import type { Clock } from '../core/clock.ts';
-import { updateExpiredOrders } from '../orders/queries/order-states.ts';
+import { expireOrders, startOrders } from '../orders/book.ts';
 import type { Database } from '../database/port.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
@@ -11,7 +11,8 @@ import { deleteOldViews } from '../market/queries/recent-views.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-const PERIOD_MS = 30_000;
+/** Figures that are read from stored rows are out of date for at most this long after a row expired. */
+const PERIOD_MS = 5_000;
 /** The longest time that one sweep may take. It is meant for a sweep that hangs: a full sweep takes less. */
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
@@ -23,13 +24,14 @@ const BATCHES_MAX = 200;
 /** How long the record of a view is kept. Tasks use a view for minutes, and the time of a token's last refresh for hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
-export function createExpiryTask({ main, indexer, clock }: WorkerContext): Task {
+export function createExpiryTask({ main, indexer, clock, copyCatalog }: WorkerContext): Task {
   return {
     name: 'expiry',
     periodMs: PERIOD_MS,
     deadlineMs: DEADLINE_MS,
     run: async (signal) => {
       const rows = await sweepExpired(main, indexer, clock, signal);
+      if (rows > 0) await copyCatalog();
       return { read: rows, changed: rows, refused: 0 };
     },
   };
@@ -43,13 +45,14 @@ export async function sweepExpired(
   signal?: AbortSignal,
 ): Promise<number> {
   const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
-  const orders = await sweep((limit) => updateExpiredOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
+  const orders = await sweep((limit) => expireOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
+  const starts = await sweep((limit) => startOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
   const responses = await sweep((limit) =>
     deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
   const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
-  return orders + listings + responses + views;
+  return orders + starts + listings + responses + views;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

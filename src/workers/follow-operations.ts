@@ -184,7 +184,7 @@ function toProgress(
  * Stops following a collection. Its listings, sales, tokens and orders are kept and served. On an EVM chain its events, holders and
  * approvals are deleted, and its orders are evaluated without them.
  */
-async function remove({ main, chains, clock, onChanged }: FollowOperations, input: Input) {
+async function remove({ main, chains, clock, onChanged, copyCatalog }: FollowOperations, input: Input) {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
   const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
   if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
@@ -199,6 +199,7 @@ async function remove({ main, chains, clock, onChanged }: FollowOperations, inpu
     await evaluateCollectionOrders(tx, collectionId, clock());
     await updateChainRevision(tx, chain);
   });
+  await copyCatalog();
   onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
   return { collectionId, removed: true };
 }

@@ -8,6 +8,7 @@ import { createChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './follow-operations.ts';
 import { TaskDriver } from '../tasks/driver.ts';
+import { createCatalogTask } from './catalog.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createVendorTasks } from '../upstreams/vendor.ts';
 import { runTask } from '../tasks/run.ts';
@@ -29,7 +30,7 @@ export async function startTasks(context: WorkerContext, { drive }: { drive: boo
 /** Every task that the settings enable. */
 async function createTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
-  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context)];
+  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context), createCatalogTask(context)];
 }
 
 type Operation = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;

@@ -82,7 +82,8 @@ export class TestOrders {
       this.changed = [];
       await this.db.query(
         `truncate main.book_order, main.order_cancel, main.chain_cursor, main.chain_event, main.holding,
-           main.operator_approval, main.token_approval, main.offerer_counter, main.follow cascade`,
+           main.operator_approval, main.token_approval, main.offerer_counter, main.follow, main.book_asset,
+           main.collection_book, main.book_start, main.catalog_change cascade`,
       );
     });
   }
@@ -102,6 +103,7 @@ export class TestOrders {
       seaport: new Map(),
       checksOf: () => checks && { ...PASSING_CHECKS, ...checks },
       retireMirroredListings: () => Promise.resolve(),
+      copyCatalog: () => Promise.resolve(),
       onChanged: ({ collectionIds }) => this.changed.push(...collectionIds),
     };
   }

@@ -23,7 +23,11 @@ import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
 
-export type IngestContext = Pick<Databases, 'main' | 'indexer'> & { onChanged: OnChanged };
+export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
+  onChanged: OnChanged;
+  /** Copies what this service lists, and collection records, to the indexer. Called after a commit. Must not reject. */
+  copyCatalog: () => Promise<void>;
+};
 
 /** The result of one part of a batch: the part that was committed to one database, or the orders whose signature was rejected. */
 export type IngestedPart = {
@@ -79,7 +83,7 @@ type KnownInPrimary = {
 };
 
 async function ingestPrimaryPart(
-  { main, indexer }: IngestContext,
+  { main, indexer, copyCatalog }: IngestContext,
   { primary, indexed }: Record<'primary' | 'indexed', readonly NumberedRecord[]>,
   options: IngestOptions,
 ): Promise<{ part: IngestedPart | null; known: KnownInPrimary }> {
@@ -99,6 +103,8 @@ async function ingestPrimaryPart(
   }));
   const orders = primary.flatMap(({ record }) => signedOrderOf(record) ?? []);
   if (orders.length > 0 && !options.dryRun) await retireMirroredListings({ indexer }, orders, options.now);
+  const hasCatalog = primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
+  if (hasCatalog && !options.dryRun) await copyCatalog();
   return stored;
 }
 

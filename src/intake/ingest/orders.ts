@@ -1,11 +1,12 @@
 // Stores records of the kind `order`. A record with a signature is stored only if the signature is valid. If such an order is active, its
 // status is derived from the chain log. Any other record is stored with the status that was received.
 
-import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
+import { lockChainsAndBooks } from '../../orders/book.ts';
 import { evaluateOrders } from '../../orders/evaluate.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
+import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
 import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import { upsertOrders } from '../../orders/queries/imported-orders.ts';
 import type { SignedTerms } from '../../orders/queries/stored-orders.ts';
@@ -88,25 +89,25 @@ export async function ingestOrders(
   now: number,
 ): Promise<{ counts: UpsertCounts; rejections: LineRejection[] }> {
   const orders = records.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
-  await lockChains(tx, orders);
+  // No block is applied to these chains before the commit. Otherwise an event could be missed by the evaluation here, and the order by
+  // the application of the block.
+  await lockChainsAndBooks(
+    tx,
+    orders.map(({ row }) => row),
+  );
   const { accepted, rejections } = await rejectStoredElsewhere(tx, orders);
   const counts = await upsertOrders(tx, accepted);
   const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
   await evaluateOrders(tx, signedIds, now);
+  await refreshBookAssets(
+    tx,
+    accepted.map(({ collectionId, tokenId: asset }) => ({ collectionId, asset })),
+    now,
+  );
   return { counts, rejections };
 }
 
 type OrderLine = { line: number; row: OrderRow };
-
-/**
- * Locks the chains of the signed orders, so that no block is applied to them before the commit. Otherwise an event could be missed by
- * the evaluation here, and the order by the application of the block. Chains are locked in sorted order, so that two imports cannot
- * deadlock.
- */
-async function lockChains(tx: Queryable, orders: readonly OrderLine[]): Promise<void> {
-  const chains = new Set(orders.flatMap(({ row }) => (row.signed ? [row.chain] : [])));
-  for (const chain of [...chains].sort()) await findChainCursor(tx, chain, 'for share');
-}
 
 /** Rejects a signed order that is already stored under another id, in the database or earlier in this batch. */
 async function rejectStoredElsewhere(

@@ -18,6 +18,7 @@ import {
 } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
+import { insertCatalogChanges } from './catalog.ts';
 
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
   launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners`;
@@ -143,7 +144,7 @@ export async function upsertCollections(
   });
   const folded = foldRows(accepted, { keyOf: (change) => change.id, fold: foldChange });
   const inserts = folded.rows.filter((change) => !stored.has(change.id));
-  const updated = await updateCollections(
+  const updatedIds = await updateCollections(
     tx,
     folded.rows.filter((change) => stored.has(change.id)),
   );
@@ -155,6 +156,8 @@ export async function upsertCollections(
       [JSON.stringify(inserts.map(toColumns)), new Date(now)],
     );
   }
+  await insertCatalogChanges(tx, [...inserts.map((change) => change.id), ...updatedIds]);
+  const updated = updatedIds.length;
   const written = inserts.length + updated + folded.changes;
   return {
     inserted: inserts.length,
@@ -163,6 +166,8 @@ export async function upsertCollections(
     refused,
   };
 }
+
+const decodeId = rowDecoder('collection', { id: text });
 
 type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
 /** The names of collections, by id and by slug: the stored names, and those that earlier changes of this batch have claimed. */
@@ -215,9 +220,9 @@ const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, nam
   description text, token_standard text, royalty_bps integer, launched boolean, created_at timestamptz,
   snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint`;
 
-/** Returns how many rows changed. */
-async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<number> {
-  if (changes.length === 0) return 0;
+/** Returns the ids of the rows that changed. */
+async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<string[]> {
+  if (changes.length === 0) return [];
   const incoming = JSON.stringify(changes.map(toColumns));
   // Slugs are unique, and rows are updated one after another. A slug that moves to another row is first removed from its old row.
   await tx.query(
@@ -233,7 +238,7 @@ async function updateCollections(tx: Queryable, changes: readonly CollectionChan
      returning stored.id`,
     [incoming],
   );
-  return rows.length;
+  return rows.map((row) => decodeId(row).id);
 }
 
 function foldChange(earlier: CollectionChange, later: CollectionChange): CollectionChange {

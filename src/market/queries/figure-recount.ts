@@ -66,6 +66,14 @@ export async function listFigureDifferences(
        select collection_id, 'listed assets', null, listed_assets::text, coalesce(assets, 0)::text
        from figures left join counted_listing using (collection_id)
        union all
+       select collection_id, 'own listed assets', null, own_listed_assets::text,
+         (select count(*) from indexer.own_asset as own where own.collection_id = figures.collection_id)::text
+       from figures
+       union all
+       select collection_id, 'own asset', asset, listed.own::text, (exists (
+         select from indexer.own_asset as own where own.collection_id = listed.collection_id and own.asset = listed.asset))::text
+       from live_asset as listed
+       union all
        select collection_id, 'mirror floor', null, mirror_floor_raw::text, floor_raw::text
        from figures left join counted_listing using (collection_id)
        union all

@@ -35,7 +35,7 @@ const decodeFillableOrder = rowDecoder('book_order', {
 });
 
 /** The condition for an order that can be filled; `now` names the parameter that holds the time. */
-const fillableAt = (now: string) =>
+export const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 

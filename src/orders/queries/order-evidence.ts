@@ -39,6 +39,7 @@ export type EvidenceChanges = {
 export type OrderWithEvidence = {
   orderId: string;
   collectionId: string;
+  asset: string;
   terms: OrderTerms;
   evidence: OrderEvidence;
   stored: OrderState;
@@ -93,7 +94,7 @@ const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx',
 
 export async function listOrdersWithEvidence(db: Queryable, orderIds: readonly string[]): Promise<OrderWithEvidence[]> {
   const rows = await db.query(
-    `select stored.id, stored.collection_id, stored.counter, stored.quantity, stored.order_type, stored.expires_at,
+    `select stored.id, stored.collection_id, stored.token_id, stored.counter, stored.quantity, stored.order_type, stored.expires_at,
        stored.status, stored.dormant, stored.filled_quantity, stored.ended_at, stored.tx, fills.fills, cancel.cancel,
        raise.raise, off_chain.created_at as off_chain_cancelled_at,
        case when follow.joined then coalesce((select quantity from main.holding
@@ -135,6 +136,7 @@ const occurrence = { at: safeInteger, tx: text };
 const decodeOrder = rowDecoder('book_order with evidence', {
   orderId: column('id', text),
   collectionId: column('collection_id', text),
+  asset: column('token_id', text),
   counter: amount,
   quantity: amount,
   orderType: column('order_type', integer),
@@ -153,13 +155,14 @@ const decodeOrder = rowDecoder('book_order with evidence', {
 });
 
 function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvidence {
-  const { orderId, collectionId, counter, quantity, orderType, expiresAt } = row;
+  const { orderId, collectionId, asset, counter, quantity, orderType, expiresAt } = row;
   const { status, dormant, filledQuantity, endedAt, tx } = row;
   const { fills, cancel, counterRaise, offChainCancelledAt, balance, approved } = row;
   const offChainCancel = offChainCancelledAt === null ? null : { at: offChainCancelledAt, tx: null };
   return {
     orderId,
     collectionId,
+    asset,
     terms: { counter, quantity, partial: isPartialOrder(orderType), expiresAt },
     evidence: { fills, cancel, counterRaise, offChainCancel, balance, approved },
     stored: { status, dormant, filledQuantity, endedAt, tx },

@@ -2,10 +2,13 @@
 // orders/status.ts.
 
 import type { Queryable } from '../../database/port.ts';
+import { rowDecoder, text } from '../../database/rows.ts';
 import type { OrderState } from '../status.ts';
+import type { OrderedAsset } from './book-figures.ts';
+import { decodeDueAsset } from './book-figures.ts';
 
 /** A state that differs from the stored one. */
-export type OrderChange = { orderId: string; collectionId: string; from: OrderState; to: OrderState };
+export type OrderChange = OrderedAsset & { orderId: string; from: OrderState; to: OrderState };
 
 export async function updateOrderStates(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
   if (changes.length === 0) return;
@@ -26,13 +29,27 @@ export async function updateOrderStates(tx: Queryable, changes: readonly OrderCh
   );
 }
 
-/** Marks up to `limit` active orders whose expiry time has passed as expired. Returns the number of orders that were marked. */
-export async function updateExpiredOrders(db: Queryable, now: number, limit: number): Promise<number> {
+const decodeId = rowDecoder('book_order', { id: text });
+
+/** An active order whose expiry time has passed. */
+export type DueOrder = OrderedAsset & { orderId: string; chain: string };
+
+/** At most `limit` active orders whose expiry time has passed. */
+export async function listDueOrders(db: Queryable, now: number, limit: number): Promise<DueOrder[]> {
   const rows = await db.query(
-    `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at where id in (
-       select id from main.book_order where status = 'active' and expires_at <= $1 limit $2 for update skip locked
-     ) returning id`,
+    `select id, chain, collection_id, token_id as asset from main.book_order
+     where status = 'active' and expires_at <= $1 order by expires_at limit $2`,
     [new Date(now), limit],
+  );
+  return rows.map((row) => ({ orderId: decodeId(row).id, ...decodeDueAsset(row) }));
+}
+
+/** Marks those of the orders that are active and whose expiry time has passed as expired. Returns how many were marked. */
+export async function updateExpiredOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<number> {
+  const rows = await tx.query(
+    `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at
+     where id = any($2) and status = 'active' and expires_at <= $1 returning 1`,
+    [new Date(now), orderIds],
   );
   return rows.length;
 }

@@ -21,14 +21,18 @@ export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
 
 export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
 
-/** A service context whose databases are both `db`, made by the constructor that the program uses. `overrides` replace its parts. */
+/**
+ * A service context whose databases are both `db`, unless `overrides` name others, made by the constructor that the program uses.
+ * `overrides` replace its parts.
+ */
 export function toContext(
   db: Database,
   { settings = {}, ...overrides }: Partial<ServiceContext> & { settings?: Record<string, string> } = {},
 ): ServiceContext {
-  const databases = { main: db, indexer: db };
+  const databases = { main: overrides.main ?? db, indexer: overrides.indexer ?? db };
   const config = readConfig(settings);
-  const context = createContext({ config, log: createLog('silent'), clock: () => NOW, random: () => 0.5, databases });
+  const { clock = () => NOW } = overrides;
+  const context = createContext({ config, log: createLog('silent'), clock, random: () => 0.5, databases });
   return { ...context, ...overrides };
 }
 

@@ -20,6 +20,7 @@ create table main.collection_book (
 -- Assets with an active order that can first be filled at a later time.
 create table main.book_start (
   starts_at     timestamptz not null,
+  chain         text collate "C" not null,
   collection_id text collate "C" not null,
   asset         text collate "C" not null,
   primary key (starts_at, collection_id, asset)
@@ -39,8 +40,9 @@ from main.book_order
 where status = 'active' and dormant is null and price_raw > 0 and (starts_at is null or starts_at <= now())
 group by collection_id, token_id;
 
-insert into main.book_start (starts_at, collection_id, asset)
-select distinct starts_at, collection_id, token_id from main.book_order where status = 'active' and starts_at > now();
+insert into main.book_start (starts_at, chain, collection_id, asset)
+select distinct starts_at, chain, collection_id, token_id from main.book_order
+where status = 'active' and dormant is null and price_raw > 0 and starts_at > now();
 
 insert into main.collection_book (collection_id, listed_assets, floor_raw)
 select collection_id, count(*), (

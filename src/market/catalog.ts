@@ -1,0 +1,127 @@
+// Copies what the primary database knows of collections to the indexer database: their records, and what the own order book lists. The
+// transaction that changes them records what changed in `main.catalog_change`; a copy reads the current state, writes it, and then
+// deletes these records. A copy that is interrupted is repeated.
+
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
+import type { Database, Queryable, Statements } from '../database/port.ts';
+import { Source } from '../resilience/source.ts';
+import type { CatalogEntry, OwnAsset } from './queries/catalog.ts';
+import {
+  deleteCatalogChanges,
+  listCatalogChanges,
+  listCatalogEntries,
+  listOwnAssets,
+  lockCatalog,
+  updateOwnAssets,
+  updateOwnFigures,
+} from './queries/catalog.ts';
+import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+
+export type CatalogContext = { main: Database; indexer: Database; clock: Clock };
+
+/** The most changes of one transaction. */
+const BATCH_SIZE = 1_000;
+/** The most transactions of a copy that follows a commit. The task `catalog` copies what is left. */
+const BATCHES_AFTER_COMMIT = 4;
+/** How long a caller waits for the copy after its commit, and how often longer on the embedded engine, which has one connection. */
+const PATIENCE_MS = 1_000;
+const EMBEDDED_PATIENCE = 5;
+
+/** Copies changes until none is left, or in at most `batchesMax` transactions. Each has the deadline `timeoutMs`. Returns how many were copied. */
+export async function copyCatalog(
+  context: CatalogContext,
+  { timeoutMs, batchesMax, signal }: { timeoutMs: number; batchesMax: number; signal?: AbortSignal },
+): Promise<number> {
+  let total = 0;
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    signal?.throwIfAborted();
+    const main = context.main.within(timeoutMs);
+    const indexer = context.indexer === context.main ? null : context.indexer.within(timeoutMs);
+    const copied = await copyBatch({ ...context, main, indexer });
+    total += copied;
+    if (copied < BATCH_SIZE) break;
+  }
+  return total;
+}
+
+type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statements; indexer: Statements | null };
+
+/**
+ * `indexer` is null when both schemas are in one database: then one transaction reads and writes. Otherwise the copy is committed before
+ * its records are deleted. The lock in the primary database lasts until then, so an older state never replaces a newer one.
+ */
+async function copyBatch({ main, indexer, clock }: BatchContext): Promise<number> {
+  return main.transaction(async (tx) => {
+    await lockCatalog(tx);
+    const changes = await listCatalogChanges(tx, BATCH_SIZE);
+    if (changes.length === 0) return 0;
+    const ids = new Set(changes.map(({ collectionId }) => collectionId));
+    const named = new Map<string, { collectionId: string; asset: string }>();
+    for (const { collectionId, asset } of changes) {
+      if (asset !== null) named.set(JSON.stringify([collectionId, asset]), { collectionId, asset });
+    }
+    const entries = await listCatalogEntries(tx, [...ids]);
+    const assets = await listOwnAssets(tx, [...named.values()]);
+    const write = (to: Queryable) => writeCatalog(to, { entries, assets }, clock());
+    await (indexer ? indexer.transaction(write) : write(tx));
+    await deleteCatalogChanges(tx, changes);
+    return changes.length;
+  });
+}
+
+async function writeCatalog(
+  tx: Queryable,
+  { entries, assets }: { entries: readonly CatalogEntry[]; assets: readonly OwnAsset[] },
+  now: number,
+): Promise<void> {
+  await lockFigures(
+    tx,
+    entries.map(({ collectionId }) => collectionId),
+  );
+  await updateOwnFigures(tx, entries);
+  await updateOwnAssets(tx, assets);
+  await refreshListedAssets(tx, assets, now);
+}
+
+/** Makes the copies that follow a commit. Callers that come while a copy runs share the next one. */
+export class Catalog {
+  readonly #context: CatalogContext;
+  readonly #source: Source;
+  #running: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+
+  constructor(context: CatalogContext & { log: Log; random: Random }) {
+    this.#context = context;
+    const timeoutMs = PATIENCE_MS * (context.main.engine === 'embedded' ? EMBEDDED_PATIENCE : 1);
+    this.#source = new Source({ ...context, name: 'catalog', timeoutMs });
+  }
+
+  /**
+   * Copies the changes that were committed before the call. Never rejects, and waits for a short time only: when the indexer database
+   * fails, the changes stay recorded, and the task `catalog` copies them.
+   */
+  copy(): Promise<void> {
+    if (!this.#running) return this.#start();
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      return this.#start();
+    });
+    return this.#next;
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+
+  #start(): Promise<void> {
+    const run = this.#source
+      .read((timeoutMs) => copyCatalog(this.#context, { timeoutMs, batchesMax: BATCHES_AFTER_COMMIT }))
+      .then(() => {
+        if (this.#running === run) this.#running = null;
+      });
+    this.#running = run;
+    return run;
+  }
+}

@@ -1,0 +1,164 @@
+// The copy of what the primary database knows of collections: their records, and the assets that the own order book lists. The functions
+// that read and delete `main.catalog_change` use the primary database, `updateOwnFigures` and `updateOwnAssets` the indexer database.
+
+import type { Queryable } from '../../database/port.ts';
+import {
+  amount,
+  boolean,
+  column,
+  double,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import type { CollectionAsset } from './figures.ts';
+
+/** Records that these collections changed. Call it in the transaction that changes them. */
+export async function insertCatalogChanges(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+  if (collectionIds.length === 0) return;
+  await tx.query(`insert into main.catalog_change (collection_id) select * from unnest($1::text[])`, [collectionIds]);
+}
+
+/** A change that was not copied yet: of an asset, or of the collection itself when `asset` is null. */
+export type CatalogChange = { seq: number; collectionId: string; asset: string | null };
+
+const decodeChange = rowDecoder('catalog_change', {
+  seq: safeInteger,
+  collectionId: column('collection_id', text),
+  asset: nullable(text),
+});
+
+/** Waits until no other transaction copies changes. The lock is held until the transaction ends. */
+export async function lockCatalog(tx: Queryable): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat catalog', 3))`);
+}
+
+/** At most `limit` changes, the oldest first. */
+export async function listCatalogChanges(db: Queryable, limit: number): Promise<CatalogChange[]> {
+  const rows = await db.query(`select seq, collection_id, asset from main.catalog_change order by seq limit $1`, [
+    limit,
+  ]);
+  return rows.map(decodeChange);
+}
+
+export async function deleteCatalogChanges(tx: Queryable, changes: readonly CatalogChange[]): Promise<void> {
+  await tx.query(`delete from main.catalog_change where seq = any($1::bigint[])`, [changes.map(({ seq }) => seq)]);
+}
+
+/** What the primary database knows of a collection. `recorded`: it has a collection record. `chain` is empty without a chain. */
+export type CatalogEntry = {
+  collectionId: string;
+  recorded: boolean;
+  chain: string;
+  launched: boolean;
+  createdAt: number | null;
+  snapshotFloorRaw: bigint | null;
+  snapshotVolume: number | null;
+  ownFloorRaw: bigint | null;
+};
+
+const decodeEntry = rowDecoder('collection', {
+  collectionId: column('wanted_id', text),
+  recorded: boolean,
+  chain: text,
+  launched: boolean,
+  createdAt: column('created_at', nullable(timestamp)),
+  snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
+  snapshotVolume: column('snapshot_volume', nullable(double)),
+  ownFloorRaw: column('floor_raw', nullable(amount)),
+});
+
+export async function listCatalogEntries(db: Queryable, collectionIds: readonly string[]): Promise<CatalogEntry[]> {
+  const rows = await db.query(
+    `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
+       coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
+       collection.snapshot_volume, book.floor_raw
+     from unnest($1::text[]) as wanted (id)
+     left join main.collection on collection.id = wanted.id
+     left join main.collection_book as book on book.collection_id = wanted.id`,
+    [collectionIds],
+  );
+  return rows.map(decodeEntry);
+}
+
+/** Whether the own order book lists an asset, and when the last of its orders expires (null: never). */
+export type OwnAsset = CollectionAsset & { listed: boolean; expiresAt: number | null };
+
+const decodeOwnAsset = rowDecoder('book_asset', {
+  collectionId: column('wanted_id', text),
+  asset: column('wanted_asset', text),
+  listed: boolean,
+  expiresAt: column('expires_at', nullable(timestamp)),
+});
+
+export async function listOwnAssets(db: Queryable, assets: readonly CollectionAsset[]): Promise<OwnAsset[]> {
+  const rows = await db.query(
+    `select wanted.id as wanted_id, wanted.asset as wanted_asset, book.asset is not null as listed, book.expires_at
+     from unnest($1::text[], $2::text[]) as wanted (id, asset)
+     left join main.book_asset as book on book.collection_id = wanted.id and book.asset = wanted.asset`,
+    [assets.map((one) => one.collectionId), assets.map((one) => one.asset)],
+  );
+  return rows.map(decodeOwnAsset);
+}
+
+/** Writes what the primary database knows of collections to their figures, which the transaction has locked. */
+export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogEntry[]): Promise<void> {
+  await tx.query(
+    `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
+       launched = entry.launched, created_at = entry.created_at, snapshot_floor_raw = entry.snapshot_floor_raw,
+       snapshot_volume = entry.snapshot_volume, own_floor_raw = entry.own_floor_raw
+     from json_to_recordset($1::json) as entry (collection_id text, recorded boolean, chain text, launched boolean,
+       created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, own_floor_raw numeric)
+     where figures.collection_id = entry.collection_id`,
+    [
+      JSON.stringify(
+        entries.map((entry) => ({
+          collection_id: entry.collectionId,
+          recorded: entry.recorded,
+          chain: entry.chain,
+          launched: entry.launched,
+          created_at: entry.createdAt === null ? null : new Date(entry.createdAt),
+          snapshot_floor_raw: entry.snapshotFloorRaw?.toString() ?? null,
+          snapshot_volume: entry.snapshotVolume,
+          own_floor_raw: entry.ownFloorRaw?.toString() ?? null,
+        })),
+      ),
+    ],
+  );
+}
+
+/** Writes which of the assets the own order book lists, and counts them. The figures of the collections must be locked. */
+export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]): Promise<void> {
+  if (assets.length === 0) return;
+  await tx.query(
+    `with copied as (
+       select * from unnest($1::text[], $2::text[], $3::boolean[], $4::timestamptz[])
+         as copied (collection_id, asset, listed, expires_at)
+     ), removed as (
+       delete from indexer.own_asset as stored using copied
+       where not listed and stored.collection_id = copied.collection_id and stored.asset = copied.asset
+       returning stored.collection_id
+     ), written as (
+       insert into indexer.own_asset as stored (collection_id, asset, expires_at)
+       select collection_id, asset, expires_at from copied where listed
+       on conflict (collection_id, asset) do update set expires_at = excluded.expires_at
+       where stored.expires_at is distinct from excluded.expires_at
+       returning collection_id, xmax = 0 as inserted
+     ), changed as (
+       select collection_id, sum(change) as change from (
+         select collection_id, -1 as change from removed
+         union all select collection_id, 1 from written where inserted
+       ) as changes group by collection_id
+     )
+     update indexer.collection_figures as figures set own_listed_assets = figures.own_listed_assets + changed.change
+     from changed where changed.collection_id = figures.collection_id and changed.change <> 0`,
+    [
+      assets.map((one) => one.collectionId),
+      assets.map((one) => one.asset),
+      assets.map((one) => one.listed),
+      assets.map((one) => (one.expiresAt === null ? null : new Date(one.expiresAt))),
+    ],
+  );
+}

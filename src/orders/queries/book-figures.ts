@@ -1,0 +1,123 @@
+// The maintained figures of the own order book: which assets it lists, how many of each collection, and the lowest ask. Primary database.
+// Every transaction that writes orders locks the books of their collections before its first write to an order, and refreshes the assets
+// of these orders last.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, rowDecoder, text } from '../../database/rows.ts';
+import { fillableAt } from './fillable-orders.ts';
+
+/** An asset whose orders changed. */
+export type OrderedAsset = { collectionId: string; asset: string };
+
+/**
+ * Locks the books of the collections until the transaction ends, in the order of ids, so that two transactions cannot deadlock. The
+ * transaction must hold a lock on the cursor of the orders' chain. Only with the exclusive lock on the cursor may it call this twice.
+ */
+export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
+  const ids = [...new Set(collectionIds)].sort();
+  if (ids.length === 0) return;
+  await tx.query(
+    `insert into main.collection_book (collection_id)
+     select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing`,
+    [ids],
+  );
+  await tx.query(`select 1 from main.collection_book where collection_id = any($1) order by collection_id for update`, [
+    ids,
+  ]);
+}
+
+const decodeCollectionId = rowDecoder('book_order', { collectionId: column('collection_id', text) });
+
+/** Locks the books of the collections of these orders. */
+export async function lockBooksOfOrders(tx: Queryable, orderIds: readonly string[]): Promise<void> {
+  const rows = await tx.query(`select distinct collection_id from main.book_order where id = any($1)`, [orderIds]);
+  await lockBooks(
+    tx,
+    rows.map((row) => decodeCollectionId(row).collectionId),
+  );
+}
+
+/**
+ * Finds out again whether each given asset has an order that can be filled, updates the figures of the collections, and records for the
+ * copy in the indexer database what changed. Call it after the last write to the orders of these assets. `now` in milliseconds.
+ */
+export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
+  if (assets.length === 0) return;
+  await tx.query(
+    `with touched as (
+       select distinct collection_id, asset from unnest($1::text[], $2::text[]) as touched (collection_id, asset)
+     ), listed as (
+       select touched.collection_id, touched.asset, orders.expires_at from touched cross join lateral (
+         select case when bool_or(expires_at is null) then null else max(expires_at) end as expires_at from main.book_order
+         where collection_id = touched.collection_id and token_id = touched.asset and ${fillableAt('$3')}
+         having count(*) > 0
+       ) as orders
+     ), removed as (
+       delete from main.book_asset as stored using touched
+       where stored.collection_id = touched.collection_id and stored.asset = touched.asset
+         and not exists (select from listed where listed.collection_id = stored.collection_id and listed.asset = stored.asset)
+       returning stored.collection_id, stored.asset
+     ), written as (
+       insert into main.book_asset as stored (collection_id, asset, expires_at) select * from listed
+       on conflict (collection_id, asset) do update set expires_at = excluded.expires_at
+       where stored.expires_at is distinct from excluded.expires_at
+       returning collection_id, asset, xmax = 0 as inserted
+     ), starting as (
+       insert into main.book_start (starts_at, chain, collection_id, asset)
+       select distinct starts_at, chain, touched.collection_id, touched.asset from touched
+       join main.book_order as planned on planned.collection_id = touched.collection_id and planned.token_id = touched.asset
+       where status = 'active' and dormant is null and price_raw > 0 and starts_at > $3
+       on conflict do nothing
+     ), current as (
+       select book.collection_id, book.floor_raw as floor_before, cheapest.price_raw as floor_raw,
+         (select count(*) from written where written.collection_id = book.collection_id and inserted)
+           - (select count(*) from removed where removed.collection_id = book.collection_id) as added
+       from (select distinct collection_id from touched) as touched_book
+       join main.collection_book as book on book.collection_id = touched_book.collection_id
+       left join lateral (
+         select price_raw from main.book_order where collection_id = book.collection_id and ${fillableAt('$3')}
+         order by price_raw, id limit 1
+       ) as cheapest on true
+     ), counted as (
+       update main.collection_book as book
+       set listed_assets = book.listed_assets + current.added, floor_raw = current.floor_raw
+       from current where current.collection_id = book.collection_id
+         and (current.added <> 0 or current.floor_raw is distinct from current.floor_before)
+       returning book.collection_id
+     )
+     insert into main.catalog_change (collection_id, asset)
+     select collection_id, asset from removed union all select collection_id, asset from written
+     union all select collection_id, null from counted`,
+    [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
+  );
+}
+
+/** Decodes a row with an asset and its chain. */
+export const decodeDueAsset = rowDecoder('book_order', {
+  chain: text,
+  collectionId: column('collection_id', text),
+  asset: text,
+});
+
+/** At most `limit` assets with an order that started at `now` or before and was not counted then, with their chains. */
+export async function listStartedAssets(
+  db: Queryable,
+  now: number,
+  limit: number,
+): Promise<ReturnType<typeof decodeDueAsset>[]> {
+  const rows = await db.query(
+    `select chain, collection_id, asset from main.book_start where starts_at <= $1
+     order by starts_at, collection_id, asset limit $2`,
+    [new Date(now), limit],
+  );
+  return rows.map(decodeDueAsset);
+}
+
+/** Deletes the times up to `now` at which orders of these assets start. Call it together with `refreshBookAssets`. */
+export async function deleteStarts(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
+  await tx.query(
+    `delete from main.book_start where starts_at <= $3 and (collection_id, asset) in (
+       select * from unnest($1::text[], $2::text[]))`,
+    [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
+  );
+}

@@ -1,0 +1,24 @@
+// The task that copies what the primary database knows of collections to the indexer. Writers copy their changes themselves after each
+// commit; the task copies what remains after a failure.
+
+import { copyCatalog } from '../market/catalog.ts';
+import type { Task } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
+
+const PERIOD_MS = 5_000;
+const DEADLINE_MS = 10 * 60_000;
+/** The deadline of one transaction. */
+const BATCH_TIMEOUT_MS = 10_000;
+const BATCHES_MAX = 10_000;
+
+export function createCatalogTask(context: WorkerContext): Task {
+  return {
+    name: 'catalog',
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    run: async (signal) => {
+      const changed = await copyCatalog(context, { timeoutMs: BATCH_TIMEOUT_MS, batchesMax: BATCHES_MAX, signal });
+      return { read: changed, changed, refused: 0 };
+    },
+  };
+}

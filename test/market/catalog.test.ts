@@ -1,0 +1,282 @@
+// The figures of the own order book, and their copy in the indexer database: both are exact after any interleaving of writers, and a copy
+// that is interrupted at any point is completed by the next one.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import type { ServiceContext } from '../../src/context.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
+import { cancelOrder } from '../../src/orders/cancel.ts';
+import { evaluateCollectionOrders } from '../../src/orders/evaluate.ts';
+import { listBookDifferences } from '../../src/orders/queries/book-recount.ts';
+import { submitOrder } from '../../src/orders/submit.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { Random, toEvmAddress } from '../../sample/random.ts';
+import { signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import {
+  EVM,
+  NOW,
+  collection,
+  emptyTables,
+  listing,
+  order,
+  runImport,
+  toContext,
+  toNdjson,
+} from '../support/service/intake.ts';
+import { ask, ethereum, OFFERER, outcomeOf } from '../orders/test-orders.ts';
+
+const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third collection')];
+const idOf = (contract: string) => `ethereum_${contract}`;
+const COLLECTION = idOf(EVM);
+const SECOND = 1_000;
+const NOW_S = NOW / SECOND;
+const at = (ms: number) => new Date(NOW + ms).toISOString();
+/** All orders and listings of the random changes have started and expired before this time. */
+const LATER = NOW + 60 * 60 * SECOND;
+const ALL = { timeoutMs: 30_000, batchesMax: 100 };
+
+forEachEngine('the own order book and its copy', (engine) => {
+  let main: Database;
+  let indexer: Database;
+  let now = NOW;
+  before(async () => {
+    [main, indexer] = [await engine.open(), await engine.open()];
+  });
+  beforeEach(async () => {
+    now = NOW;
+    await Promise.all([emptyTables(main), emptyTables(indexer)]);
+    await main.query('truncate main.order_cancel');
+  });
+
+  /** A service on two databases. With `one`, both schemas are in the primary's. */
+  const contextOn = (databases: 'one' | 'two', overrides: Partial<ServiceContext> = {}) =>
+    toContext(main, { indexer: databases === 'one' ? main : indexer, clock: () => now, ...overrides });
+  const load = async (context: ServiceContext, ...records: unknown[]) => {
+    const { refused } = await runImport(context, toNdjson(records));
+    assert.deepEqual(refused, []);
+  };
+  const orderContext = (context: ServiceContext) => ({ ...context, checksOf: () => null });
+  const submit = async (context: ServiceContext, options: Parameters<typeof ask>[0]) => {
+    const signed = ask(options);
+    const signature = await signOrder(1, signed);
+    const submission = { parameters: toParameters(signed), signature };
+    return submitOrder(orderContext(context), { chain: ethereum, protocolAddress: null, order: submission });
+  };
+  const figuresOf = async (db: Database) => {
+    const [row] = await db.query(
+      `select recorded, chain, launched, created_at, snapshot_floor_raw::text as snapshot, listed_assets::int as mirror,
+         own_listed_assets::int as own, own_floor_raw::text as floor, mirror_floor_raw::text as mirror_floor
+       from indexer.collection_figures where collection_id = $1`,
+      [COLLECTION],
+    );
+    return row;
+  };
+  const bookFigures = async () => {
+    const [row] = await main.query(
+      `select listed_assets::int as listed, floor_raw::text as floor from main.collection_book where collection_id = $1`,
+      [COLLECTION],
+    );
+    return row ? Object.values(row) : null;
+  };
+  /** Fails unless the stored figures equal a count of the rows, and the copy equals the original. */
+  const assertExact = async (to: Database) => {
+    assert.deepEqual(await listBookDifferences(main, now, 10), []);
+    assert.deepEqual(await main.query('select * from main.catalog_change'), [], 'every change was copied');
+    assert.deepEqual(await listFigureDifferences(to, { collectionId: null, now, limit: 10 }), []);
+    const own = 'collection_id, asset, extract(epoch from expires_at)::text as expires from';
+    assert.deepEqual(
+      await to.query(`select ${own} indexer.own_asset order by 1, 2`),
+      await main.query(`select ${own} main.book_asset order by 1, 2`),
+    );
+    assert.deepEqual(
+      await to.query(
+        `select collection_id, own_floor_raw::text as floor from indexer.collection_figures
+         where own_floor_raw is not null order by 1`,
+      ),
+      await main.query(
+        `select collection_id, floor_raw::text as floor from main.collection_book where floor_raw is not null order by 1`,
+      ),
+    );
+  };
+
+  for (const databases of ['one', 'two'] as const) {
+    const copyOf = () => (databases === 'one' ? main : indexer);
+
+    test(`a collection record and the assets of the own book are in the figures after an import, on ${databases} database(s)`, async () => {
+      const context = contextOn(databases);
+      await load(
+        context,
+        collection({ launched: true, createdAt: at(-SECOND), snapshot: { floorRaw: '7' } }),
+        order({ tokenId: '1', priceRaw: '90' }),
+        order({ tokenId: '2', priceRaw: '80', status: 'cancelled' }),
+        listing({ id: 'a', tokenId: '1', priceRaw: '5' }),
+        listing({ id: 'b', tokenId: '3', priceRaw: '6' }),
+      );
+      assert.deepEqual(await figuresOf(copyOf()), {
+        recorded: true,
+        chain: 'ethereum',
+        launched: true,
+        created_at: new Date(NOW - SECOND),
+        snapshot: '7',
+        mirror: 1,
+        own: 1,
+        floor: '90',
+        mirror_floor: '6',
+      });
+      await load(context, collection({ launched: false }), order({ tokenId: '1', priceRaw: '90', status: 'filled' }));
+      const { launched, own, floor, mirror, mirror_floor: mirrorFloor } = (await figuresOf(copyOf())) ?? {};
+      assert.deepEqual([launched, own, floor, mirror, mirrorFloor], [false, 0, null, 2, '5']);
+      await assertExact(copyOf());
+    });
+
+    test(`the figures are exact after concurrent submits, cancels, imports, evaluations and sweeps, on ${databases} database(s)`, async () => {
+      const context = contextOn(databases);
+      const writers = [0, 1, 2, 3].map((writer) =>
+        writeAtRandom(context, new Random('book', engine.name, databases, String(writer))),
+      );
+      const copies = [0, 1, 2].map(async () => {
+        for (let round = 0; round < 20; round += 1) await copyCatalog(context, ALL);
+      });
+      await Promise.all([...writers, ...copies]);
+      await sweepExpired(main, copyOf(), () => now);
+      await copyCatalog(context, ALL);
+      const [row] = await main.query('select count(*)::int as count from main.book_asset');
+      assert.ok(Number(row?.['count']) > 0, 'some assets are listed');
+      await assertExact(copyOf());
+      now = LATER;
+      await sweepExpired(main, copyOf(), () => now);
+      await copyCatalog(context, ALL);
+      await assertExact(copyOf());
+    });
+  }
+
+  test('an order counts from its start to its expiry', async () => {
+    const context = contextOn('one');
+    await submit(context, { tokenId: 1n, price: 500n, start: NOW_S + 60, end: NOW_S + 120 });
+    assert.deepEqual(await bookFigures(), [0, null]);
+    now = NOW + 60 * SECOND;
+    await sweepExpired(main, main, () => now);
+    assert.deepEqual(await bookFigures(), [1, '500']);
+    now = NOW + 120 * SECOND;
+    await sweepExpired(main, main, () => now);
+    assert.deepEqual(await bookFigures(), [0, null]);
+    assert.deepEqual(await main.query('select * from main.book_start'), []);
+    await copyCatalog(context, ALL);
+    await assertExact(main);
+  });
+
+  test('a copy that ends after the commit of the indexer and before that of the primary is repeated, and newer state wins', async () => {
+    const context = contextOn('two');
+    const crash = new Error('the process ended');
+    const crashing: Database = {
+      ...indexer,
+      within: () => ({
+        ...indexer,
+        transaction: async (work) => {
+          await indexer.transaction(work);
+          throw crash;
+        },
+      }),
+    };
+    const broken = contextOn('two', { indexer: crashing });
+    await load(broken, collection(), order({ tokenId: '1', priceRaw: '90' }), order({ tokenId: '2', priceRaw: '80' }));
+    assert.equal((await figuresOf(indexer))?.['own'], 2, 'the indexer has committed');
+    await assert.rejects(copyCatalog(broken, ALL), crash);
+    assert.notDeepEqual(await main.query('select * from main.catalog_change'), [], 'the changes stay recorded');
+    await load(broken, order({ tokenId: '2', priceRaw: '80', status: 'filled' }));
+    await copyCatalog(context, ALL);
+    assert.equal((await figuresOf(indexer))?.['own'], 1);
+    await assertExact(indexer);
+  });
+
+  test('with an indexer that fails, orders are stored at once and copied when the indexer is back', async () => {
+    const unreachable: Database = {
+      ...indexer,
+      within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),
+    };
+    await load(contextOn('two', { indexer: unreachable }), collection(), order({ tokenId: '1', priceRaw: '90' }));
+    assert.deepEqual(await bookFigures(), [1, '90']);
+    assert.equal(await figuresOf(indexer), undefined);
+    await copyCatalog(contextOn('two'), ALL);
+    assert.equal((await figuresOf(indexer))?.['own'], 1);
+    await assertExact(indexer);
+  });
+
+  async function writeAtRandom(context: ServiceContext, random: Random): Promise<void> {
+    for (let step = 0; step < 25; step += 1) {
+      const contract = random.pick(CONTRACTS);
+      switch (random.integer(0, 5)) {
+        case 0:
+          await load(
+            context,
+            ...repeat(random, () => randomOrder(random)),
+            ...repeat(random, () => randomListing(random)),
+          );
+          break;
+        case 1: {
+          const signed = toAsk(
+            {
+              offerer: OFFERER,
+              contract,
+              tokenId: BigInt(random.integer(1, 8)),
+              price: BigInt(random.integer(1, 60)),
+              start: NOW_S + random.integer(-10, 10),
+              end: NOW_S + random.integer(11, 60),
+            },
+            { salt: BigInt(random.integer(1, 1_000_000)) },
+          );
+          const submission = { parameters: toParameters(signed), signature: await signOrder(1, signed) };
+          await outcomeOf(
+            submitOrder(orderContext(context), { chain: ethereum, protocolAddress: null, order: submission }),
+          );
+          break;
+        }
+        case 2: {
+          const [found] = await main.query<{ id: string }>(
+            `select id from main.book_order where order_hash is not null and collection_id = $1 order by id offset $2 limit 1`,
+            [idOf(contract), random.integer(0, 5)],
+          );
+          if (found) await outcomeOf(cancelOrder(orderContext(context), found.id, { cancelledBy: 'operator' }));
+          break;
+        }
+        case 3:
+          now = Math.max(now, NOW + random.integer(0, 30) * SECOND);
+          await sweepExpired(main, context.indexer, () => now);
+          break;
+        case 4:
+          await main.transaction((tx) => evaluateCollectionOrders(tx, idOf(contract), now));
+          break;
+        default:
+          await context.copyCatalog();
+      }
+    }
+  }
+});
+
+const repeat = <T>(random: Random, make: () => T): T[] => Array.from({ length: random.integer(1, 6) }, make);
+
+const randomOrder = (random: Random) =>
+  order({
+    contractAddress: random.pick(CONTRACTS),
+    tokenId: String(random.integer(1, 8)),
+    priceRaw: String(random.integer(0, 60)),
+    createdAt: at(-random.integer(1, 3) * SECOND),
+    status: random.pick(['active', 'active', 'active', 'filled', 'cancelled']),
+    ...(random.boolean(0.5) && { expiresAt: at(random.integer(1, 60) * SECOND) }),
+  });
+
+const randomListing = (random: Random) => {
+  const contractAddress = random.pick(CONTRACTS);
+  const tokenId = String(random.integer(1, 8));
+  return listing({
+    id: `${contractAddress} ${tokenId} ${random.integer(1, 2)}`,
+    contractAddress,
+    tokenId,
+    priceRaw: String(random.integer(1, 60)),
+    timestamp: at(-random.integer(1, 1_000)),
+    status: random.pick(['active', 'active', 'filled']),
+  });
+};
