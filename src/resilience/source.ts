@@ -92,7 +92,7 @@ export class Source {
   }
 
   #noteSuccess(): void {
-    if (this.#breaker.succeeded()) this.#log.info('a source is back', { source: this.name });
+    if (this.#breaker.succeeded()) this.#log.info('a source works again', { source: this.name });
   }
 
   #noteOpened(): void {

@@ -12,7 +12,8 @@ export function registerOperatorRoutes(app: FastifyInstance, operations: Readonl
     const { operation } = request.params;
     const call = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     try {
-      if (!call) throw new OperatorError(`the running server has no operation ${operation}: is it an older version?`);
+      if (!call)
+        throw new OperatorError(`the running server has no operation ${operation}: is the server an older version?`);
       return { result: (await call((request.body ?? {}) as Record<string, unknown>)) ?? null };
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;

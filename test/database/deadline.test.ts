@@ -16,11 +16,11 @@ forEachEngine('a deadline', (engine) => {
   before(async () => {
     db = await engine.open();
   });
-  const symbols = async () =>
+  const readSymbols = async () =>
     (await db.query<{ symbol: string }>('select symbol from main.rate order by 1')).map(({ symbol }) => symbol);
-  const outOfReach = (work: Promise<unknown>) => assert.rejects(work, isOutOfReach);
+  const assertOutOfReach = (work: Promise<unknown>) => assert.rejects(work, isOutOfReach);
   /** Resolves after `deadline`, a time of `performance.now()`. */
-  const passing = async (deadline: number) =>
+  const waitUntilAfter = async (deadline: number) =>
     until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
   describe('that has not passed', () => {
@@ -43,34 +43,34 @@ forEachEngine('a deadline', (engine) => {
         within.transaction((tx) => tx.query(RATE, ['A'])),
         { code: '23505' },
       );
-      assert.deepEqual(await symbols(), ['A', 'B', 'C']);
+      assert.deepEqual(await readSymbols(), ['A', 'B', 'C']);
     });
   });
 
   describe('that passes', () => {
     test('a deadline that passes in the middle of a transaction rolls back the transaction, and other transactions continue', async () => {
-      const before = await symbols();
+      const before = await readSymbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const slow = db.within(TIMEOUT_MS).transaction(async (tx) => {
         await tx.query(RATE, ['slow']);
-        await passing(deadline);
+        await waitUntilAfter(deadline);
         await tx.query(RATE, ['later']);
       });
-      await outOfReach(slow);
+      await assertOutOfReach(slow);
       await db.transaction((tx) => tx.query(RATE, [`after ${before.length}`]));
-      assert.deepEqual(await symbols(), [...before, `after ${before.length}`]);
+      assert.deepEqual(await readSymbols(), [...before, `after ${before.length}`]);
     });
 
     test('a deadline that passes before the commit of a transaction prevents the commit, even if the work catches the error', async () => {
-      const before = await symbols();
+      const before = await readSymbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const hiding = db.within(TIMEOUT_MS).transaction(async (tx) => {
         await tx.query(RATE, ['hidden']);
-        await passing(deadline);
+        await waitUntilAfter(deadline);
         await tx.query(RATE, ['later']).catch(() => undefined);
       });
-      await outOfReach(hiding);
-      assert.deepEqual(await symbols(), before);
+      await assertOutOfReach(hiding);
+      assert.deepEqual(await readSymbols(), before);
     });
 
     test('a deadline that passes before a connection is free prevents the work, and the connection goes to the next caller', async () => {
@@ -83,10 +83,10 @@ forEachEngine('a deadline', (engine) => {
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
       // The holders of all connections end after the work does, so the work cannot have waited for a connection.
-      await outOfReach(work);
+      await assertOutOfReach(work);
       finish();
       await Promise.all(holders);
-      assert.ok(!(await symbols()).includes('never'));
+      assert.ok(!(await readSymbols()).includes('never'));
     });
   });
 
@@ -94,7 +94,7 @@ forEachEngine('a deadline', (engine) => {
 
   test('a deadline that passes during a statement abandons the statement, and ends its transaction on the server too', async () => {
     const startedAt = performance.now();
-    await outOfReach(
+    await assertOutOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {
         await tx.query(RATE, ['sleeping']);
         await tx.query('select pg_sleep(5)');
@@ -104,6 +104,6 @@ forEachEngine('a deadline', (engine) => {
     // The abandoned transaction holds a lock on the key. This insert waits for the end of that transaction, and
     // succeeds because that transaction is rolled back.
     await db.query(RATE, ['sleeping']);
-    assert.ok((await symbols()).includes('sleeping'));
+    assert.ok((await readSymbols()).includes('sleeping'));
   });
 });

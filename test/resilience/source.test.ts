@@ -99,7 +99,7 @@ test('while the breaker is open, a read is tried in the background until it succ
   broken = false;
   await until(() => source.state() === 'closed', LIMIT_MS, 'the source did not recover');
   assert.deepEqual(await source.read(read), { ok: true, value: 'value' });
-  assert.equal(logged.filter((line) => line.includes('a source is back')).length, 1);
+  assert.equal(logged.filter((line) => line.includes('a source works again')).length, 1);
 });
 
 test('a source logs the opening and the closing of its breaker, and no trial in between', async (t) => {

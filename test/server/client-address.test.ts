@@ -11,7 +11,7 @@ const requestOf = (remoteAddress: string, forwardedFor?: string) =>
     headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
   }) as unknown as IncomingMessage;
 
-const cases = (trustProxy: number | readonly string[], rows: [string, string | undefined, string][]) => {
+const assertAddresses = (trustProxy: number | readonly string[], rows: [string, string | undefined, string][]) => {
   const addressOf = createClientAddress(trustProxy);
   for (const [socket, forwardedFor, expected] of rows) {
     assert.equal(
@@ -23,7 +23,7 @@ const cases = (trustProxy: number | readonly string[], rows: [string, string | u
 };
 
 test('without a trusted proxy X-Forwarded-For does not change the client address', () => {
-  cases(0, [
+  assertAddresses(0, [
     ['198.51.100.7', undefined, '198.51.100.7'],
     ['198.51.100.7', '203.0.113.1', '198.51.100.7'],
     ['198.51.100.7', '203.0.113.1, 127.0.0.1', '198.51.100.7'],
@@ -31,7 +31,7 @@ test('without a trusted proxy X-Forwarded-For does not change the client address
 });
 
 test('behind one trusted proxy the client address is the right-most entry of X-Forwarded-For, and earlier entries are ignored', () => {
-  cases(1, [
+  assertAddresses(1, [
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
     ['127.0.0.1', '10.9.9.9, 203.0.113.1', '203.0.113.1'],
     ['127.0.0.1', '1.1.1.1,2.2.2.2 ,  203.0.113.1', '203.0.113.1'],
@@ -41,14 +41,14 @@ test('behind one trusted proxy the client address is the right-most entry of X-F
 });
 
 test('behind two trusted proxies in a row the client address is the second entry of X-Forwarded-For from the right', () => {
-  cases(2, [
+  assertAddresses(2, [
     ['127.0.0.1', '6.6.6.6, 203.0.113.1, 10.0.0.1', '203.0.113.1'],
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],
   ]);
 });
 
 test('with a list of trusted proxies the client address is the right-most entry of X-Forwarded-For that is not in the list', () => {
-  cases(
+  assertAddresses(
     ['loopback', '10.0.0.0/8', '2001:db8:1::/48'],
     [
       ['127.0.0.1', '203.0.113.1, 10.1.2.3, 10.4.5.6', '203.0.113.1'],
@@ -61,25 +61,25 @@ test('with a list of trusted proxies the client address is the right-most entry 
 });
 
 test('when the entry of X-Forwarded-For is not an IP address, the client address is the address of the proxy', () => {
-  cases(1, [
+  assertAddresses(1, [
     ['127.0.0.1', 'unknown', '127.0.0.1'],
     ['127.0.0.1', '203.0.113.1, <script>', '127.0.0.1'],
   ]);
 });
 
 test('all IPv6 addresses of one /64 are counted as one client, in whatever notation they are written', () => {
-  cases(0, [
+  assertAddresses(0, [
     ['2001:db8:0:1::1', undefined, '2001:db8:0:1:ffff:ffff:ffff:ffff'],
     ['2001:DB8:0000:0001::1', undefined, '2001:db8:0:1::2'],
     ['fe80::1%eth0', undefined, 'fe80::2'],
   ]);
-  cases(1, [['127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:2:3:4:5']]);
+  assertAddresses(1, [['127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:2:3:4:5']]);
   const addressOf = createClientAddress(0);
   assert.notEqual(addressOf(requestOf('2001:db8:0:1::1')), addressOf(requestOf('2001:db8:0:2::1')));
 });
 
 test('each IPv4 address is counted as one client, together with the same address mapped into IPv6', () => {
-  cases(0, [
+  assertAddresses(0, [
     ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
     ['::ffff:c633:6407', undefined, '198.51.100.7'],
   ]);

@@ -188,12 +188,12 @@ withRedis('rate limits while Redis fails', (redis) => {
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'node b does not notice the outage');
         await assertExact(b);
         // Connecting succeeds but counting fails, so Redis is still unavailable.
-        const countRejected = async () => {
+        const readRejectedCalls = async () => {
           const stats = String(await sendToRedis(locked.href, ['INFO', 'commandstats']));
           return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
         };
-        const [earlier, { back }] = [await countRejected(), b.logCounts()];
-        await until(async () => (await countRejected()) >= earlier + 3, LIMIT_MS, 'Redis is not tried again');
+        const [earlier, { back }] = [await readRejectedCalls(), b.logCounts()];
+        await until(async () => (await readRejectedCalls()) >= earlier + 3, LIMIT_MS, 'Redis is not tried again');
         assert.deepEqual([await b.counted(), b.logCounts().back], ['alone', back]);
       } finally {
         await sendToRedis(locked.href, ['CONFIG', 'SET', 'requirepass', '']);
@@ -219,10 +219,10 @@ withRedis('rate limits while Redis fails', (redis) => {
         assert.match(node.logged.join('\n'), reason);
         assert.doesNotMatch(node.logged.join('\n'), new RegExp(`${PASSWORD}|somebody|redis://`));
       }
-      const countRejected = async () =>
+      const readRejectedCalls = async () =>
         Number(/cmdstat_auth:.*failed_calls=(\d+)/.exec(String(await redis.ask('INFO', 'commandstats')))?.[1]);
-      const earlier = await countRejected();
-      await until(async () => (await countRejected()) >= earlier + 2, LIMIT_MS, 'Redis is not tried again');
+      const earlier = await readRejectedCalls();
+      await until(async () => (await readRejectedCalls()) >= earlier + 2, LIMIT_MS, 'Redis is not tried again');
       assert.deepEqual([await d.counted(), d.logCounts()], ['alone', { away: 1, back: 0 }]);
       await dead.heal();
       await untilShared([c]);

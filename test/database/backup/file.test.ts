@@ -28,7 +28,7 @@ const writeLines = (file: string, lines: readonly string[]) =>
   );
 
 const dir = temporaryDirectory();
-const good = path.join(dir, 'good');
+const validFile = path.join(dir, 'valid');
 let files = 0;
 const newFile = () => path.join(dir, `file-${(files += 1)}`);
 
@@ -36,14 +36,14 @@ before(async () => {
   await copyEmptyDatabase(path.join(dir, 'data', 'db'));
   await withMigrated({ DATA_DIR: path.join(dir, 'data') }, async (databases) => {
     await insertHardRows(databases);
-    await backUp(databases, good);
+    await backUp(databases, validFile);
   });
 });
 
 test('a file is refused if it was truncated, if bytes were added, or if any byte was altered', async () => {
-  const bytes = readFileSync(good);
+  const bytes = readFileSync(validFile);
   const file = newFile();
-  const refuses = async (content: Uint8Array, what: string) => {
+  const assertRefused = async (content: Uint8Array, what: string) => {
     writeFileSync(file, content);
     await assert.rejects(verifyBackup(file, { signal: never }), DamagedBackup, what);
   };
@@ -51,40 +51,40 @@ test('a file is refused if it was truncated, if bytes were added, or if any byte
   const spread = Array.from({ length: 60 }, (_, i) => Math.floor((i * bytes.length) / 60));
   const positions = [...ends, ...ends.map((back) => bytes.length - 1 - back), ...spread];
   for (const length of positions) {
-    await refuses(bytes.subarray(0, length), `cut to ${length} of ${bytes.length} bytes`);
+    await assertRefused(bytes.subarray(0, length), `cut to ${length} of ${bytes.length} bytes`);
   }
   for (const position of positions) {
     const altered = Uint8Array.from(bytes);
     altered[position] = (altered[position] ?? 0) ^ (1 << (position % 8));
-    await refuses(altered, `byte ${position} of ${bytes.length} altered`);
+    await assertRefused(altered, `byte ${position} of ${bytes.length} altered`);
   }
-  await refuses(Buffer.concat([bytes, Buffer.from([0])]), 'one byte longer');
-  await refuses(Buffer.concat([bytes, bytes]), 'the file twice in a row');
+  await assertRefused(Buffer.concat([bytes, Buffer.from([0])]), 'one byte longer');
+  await assertRefused(Buffer.concat([bytes, bytes]), 'the file twice in a row');
 });
 
 test('a file of a newer format, with a newer or a changed migration, or with rows missing is refused with an error of one line', async () => {
   const none = { main: [], indexer: [] };
   const header = toHeader({ service: '9.0.0', createdAt: '', migrations: none });
-  const refuses = async (lines: string[], expected: RegExp) => {
+  const assertRefused = async (lines: string[], expected: RegExp) => {
     const file = newFile();
     await writeLines(file, lines);
     await assert.rejects(verifyBackup(file, { signal: never }), { name: 'OperatorError', message: expected });
   };
-  await refuses(
+  await assertRefused(
     [header.replace('"version":1', '"version":2'), 'whatever'],
     /^\S+ was written by a newer version \(9\.0\.0\): its format is 2, and this program reads up to 1$/,
   );
   const withMigration = (name: string) =>
     toHeader({ service: '9.0.0', createdAt: '', migrations: { ...none, main: [{ name, digest: 'x' }] } });
-  await refuses(
+  await assertRefused(
     [withMigration('9999-later.sql')],
     /^the backup \(of version 9\.0\.0\) was made by a newer version: schema main has migration 9999-later\.sql$/,
   );
-  await refuses([withMigration('0001-marketplace.sql')], /^migration 0001-marketplace\.sql .* has changed/);
+  await assertRefused([withMigration('0001-marketplace.sql')], /^migration 0001-marketplace\.sql .* has changed/);
   const table = `{"table":{"schema":"main","name":"shop","columns":[]}}\n`;
-  await refuses([header, table, '["a"]\n', toEnd({ 'main.shop': 2 })], /cut off or altered/);
-  await refuses([header, table, '["a"]\n'], /cut off or altered/);
-  await refuses([header, '["a"]\n', toEnd({})], /cut off or altered/);
+  await assertRefused([header, table, '["a"]\n', toEnd({ 'main.shop': 2 })], /cut off or altered/);
+  await assertRefused([header, table, '["a"]\n'], /cut off or altered/);
+  await assertRefused([header, '["a"]\n', toEnd({})], /cut off or altered/);
   const file = newFile();
   await writeLines(file, [header, table, '["a"]\n', toEnd({ 'main.shop': 1 })]);
   assert.deepEqual((await verifyBackup(file, { signal: never })).counts, { 'main.shop': 1 });

@@ -33,8 +33,8 @@ const WAIT_MS = 60_000;
 
 forEachEngine('interrupted backups', (engine) => {
   const dir = temporaryDirectory();
-  const good = path.join(dir, 'good');
-  const large = path.join(dir, 'large');
+  const smallBackup = path.join(dir, 'small');
+  const largeBackup = path.join(dir, 'large');
   let source: Settings;
   let target: Settings;
   let held: Record<string, unknown>;
@@ -43,9 +43,9 @@ forEachEngine('interrupted backups', (engine) => {
     target = await engine.settings();
     await withMigrated(source, async (databases) => {
       await insertHardRows(databases);
-      await backUp(databases, good);
+      await backUp(databases, smallBackup);
       await insertSales(databases.indexer, SALES);
-      await backUp(databases, large);
+      await backUp(databases, largeBackup);
     });
     await withMigrated(target, async (databases) => {
       await databases.main.query(`insert into main.shop values ('shop_held', 'Held', now())`);
@@ -60,7 +60,7 @@ forEachEngine('interrupted backups', (engine) => {
 
   test('a restore that is refused changes nothing, even with --replace', async () => {
     const file = newFile();
-    const bytes = readFileSync(large);
+    const bytes = readFileSync(largeBackup);
     writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * 0.9)));
     assert.deepEqual(await mercat(target, 'restore', file, '--replace'), {
       code: 1,
@@ -68,7 +68,7 @@ forEachEngine('interrupted backups', (engine) => {
       stderr: `mercat: ${file} was cut off or altered after it was written: nothing of it was restored\n`,
     });
     await withDatabases(target, async (databases) => {
-      await assert.rejects(restore(databases, good), {
+      await assert.rejects(restore(databases, smallBackup), {
         name: 'OperatorError',
         message:
           /^the database is not empty \(there are records in main\.shop\): --replace replaces all its content with the backup$/,
@@ -78,7 +78,7 @@ forEachEngine('interrupted backups', (engine) => {
   });
 
   test('a restore whose file changes after the check is rolled back', async () => {
-    const bytes = readFileSync(large);
+    const bytes = readFileSync(largeBackup);
     const file = newFile();
     writeFileSync(file, bytes);
     await withDatabases(target, async (databases) => {
@@ -100,7 +100,7 @@ forEachEngine('interrupted backups', (engine) => {
   });
 
   test('a restore that is killed in the middle leaves the target unchanged, and succeeds when it is run again', async () => {
-    const { child, ended } = startMercat(target, ['restore', large, '--replace']);
+    const { child, ended } = startMercat(target, ['restore', largeBackup, '--replace']);
     await withWatch(target, engine.name, async (isLoading) => {
       await until(
         async () => child.exitCode !== null || (await isLoading()),
@@ -111,10 +111,10 @@ forEachEngine('interrupted backups', (engine) => {
     child.kill('SIGKILL');
     assert.equal((await ended).code, null, 'the restore ended before it was killed');
     await assertHeld('after a restore that was killed');
-    const { code, stdout, stderr } = await mercat(target, 'restore', large, '--replace', '--json');
+    const { code, stdout, stderr } = await mercat(target, 'restore', largeBackup, '--replace', '--json');
     assert.deepEqual([code, stderr.replaceAll(/^.*%, .*\n/gm, '')], [0, '']);
     const { file, bytes, tables } = JSON.parse(stdout);
-    assert.deepEqual([file, bytes, tables['indexer.sale']], [large, statSync(large).size, SALES]);
+    assert.deepEqual([file, bytes, tables['indexer.sale']], [largeBackup, statSync(largeBackup).size, SALES]);
     held = await withDatabases(target, readEverything);
     assertSame(held, await withDatabases(source, readEverything), 'restored');
   });
@@ -124,7 +124,7 @@ forEachEngine('interrupted backups', (engine) => {
       const stopping = new AbortController();
       setImmediate(() => stopping.abort());
       await assert.rejects(
-        restore(databases, large, { replace: true, signal: stopping.signal }),
+        restore(databases, largeBackup, { replace: true, signal: stopping.signal }),
         /^OperatorError: stopped/,
       );
     });
