@@ -178,7 +178,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
   },
 };
 
-/** Every setting; docs/settings.md is generated from it. */
+/** Every setting. docs/settings.md is generated from this list. */
 export const SETTINGS: readonly Setting<unknown>[] = listSettings(VENDORS);
 
 function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {

@@ -4,7 +4,7 @@ export type Setting<V> = {
   /** The environment variable. If the name contains `<CHAIN>`, each chain has a variable, with the chain's id in upper case. */
   readonly name: string;
   readonly default: string;
-  /** What the text must be, for the settings page and for error messages. */
+  /** What the text must be, in words that follow "must be" in error messages. The settings page prints these words too. */
   readonly form: string;
   readonly meaning: string;
   /** A secret value is never printed. */

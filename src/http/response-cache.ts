@@ -1,6 +1,6 @@
 // The responses of the marketplace interface by cache key, fresh for a second. Concurrent requests for one key share one
-// computation. When a collection of its cache tag changes, a response is out of date. It is then served only while the primary
-// database cannot be reached.
+// computation. A response is out of date when a collection of its cache tag has changed since. A response that is out of date is served
+// only while the primary database cannot be reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';

@@ -26,7 +26,7 @@ export async function runCommand(
   return collectOutput((io) => runProgram([name, ...args], io, [entry]), options);
 }
 
-/** Runs `run`. Returns the text that it wrote to its streams, and the exit code that it resolved to. */
+/** Calls `run`. Returns the text that `run` wrote to its streams, and the exit code that its promise resolved to. */
 export async function collectOutput(
   run: (io: CommandIo) => Promise<number>,
   { stdin = '', signal, onStdout, terminal }: CommandOptions = {},

@@ -1,6 +1,6 @@
-// Faults of Redis: it is down, slow, silent, full, a replica, locked or empty. No request fails or waits because of a fault, and each
-// process applies the limits alone. The log has one line when the fault begins and one when it ends. Limits are shared again without
-// intervention.
+// Faults of Redis: Redis is down, slow, silent, full, a replica, locked or empty. No request fails or waits because of a fault, and each
+// process applies the limits alone. The log has one line when the fault begins and one line when the fault ends. Limits are shared again
+// without intervention.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -10,7 +10,10 @@ import type { Probe } from '../../upstreams/vendor.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
-/** `judge` returns a finding about a response that is not an error, or null when the response is as expected. */
+/**
+ * `judge` is called for a response with any status other than 401, 403, 429 and 5xx. It returns a finding, or null when the response is
+ * as expected.
+ */
 type JudgedProbe = Probe & { judge?: (response: Exchange) => DoctorFinding | null };
 
 const TIMEOUT_MS = 8_000;
@@ -96,7 +99,7 @@ function readChainId(body: Buffer): number | null {
   }
 }
 
-/** Compares with the median, so that one server with a wrong clock does not matter. Dates in HTTP have a precision of one second. */
+/** Uses the median of the offsets, so that one server with a wrong clock does not matter. Dates in HTTP have a precision of one second. */
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (medianMs === undefined)

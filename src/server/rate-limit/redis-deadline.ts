@@ -11,7 +11,7 @@ const STEPS = 5;
 export class RedisDeadline<T> {
   readonly #stepMs: number;
   readonly #result: T;
-  /** For each step, oldest first, what the commands sent in that step wait for. Null when no command was sent. */
+  /** One element for each step, oldest first: the deadline that the commands of the step share, or null if the step has no command. */
   readonly #steps: (PromiseWithResolvers<T> | null)[] = [null];
   #timer: NodeJS.Timeout | undefined;
 

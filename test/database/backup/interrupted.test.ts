@@ -27,7 +27,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 
-/** Enough rows that a test can interrupt a restore before it ends. */
+/** Enough rows that a test can interrupt a restore before the restore ends. */
 const SALES = 6_000;
 const WAIT_MS = 60_000;
 

@@ -135,7 +135,7 @@ describe('a round trip', () => {
       await restore(target, file, { replace: true });
       await migrate(source.main, 'main');
       await migrate(source.main, 'indexer');
-      // Each database records its own times at which migrations were applied.
+      // The two databases applied their migrations at different times, which they store.
       const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
       for (const { main } of [source, target]) await main.query(set);
       assertSame(await readEverything(target), await readEverything(source), 'an older backup');
