@@ -1,6 +1,7 @@
 // `mercat audit`: compares stored orders and tokens with the state of their chains, or with a replay of the stored log of chain events.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { ChainDigest } from '../chains/audit/digest.ts';
 import type { AuditReport, Difference } from '../chains/audit/report.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -62,9 +63,15 @@ function describeReport(report: AuditReport, stdout: CommandIo['stdout']): strin
     ...(differences.length > 0 ? [''] : []),
     ...(unreadable > 0 ? [`${unreadable} orders and tokens could not be read and were not compared`] : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),
+    ...chains.flatMap(({ digest }) => (digest ? [describeDigest(digest)] : [])),
     `drift ${drift} over ${orders} orders and ${tokens} tokens on ${chains.length} chains`,
   ];
   return `${formatTable(COLUMNS, rows, stdout)}${lines.map((line) => `${printable(line)}\n`).join('')}`;
+}
+
+function describeDigest({ chain, block, hash, digest, rows }: ChainDigest): string {
+  const covered = `${rows.listings} listings, ${rows.owners} owners, ${rows.sales} sales, ${rows.hours} sums`;
+  return `digest of ${chain} at block ${block} (${hash}): ${digest} over ${covered}`;
 }
 
 function describeDifference({ chain, block, subject, field, ours, theirs }: Difference): string[] {

@@ -367,7 +367,7 @@ forEachEngine('audit', (engine) => {
       const audited = await mercat('--seed', 'a');
       assert.match(
         audited.printed,
-        /^CHAIN +BLOCK +ORDERS +TOKENS +UNREADABLE +DRIFT\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
+        /^CHAIN +BLOCK +ORDERS +TOKENS +UNREADABLE +DRIFT\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndigest of ethereum at block \d+ \(0x[0-9a-f]{64}\): [0-9a-f]{64} over 0 listings, 0 owners, 0 sales, 0 sums\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
       );
       const replayed = await mercat('--replay', '--json');
       assert.equal(JSON.parse(replayed.printed).drift, 0);

@@ -16,6 +16,7 @@ import {
 import type { ChainReader } from '../rpc/chain-reader.ts';
 import type { CompareContext, Comparison, ComparisonResult } from './compare.ts';
 import { compareAll, CHAIN_FAILURES_MAX } from './compare.ts';
+import { digestChain } from './digest.ts';
 import { compareOrder } from './orders.ts';
 import { replayLog } from './replay.ts';
 import type { AuditReport, ChainAudit, Difference } from './report.ts';
@@ -36,6 +37,11 @@ export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
     'audit.replay': (input: Input) => replayLog(context, { chains: readChains(context, input) }),
+    'audit.digest': async (input: Input) => {
+      const digests = [];
+      for (const chain of readChains(context, input)) digests.push((await digestChain(context, chain)) ?? []);
+      return digests.flat();
+    },
   };
 }
 
@@ -80,6 +86,7 @@ async function auditChain(
       tokens: tokens.compared,
       unreadable: orders.unreadable + tokens.unreadable,
       drift: differences.length,
+      digest: await digestChain({ main, indexer }, chain),
     },
     differences,
   };

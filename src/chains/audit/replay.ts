@@ -47,7 +47,11 @@ export async function replayLog(context: ChainContext, { chains, into }: ReplayO
       const now = context.clock();
       await evaluateAllOrders(scratch, chain, now);
       const { differences, ...counts } = await compareReplay(scratch, chain, { now, limit: DIFFERENCES_MAX });
-      addToReport(report, { chain, block, ...counts, unreadable: 0 }, differences.map(toDifference(chain)));
+      addToReport(
+        report,
+        { chain, block, ...counts, unreadable: 0, digest: null },
+        differences.map(toDifference(chain)),
+      );
     }
     return report;
   } finally {

@@ -1,5 +1,7 @@
 // The report of an audit. It is sent as JSON to the command or client that requested the audit.
 
+import type { ChainDigest } from './digest.ts';
+
 /** A value that differs. `ours` is the stored value; `theirs` is the value on the chain, or the result of replaying the log. */
 export type Difference = {
   chain: string;
@@ -22,6 +24,8 @@ export type ChainAudit = {
   unreadable: number;
   /** The number of differences. */
   drift: number;
+  /** Null for a replay of the log, and while the indexer is behind the log. */
+  digest: ChainDigest | null;
 };
 
 export type AuditReport = {

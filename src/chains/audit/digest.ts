@@ -1,0 +1,74 @@
+// The digest of a chain: one SHA-256 over what the service serves of it at a block. Two services that follow the same chain, and import
+// the same records, have the same digest, whatever their databases and endpoints are and however often they were restarted.
+
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { findLastSeq } from '../../chain-log/queries/chain-events.ts';
+import type { Database, Queryable } from '../../database/port.ts';
+import type { Sides } from '../../database/snapshot.ts';
+import { readTogether } from '../../database/snapshot.ts';
+import { listOrdersWithEvidence } from '../../orders/queries/order-evidence.ts';
+import { deriveOrderStatus } from '../../orders/status.ts';
+import { findProjectedSeq } from '../queries/projection.ts';
+import type { DerivedDormancy, DigestPart } from './queries/digest-rows.ts';
+import { hasPendingListings, listExpiredSince, readDigestLines } from './queries/digest-rows.ts';
+
+export type ChainDigest = {
+  chain: string;
+  /** The last block that the service has read, and its hash. */
+  block: number;
+  hash: string;
+  /** SHA-256 in hexadecimal. */
+  digest: string;
+  /** The number of rows that the digest covers. */
+  rows: Record<DigestPart, number>;
+};
+
+/** The most attempts. An attempt fails while the indexer is behind the chain log. */
+const ATTEMPTS_MAX = 100;
+const PAUSE_MS = 100;
+
+/** The digest of a chain. Null when the chain was never read, or when the indexer stays behind the chain log. */
+export async function digestChain(
+  databases: { main: Database; indexer: Database },
+  chain: string,
+): Promise<ChainDigest | null> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    if (attempts > 0) await delay(PAUSE_MS);
+    const outcome = await readTogether(databases, async (sides) => {
+      const cursor = await findChainCursor(sides.main, chain);
+      if (!cursor) return 'never read';
+      return (await isProjected(sides, chain)) ? digestAt(sides, cursor) : null;
+    });
+    if (outcome) return outcome === 'never read' ? null : outcome;
+  }
+  return null;
+}
+
+async function isProjected({ main, indexer }: Sides, chain: string): Promise<boolean> {
+  if (await hasPendingListings(indexer, chain)) return false;
+  return (await findProjectedSeq(indexer, chain)) >= (await findLastSeq(main, chain));
+}
+
+async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor): Promise<ChainDigest> {
+  const rows: ChainDigest['rows'] = { listings: 0, owners: 0, sales: 0, hours: 0 };
+  const digest = createHash('sha256');
+  const derived = await deriveExpiredSince(sides.main, chain, time);
+  for await (const { part, lines } of readDigestLines(sides, chain, { blockTime: time, derived })) {
+    rows[part] += lines.length;
+    for (const line of lines) digest.update(`${line}\n`);
+  }
+  return { chain, block: number, hash, digest: digest.digest('hex'), rows };
+}
+
+/** The dormancy, at the time of the block, of orders that have been marked as expired since. */
+async function deriveExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
+  const ids = await listExpiredSince(main, chain, blockTime);
+  const orders = ids.length > 0 ? await listOrdersWithEvidence(main, ids) : [];
+  return orders.map(({ orderId, terms, evidence }) => ({
+    id: orderId,
+    reason: deriveOrderStatus(terms, evidence, blockTime).dormant,
+  }));
+}

@@ -1,0 +1,125 @@
+// The rows that the digest of a chain covers, each as one line of text, in a fixed order. A line has no value that differs between two
+// services with the same data: no time at which the service stored something, and no id that the service gave.
+
+import type { Queryable } from '../../../database/port.ts';
+import { rowDecoder, text } from '../../../database/rows.ts';
+import type { Sides } from '../../../database/snapshot.ts';
+
+/** The parts of a digest, in the order in which it covers them. */
+export const DIGEST_PARTS = ['listings', 'owners', 'sales', 'hours'] as const;
+export type DigestPart = (typeof DIGEST_PARTS)[number];
+
+type View = { part: DigestPart; side: 'main' | 'indexer'; sql: string };
+
+/** `$1` is the chain and `$2` the time of the block. */
+const toMs = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
+/** Collections of the chain, by their ids: tables of the indexer with a column for the chain do not need this. */
+const OF_CHAIN = `left(collection_id, length($1) + 1) = $1 || '_'`;
+/**
+ * The sweep marks an expired row at the time of its own clock. A row is therefore shown as it is at the time of the block: expired or
+ * not, whether or not it is marked.
+ */
+const IS_OVER = `status in ('active', 'expired') and coalesce(expires_at <= $2, false)`;
+const STATUS = `case when ${IS_OVER} then 'expired' when status = 'expired' then 'active' else status end`;
+
+const VIEWS: readonly View[] = [
+  {
+    part: 'listings',
+    side: 'main',
+    // An order that is marked as expired, and was not at the time of the block, has lost its dormancy: the caller derives it again.
+    sql: `select json_build_array('own', collection_id, token_id, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
+        filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
+          (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),
+          dormant) end, tx)::text as line
+      from main.book_order where chain = $1 order by collection_id, token_id, coalesce(order_hash, id)`,
+  },
+  {
+    part: 'listings',
+    side: 'indexer',
+    sql: `select json_build_array('mirror', source, id, collection_id, asset, price_raw::text, buyer_total_raw::text, seller,
+        order_hash, ${toMs('listed_at')}, ${toMs('expires_at')}, ${STATUS},
+        case when ${IS_OVER} then null else undeliverable end, tx)::text as line
+      from indexer.listing where chain = $1 and $2::timestamptz is not null order by source, id, key`,
+  },
+  {
+    part: 'owners',
+    side: 'main',
+    sql: `select json_build_array('holder', collection_id, token_id, holder, quantity::text)::text as line
+      from main.holding where ${OF_CHAIN} order by collection_id, token_id, holder`,
+  },
+  {
+    part: 'owners',
+    side: 'indexer',
+    sql: `select json_build_array('token', collection_id, asset, owner, burned)::text as line
+      from indexer.token where chain = $1 order by collection_id, asset`,
+  },
+  {
+    part: 'sales',
+    side: 'indexer',
+    sql: `select json_build_array('sale', source, collection_id, asset, price, seller, buyer, ${toMs('sold_at')}, tx, log_index,
+        block_number)::text as line
+      from indexer.sale where chain = $1 order by collection_id, sold_at, key`,
+  },
+  {
+    part: 'hours',
+    side: 'indexer',
+    sql: `select json_build_array('hour', collection_id, ${toMs('hour')}, volume_raw::text, sales)::text as line
+      from indexer.sale_hour where ${OF_CHAIN} and sales <> 0 and hour > $2::timestamptz - interval '7 days'
+      order by collection_id, hour`,
+  },
+  {
+    part: 'hours',
+    side: 'indexer',
+    sql: `select json_build_array('total', collection_id, volume_raw::text, sales)::text as line
+      from indexer.sale_total where ${OF_CHAIN} and sales <> 0 order by collection_id`,
+  },
+];
+
+/** The dormancy of an order at the time of the block, where the stored row no longer has it. */
+export type DerivedDormancy = { id: string; reason: string | null };
+
+const decodeLine = rowDecoder('digest row', { line: text });
+
+/** Rows read by one statement. */
+const CHUNK_SIZE = 2_000;
+
+/** All lines of a chain, in chunks. The order of the parts is that of DIGEST_PARTS. */
+export async function* readDigestLines(
+  sides: Sides,
+  chain: string,
+  { blockTime, derived }: { blockTime: number; derived: readonly DerivedDormancy[] },
+): AsyncGenerator<{ part: DigestPart; lines: string[] }> {
+  const values = [chain, new Date(blockTime), JSON.stringify(derived)];
+  for (const { part, side, sql } of VIEWS) {
+    const highest = Math.max(...[...sql.matchAll(/\$(\d)/g)].map((match) => Number(match[1])));
+    const from = sides[side];
+    await from.query(`declare digest_rows no scroll cursor for ${sql}`, values.slice(0, highest));
+    for (;;) {
+      const rows = await from.query(`fetch ${CHUNK_SIZE} from digest_rows`);
+      if (rows.length === 0) break;
+      yield { part, lines: rows.map((row) => decodeLine(row).line) };
+    }
+    await from.query(`close digest_rows`);
+  }
+}
+
+const decodeId = rowDecoder('book_order', { id: text });
+
+/** The signed orders that are marked as expired although they had not expired at the time of the block. */
+export async function listExpiredSince(db: Queryable, chain: string, blockTime: number): Promise<string[]> {
+  const rows = await db.query(
+    `select id from main.book_order where chain = $1 and status = 'expired' and expires_at > $2 and order_hash is not null
+     order by id`,
+    [chain, new Date(blockTime)],
+  );
+  return rows.map((row) => decodeId(row).id);
+}
+
+/** Whether listings of the chain wait for their first evaluation. */
+export async function hasPendingListings(db: Queryable, chain: string): Promise<boolean> {
+  const rows = await db.query(
+    `select 1 from indexer.listing where chain = $1 and status = 'active' and undeliverable = 'pending' limit 1`,
+    [chain],
+  );
+  return rows.length > 0;
+}

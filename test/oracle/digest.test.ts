@@ -1,0 +1,82 @@
+// The digest of a chain depends on what the service serves of the chain, and on nothing else.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { digestChain } from '../../src/chains/audit/digest.ts';
+import type { Database } from '../../src/database/port.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import type { FollowedLife } from '../chains/followed-devnet.ts';
+import { startFollowedLife } from '../chains/followed-devnet.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+
+const STEPS = 40;
+const SEED = 11;
+/** Some listings of the simulation end before, and some after this time. */
+const LATER_MS = 15 * 24 * 3_600_000;
+
+forEachEngine('the digest of a chain', (engine) => {
+  let followed: FollowedLife;
+  let db: Database;
+  before(async () => {
+    followed = await startFollowedLife(engine.open, SEED);
+    db = followed.operations.main;
+    for (let step = 0; step < STEPS; step += 1) await followed.simulation.step();
+    await followed.simulation.reorganise(3);
+    await followed.settle();
+  });
+  after(() => followed.stop());
+
+  const digest = async () => {
+    const found = await digestChain(followed.operations, 'ethereum');
+    assert.ok(found, 'the chain has a digest');
+    return found;
+  };
+
+  test('covers listings, owners, sales and sums, and names the block that was read', async () => {
+    const { block, hash, rows, digest: text } = await digest();
+    const [cursor] = await db.query(`select block_number, block_hash from main.chain_cursor`);
+    assert.deepEqual([block, hash], [Number(cursor?.['block_number']), cursor?.['block_hash']]);
+    assert.match(text, /^[0-9a-f]{64}$/);
+    for (const count of Object.values(rows)) assert.ok(count > 0, JSON.stringify(rows));
+  });
+
+  test('is the same when it is computed again, and after the sweep has marked orders that had not expired at the block', async () => {
+    const before = await digest();
+    const dormant = await db.query(`select id from main.book_order where dormant is not null`);
+    await sweepExpired(db, db, () => Date.now() + LATER_MS);
+    const expired = await db.query(`select id from main.book_order join main.chain_cursor using (chain)
+      where status = 'expired' and expires_at > block_time`);
+    const ids = new Set(expired.map((row) => row['id']));
+    assert.ok(
+      dormant.some((row) => ids.has(row['id'])),
+      'the sweep marked no order that was dormant at the block',
+    );
+    assert.deepEqual(await digest(), before);
+  });
+
+  test('is another one when a row of any of its tables differs in a value that is served', async () => {
+    const before = await digest();
+    const changes = [
+      ['main.book_order', 'filled_quantity = filled_quantity + 1'],
+      ['main.book_order', `status = 'cancelled'`],
+      ['main.holding', 'quantity = quantity + 1'],
+      ['indexer.token', `owner = '0x${'00'.repeat(19)}01'`],
+      ['indexer.sale', `buyer = '0x${'00'.repeat(19)}01'`],
+      ['indexer.sale_hour', 'sales = sales + 1'],
+      ['indexer.sale_total', 'volume_raw = volume_raw + 1'],
+    ] as const;
+    for (const [table, change] of changes) {
+      await db.query(`create table copied as select * from ${table}`);
+      await db.query(`update ${table} set ${change} where ctid = (select ctid from ${table} limit 1)`);
+      assert.notEqual((await digest()).digest, before.digest, `${table} set ${change}`);
+      await db.query(`delete from ${table}`);
+      await db.query(`insert into ${table} select * from copied`);
+      await db.query(`drop table copied`);
+    }
+    assert.equal((await digest()).digest, before.digest);
+  });
+
+  test('is not that of a chain that was never read', async () => {
+    assert.equal(await digestChain(followed.operations, 'base'), null);
+  });
+});
