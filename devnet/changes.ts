@@ -14,9 +14,6 @@ import type { Plan, Planner, PlanContext } from './trades.ts';
 import { pickListing, pickOther } from './trades.ts';
 import type { Person } from './world.ts';
 
-/** The deepest reorganisation of a simulation. */
-export const REORG_DEPTH_MAX = 20;
-
 const CANCELLED_AT_ONCE_MAX = 4;
 const UNITS_MINTED = 10n;
 const LISTED_AT_ONCE_MAX = 4;
@@ -197,9 +194,9 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
  * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned: the increment
  * in another block would give another counter, and the signed orders would be void, or become valid unexpectedly.
  */
-function isSettled({ state, height }: PlanContext, { address }: Person): boolean {
+function isSettled({ state, height, reorgDepthMax }: PlanContext, { address }: Person): boolean {
   const raised = state.counters.get(address);
-  return raised === undefined || raised.block + REORG_DEPTH_MAX < height;
+  return raised === undefined || raised.block + reorgDepthMax < height;
 }
 
 type Transfer = { token: TokenUnits; from: Person['address']; to: Person['address']; what: string };

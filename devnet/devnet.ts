@@ -57,6 +57,7 @@ export async function startSimulation(
     marketplace: Marketplace;
     skip?: (ms: number) => void;
     reorgShare?: number;
+    reorgDepthMax?: number;
   },
 ): Promise<{ simulation: Simulation; book: readonly Listing[] }> {
   const random = createRandom(options.seed * 31 + world.chain.chainId);

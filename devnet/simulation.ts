@@ -7,7 +7,6 @@ import { toEventSelector } from 'viem';
 import type { Receipt } from './chain.ts';
 import { mine, readChain, readHeight, rollBack, toSeconds, transact } from './chain.ts';
 import {
-  REORG_DEPTH_MAX,
   approveAgain,
   approveOne,
   burn,
@@ -56,6 +55,8 @@ export type SimulationOptions = {
   skip?: (ms: number) => void;
   /** The share of the steps that are reorganisations. Default: REORG_SHARE. */
   reorgShare?: number;
+  /** The deepest reorganisation. Default: REORG_DEPTH_MAX. */
+  reorgDepthMax?: number;
 };
 
 const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
@@ -85,6 +86,7 @@ const WEIGHT = ACTIONS.reduce((sum, [, weight]) => sum + weight, 0);
 /** After this many drawn actions in a row that are not possible, the simulation fails. */
 const DRAWS_MAX = 200;
 const REORG_SHARE = 0.02;
+const REORG_DEPTH_MAX = 20;
 const SHALLOW_SHARE = 0.6;
 const SHALLOW_DEPTH = 3;
 const BUSY_SHARE = 0.2;
@@ -112,6 +114,7 @@ export class Simulation {
   readonly accepted: Listing[] = [];
   readonly rejected: { listing: Listing; reason: string }[] = [];
   readonly #options: SimulationOptions;
+  readonly #reorgDepthMax: number;
   #listings: Listing[] = [];
   #state: ChainState;
   #height: number;
@@ -121,6 +124,7 @@ export class Simulation {
   constructor(options: SimulationOptions, height: number) {
     this.world = options.world;
     this.#options = options;
+    this.#reorgDepthMax = options.reorgDepthMax ?? REORG_DEPTH_MAX;
     this.#state = options.state;
     this.#height = height;
     this.#stateAt = new Map([[height, copyChainState(options.state)]]);
@@ -129,6 +133,11 @@ export class Simulation {
   /** The simulation's record of the state of the chain. */
   state(): ChainState {
     return this.#state;
+  }
+
+  /** The depth of the deepest reorganisation that is possible now. */
+  reorgDepth(): number {
+    return this.#stateAt.size - 1;
   }
 
   /** Posts signed listings to the marketplace. */
@@ -152,7 +161,7 @@ export class Simulation {
       return this.#record(`${seconds} s pass`);
     }
     if (this.#stateAt.size > 1 && random.happens(reorgShare)) {
-      const deepest = Math.min(REORG_DEPTH_MAX, this.#stateAt.size - 1);
+      const deepest = Math.min(this.#reorgDepthMax, this.#stateAt.size - 1);
       const most = random.happens(SHALLOW_SHARE) ? Math.min(SHALLOW_DEPTH, deepest) : deepest;
       return this.reorganise(1 + random.below(most));
     }
@@ -222,6 +231,7 @@ export class Simulation {
       now,
       listings: this.#listings,
       height: this.#height,
+      reorgDepthMax: this.#reorgDepthMax,
     };
   }
 
@@ -233,7 +243,7 @@ export class Simulation {
 
   #keepState(): void {
     this.#stateAt.set(this.#height, copyChainState(this.#state));
-    this.#stateAt.delete(this.#height - REORG_DEPTH_MAX - 1);
+    this.#stateAt.delete(this.#height - this.#reorgDepthMax - 1);
   }
 
   #record(what: string, txs: readonly Hex[] = []): Step {

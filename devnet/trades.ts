@@ -18,6 +18,8 @@ export type PlanContext = SigningContext & {
   listings: readonly Listing[];
   /** The number of the newest block. */
   height: number;
+  /** The deepest reorganisation of the simulation. */
+  reorgDepthMax: number;
 };
 
 /** A planned action: its calls and their effect on the recorded state. A planner returns null when its action is not possible now. */

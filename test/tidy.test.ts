@@ -1,4 +1,5 @@
-// Checks the rules of the architecture on the files of src. Each rule is also tested with a file that breaks it.
+// Checks the rules of the architecture on the files of src, and which files the oracle imports. Each rule is also tested with a file
+// that breaks it.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -112,6 +113,10 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+devnet\//, /^cli\/devnet\.ts$/),
     broken: [{ name: 'chains/a.ts', text: `import { startDevnet } from '../../devnet/devnet.ts';` }],
   },
+  'the oracle is imported by the audit command alone': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+oracle\//, /^cli\/audit\.ts$/),
+    broken: [{ name: 'chains/a.ts', text: `import { askVerdicts } from '../../oracle/chain-verdicts.ts';` }],
+  },
   'SQL stands in queries/ and database/ alone': {
     rule: onlyIn(
       /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/,
@@ -156,17 +161,39 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   },
 };
 
-const root = fileURLToPath(new URL('../src/', import.meta.url));
-const source: SourceFile[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(root, name), 'utf8') }));
+/** Checks on the files of oracle/, whose paths are relative to that folder. */
+const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
+  'the oracle imports nothing of src': {
+    rule: nowhere(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+src\//),
+    broken: [{ name: 'run/a.ts', text: `import { deriveOrderStatus } from '../../src/orders/status.ts';` }],
+  },
+  'only the runs of the oracle use the local chains and the support of tests': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+(?:devnet|test)\//, /^run\//),
+    broken: [{ name: 'a.ts', text: `import { readBlock } from '../devnet/chain.ts';` }],
+  },
+  'the oracle needs no package, so that the audit command can use it where only production packages are installed': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?!node:|\.)/, /^run\//),
+    broken: [{ name: 'a.ts', text: `import { encodeFunctionData } from 'viem';` }],
+  },
+};
+
+function readSource(folder: string): SourceFile[] {
+  const root = fileURLToPath(new URL(folder, import.meta.url));
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({ name: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(root, name), 'utf8') }));
+}
+
+const source = readSource('../src/');
+const oracle = readSource('../oracle/');
 
 describe('the architecture', () => {
   for (const [name, { rule }] of Object.entries(RULES)) test(name, () => assert.deepEqual(rule(source), []));
+  for (const [name, { rule }] of Object.entries(ORACLE_RULES)) test(name, () => assert.deepEqual(rule(oracle), []));
 });
 
 describe('a broken rule is reported', () => {
-  for (const [name, { rule, broken }] of Object.entries(RULES)) {
+  for (const [name, { rule, broken }] of Object.entries({ ...RULES, ...ORACLE_RULES })) {
     test(name, () => assert.equal(rule(broken).length > 0, true));
   }
 });

@@ -1,0 +1,195 @@
+// Asks a chain which signed orders can be filled at one block. An order whose terms are known is filled in an `eth_call` by a buyer with
+// enough money. Of an order of which only the hash is known, the oracle asks for its status, the counter, the holder and the approvals.
+// Nothing is derived from events, and no rule of the service is used.
+
+import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
+import type { Fraction } from './seaport-calls.ts';
+import {
+  currenciesOf,
+  decodeWords,
+  encodeApproved,
+  encodeApprovedForAll,
+  encodeBalanceOf,
+  encodeCounter,
+  encodeFulfilment,
+  encodeOrderStatus,
+  encodeOwnerOf,
+  nativePriceOf,
+  toAddress,
+} from './seaport-calls.ts';
+import type { SignedOrder, Verdict } from './signed-order.ts';
+
+/** The buyer: an account without code, so that it can receive tokens. */
+const BUYER = '0x00000000000000000000000000000000000b0b0e';
+const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
+/** Code that returns 1 to every call. In place of a currency, it accepts every payment: the oracle asks about the seller, not the buyer. */
+const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
+const INEXACT_FRACTION = '0xc63cf089';
+/** The order has expired, or begins later, by the time of the block. The service goes by the clock: `compare.ts` decides. */
+const INVALID_TIME = '0x21ccfeb7';
+/** The names of errors, so that a finding says why an order cannot be filled. Other errors are shown as they are. */
+const ERRORS: Readonly<Record<string, string>> = {
+  '0x1a515574': 'OrderIsCancelled',
+  '0x10fda3e1': 'OrderAlreadyFilled',
+  '0x8baa579f': 'InvalidSignature',
+  '0x815e1d64': 'InvalidSigner',
+  '0x8ffff980': 'InsufficientNativeTokensSupplied',
+  '0x177e802f': 'ERC721InsufficientApproval',
+  '0x64283d7b': 'ERC721IncorrectOwner',
+  '0x7e273289': 'ERC721NonexistentToken',
+  '0x03dee4c5': 'ERC1155InsufficientBalance',
+  '0xe237d922': 'ERC1155MissingApprovalForAll',
+};
+/** With 0x. */
+const SELECTOR_LENGTH = 10;
+const CALLS_OF_FACTS = 5;
+
+/** The verdict on each order, by key. Throws EndpointFailure. */
+export async function askVerdicts(
+  endpoint: Endpoint,
+  orders: readonly SignedOrder[],
+  block: number,
+): Promise<Map<string, Verdict>> {
+  const verdicts = new Map<string, Verdict>();
+  const signed = orders.filter(({ terms }) => terms !== null);
+  const fractions = new Map(signed.map((order) => [order, { numerator: 1n, denominator: order.units }]));
+  const single = await askFulfilments(endpoint, fractions, block);
+  // The price of one unit may be no integer. Then all units that are left are bought.
+  const inexact = signed.filter((order) => reasonOf(single.get(order)).startsWith(INEXACT_FRACTION));
+  const complete = await askFulfilments(
+    endpoint,
+    new Map(inexact.map((order) => [order, { numerator: 1n, denominator: 1n }])),
+    block,
+  );
+  for (const order of signed) verdicts.set(order.key, toVerdict(complete.get(order) ?? single.get(order)));
+  const unsigned = orders.filter(({ terms }) => terms === null);
+  for (const [order, verdict] of await askFacts(endpoint, unsigned, block)) verdicts.set(order.key, verdict);
+  return verdicts;
+}
+
+/** The owner of each ERC-721 token; null for a token that has none. Throws EndpointFailure. */
+export async function askOwners(
+  endpoint: Endpoint,
+  tokens: readonly { contract: string; tokenId: bigint }[],
+  block: number,
+): Promise<(string | null)[]> {
+  const calls = tokens.map(({ contract, tokenId }) => ({ to: contract, data: encodeOwnerOf(tokenId) }));
+  return (await endpoint.callAll(calls, block)).map(toOwner);
+}
+
+/** The units of each ERC-1155 token that the account holds. Throws EndpointFailure. */
+export async function askBalances(
+  endpoint: Endpoint,
+  holdings: readonly { contract: string; tokenId: bigint; account: string }[],
+  block: number,
+): Promise<bigint[]> {
+  const calls = holdings.map(({ contract, tokenId, account }) => ({
+    to: contract,
+    data: encodeBalanceOf(account, tokenId),
+  }));
+  return (await endpoint.callAll(calls, block)).map((each) => wordOf(each) ?? 0n);
+}
+
+async function askFulfilments(
+  endpoint: Endpoint,
+  fractions: ReadonlyMap<SignedOrder, Fraction>,
+  block: number,
+): Promise<Map<SignedOrder, CallResult>> {
+  const orders = [...fractions.keys()];
+  const calls = [...fractions].map(([order, fraction]) => toFulfilment(order, fraction));
+  const results = await endpoint.callAll(calls, block);
+  return new Map(orders.flatMap((order, index) => (results[index] ? [[order, results[index]]] : [])));
+}
+
+function toFulfilment({ protocol, terms }: SignedOrder, fraction: Fraction): EthCall {
+  if (!terms) throw new Error('the terms of the order are not known');
+  const accepting = currenciesOf(terms.parameters).map((currency) => [currency, { code: ACCEPTS_ALL }]);
+  return {
+    from: BUYER,
+    to: protocol,
+    data: encodeFulfilment(terms, fraction),
+    value: nativePriceOf(terms.parameters),
+    overrides: { [BUYER]: { balance: BUYER_BALANCE }, ...Object.fromEntries(accepting) },
+  };
+}
+
+function toVerdict(result: CallResult | undefined): Verdict {
+  if (result && 'result' in result) {
+    return decodeWords(result.result)[0] === 1n
+      ? { fillable: true, reason: 'the fulfilment succeeds' }
+      : { fillable: null, reason: 'Seaport returned no success' };
+  }
+  if (reasonOf(result).startsWith(INVALID_TIME))
+    return { fillable: null, reason: 'not valid at the time of the block' };
+  return { fillable: false, reason: `the fulfilment reverts: ${nameOf(reasonOf(result))}` };
+}
+
+function nameOf(reverted: string): string {
+  return ERRORS[reverted.slice(0, SELECTOR_LENGTH)] ?? reverted;
+}
+
+function reasonOf(result: CallResult | undefined): string {
+  return result && 'reverted' in result ? result.reverted : '';
+}
+
+async function askFacts(
+  endpoint: Endpoint,
+  orders: readonly SignedOrder[],
+  block: number,
+): Promise<[SignedOrder, Verdict][]> {
+  const results = await endpoint.callAll(
+    orders.flatMap((order) => toFactCalls(order)),
+    block,
+  );
+  return orders.map((order, index) => [
+    order,
+    judgeFacts(order, results.slice(index * CALLS_OF_FACTS, (index + 1) * CALLS_OF_FACTS)),
+  ]);
+}
+
+function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, standard }: SignedOrder): EthCall[] {
+  const isSingle = standard === 'erc721';
+  return [
+    { to: protocol, data: encodeOrderStatus(hash) },
+    { to: protocol, data: encodeCounter(seller) },
+    { to: contract, data: isSingle ? encodeOwnerOf(tokenId) : encodeBalanceOf(seller, tokenId) },
+    { to: contract, data: encodeApprovedForAll(seller, operator ?? protocol) },
+    // An ERC-1155 token has no approval of its own: the call reverts.
+    { to: contract, data: encodeApproved(tokenId) },
+  ];
+}
+
+/** What the facts say of an order. A fact that is not known excludes nothing, so the verdict is then null. */
+function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
+  const [statusResult, counterResult, holderResult, allResult, approvedResult] = facts;
+  const status = statusResult && 'result' in statusResult ? decodeWords(statusResult.result) : [];
+  const [, cancelled, filled = 0n, size = 0n] = status;
+  if (cancelled === 1n) return { fillable: false, reason: 'getOrderStatus: cancelled' };
+  if (size > 0n && filled >= size) return { fillable: false, reason: 'getOrderStatus: filled' };
+  const counter = wordOf(counterResult);
+  if (order.counter !== null && counter !== null && counter !== order.counter)
+    return { fillable: false, reason: `getCounter: ${counter}, the order has ${order.counter}` };
+  const holds =
+    order.standard === 'erc721' ? toOwner(holderResult) === order.seller : (wordOf(holderResult) ?? 0n) > 0n;
+  if (!holds) return { fillable: false, reason: 'the seller does not hold the token' };
+  if (order.operator === null || order.counter === null || status.length === 0)
+    return { fillable: null, reason: 'the operator or the counter of the order is not known' };
+  const isApproved = wordOf(allResult) === 1n || addressOf(approvedResult) === order.operator;
+  return isApproved
+    ? { fillable: true, reason: 'status, counter, holder and approval allow it' }
+    : { fillable: false, reason: 'the operator of the order is not approved' };
+}
+
+function toOwner(result: CallResult | undefined): string | null {
+  const owner = addressOf(result);
+  return owner === null || BigInt(owner) === 0n ? null : owner;
+}
+
+function addressOf(result: CallResult | undefined): string | null {
+  const value = wordOf(result);
+  return value === null ? null : toAddress(value);
+}
+
+function wordOf(result: CallResult | undefined): bigint | null {
+  return result && 'result' in result ? (decodeWords(result.result)[0] ?? null) : null;
+}

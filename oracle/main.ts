@@ -1,0 +1,57 @@
+// `npm run oracle`: a run with a table of its result. Exit code 1: something differs from the chain.
+
+import { parseArgs } from 'node:util';
+import { describeResult } from './run/report.ts';
+import { runOracle } from './run/run.ts';
+import { createTwoServices } from './run/two-services.ts';
+
+const DEFAULTS = {
+  blocks: '3000',
+  orders: '500',
+  /** Of a hundred orders, how many are mirrored listings. */
+  mirrored: '50',
+  kills: '20',
+  reorganisations: '60',
+  'reorg-depth': '60',
+  seed: '1',
+  /** Of a thousand requests to the endpoint of the first service, how many fail or are answered wrongly. */
+  faults: '20',
+} as const;
+
+const { values } = parseArgs({
+  options: Object.fromEntries(
+    Object.entries(DEFAULTS).map(([name, value]) => [name, { type: 'string', default: value }] as const),
+  ),
+});
+
+const numberOf = (name: keyof typeof DEFAULTS): number => {
+  const value = Number(values[name]);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TypeError(`--${name} takes a whole number`);
+};
+
+const seed = numberOf('seed');
+const services = createTwoServices({ seed, faultShare: numberOf('faults') / 1_000 });
+const startedAt = performance.now();
+try {
+  const result = await runOracle({
+    seed,
+    blocks: numberOf('blocks'),
+    orders: numberOf('orders'),
+    mirrorShare: numberOf('mirrored') / 100,
+    kills: numberOf('kills'),
+    reorganisations: numberOf('reorganisations'),
+    reorgDepthMax: numberOf('reorg-depth'),
+    followers: services.settings,
+    onProgress: (line) => process.stderr.write(`${line}, ${seconds()} s\n`),
+  });
+  process.stdout.write(describeResult(result));
+  process.stdout.write(`faults of the endpoint  ${JSON.stringify(services.faults())}\nseconds  ${seconds()}\n`);
+  process.exitCode = result.findings.length + result.differentDigests.length > 0 ? 1 : 0;
+} finally {
+  await services.close();
+}
+
+function seconds(): number {
+  return Math.round((performance.now() - startedAt) / 1_000);
+}

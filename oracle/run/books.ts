@@ -1,0 +1,158 @@
+// The marketplaces of a run. Of the listings of the simulation, some are submitted to the own order book of every service. The others
+// are only reported, as an external marketplace reports them: at once, or blocks later, when the order may have ended already, and
+// again and again as active, whatever happens on the chain.
+
+import type { Listing } from '../../devnet/chain-state.ts';
+import { operatorOf } from '../../devnet/chain-state.ts';
+import { toWireComponents, totalOf } from '../../devnet/orders.ts';
+import { SEAPORT_ADDRESS } from '../../devnet/protocol.ts';
+import type { SeededRandom } from '../../devnet/random.ts';
+import type { Marketplace } from '../../devnet/simulation.ts';
+import type { ServedListing } from '../served.ts';
+import type { SignedOrder } from '../signed-order.ts';
+import type { Follower } from './followers.ts';
+
+const SOURCE = 'opensea';
+const LATE_SHARE = 0.25;
+const LATE_BLOCKS_MAX = 12;
+const REPEATED_AT_ONCE = 4;
+const PRUNE_AGE_MS = 60_000;
+
+export type BooksOptions = {
+  chain: string;
+  followers: readonly Follower[];
+  random: SeededRandom;
+  /** The share of the listings that are only reported. */
+  mirrorShare: number;
+};
+
+type Reported = { order: SignedOrder; record: object };
+
+export class Books implements Marketplace {
+  /** The orders that were submitted or reported, by key. */
+  readonly orders = new Map<string, SignedOrder>();
+  readonly #chain: string;
+  readonly #followers: readonly Follower[];
+  readonly #random: SeededRandom;
+  #reported: Reported[] = [];
+  readonly #mirrorShare: number;
+  #late: (Reported & { block: number })[] = [];
+  #block = 0;
+
+  constructor(options: BooksOptions) {
+    this.#chain = options.chain;
+    this.#followers = options.followers;
+    this.#random = options.random;
+    this.#mirrorShare = options.mirrorShare;
+  }
+
+  async postOrder({ listing }: { listing: Listing }): Promise<string | null> {
+    const isOwn = !this.#random.happens(this.#mirrorShare);
+    const order = toSignedOrder(this.#chain, listing, isOwn ? 'own' : 'mirror');
+    if (this.orders.has(order.key)) return 'another order has the same token, seller, price and end';
+    if (isOwn) return this.#submit(order);
+    const reported = { order, record: toRecord(this.#chain, listing) };
+    if (this.#random.happens(LATE_SHARE))
+      this.#late.push({ ...reported, block: this.#block + 1 + this.#random.below(LATE_BLOCKS_MAX) });
+    else await this.#report([reported]);
+    return null;
+  }
+
+  /** Reports the listings that are due at a block, and repeats reports of some others. */
+  async advance(block: number): Promise<void> {
+    this.#block = block;
+    const due = this.#late.filter((one) => one.block <= block);
+    this.#late = this.#late.filter((one) => one.block > block);
+    const repeated = Array.from({ length: REPEATED_AT_ONCE }, () => this.#random.pick(this.#reported) ?? []).flat();
+    await this.#report([...due, ...repeated]);
+  }
+
+  /** Forgets the orders that have expired, so that a long run does not ask about them for ever. */
+  prune(now: number): void {
+    for (const [key, { expiresAt }] of this.orders)
+      if (expiresAt !== null && expiresAt < now - PRUNE_AGE_MS) this.orders.delete(key);
+    this.#reported = this.#reported.filter(({ order }) => this.orders.has(order.key));
+  }
+
+  async #submit(order: SignedOrder): Promise<string | null> {
+    if (!order.terms) throw new Error('an own order has terms');
+    for (const follower of this.#followers) {
+      const rejection = await follower.postOrder(order.terms);
+      if (rejection !== null) return `${follower.name}: ${rejection}`;
+    }
+    this.orders.set(order.key, order);
+    return null;
+  }
+
+  async #report(reported: readonly Reported[]): Promise<void> {
+    if (reported.length === 0) return;
+    const records = reported.map(({ record }) => record);
+    for (const follower of this.#followers) await follower.postRecords(records);
+    for (const one of reported) {
+      if (!this.orders.has(one.order.key)) this.#reported.push(one);
+      this.orders.set(one.order.key, one.order);
+    }
+  }
+}
+
+/** Identifies the order of a served row: rows of the own book have no hash. */
+export function keyOfRow(collectionId: string, { source, tokenId, seller, price, expiresAt }: ServedListing): string {
+  return [collectionId, source === null ? 'own' : 'mirror', tokenId, seller, price, expiresAt].join(' ');
+}
+
+function toSignedOrder(chain: string, { components, hash, signature, tokens }: Listing, book: SignedOrder['book']) {
+  const [token] = tokens;
+  if (!token || tokens.length > 1) throw new Error('a listing of the run offers one token');
+  const collectionId = `${chain}_${token.contract}`;
+  const sellers = components.consideration.filter(({ recipient }) => recipient === components.offerer);
+  const received = sellers.reduce((sum, { startAmount }) => sum + startAmount, 0n);
+  // An own row has the price that the seller receives for one unit, and a mirrored one the price that the marketplace states.
+  const price = (book === 'own' ? received + token.units - 1n : totalOf(components)) / token.units;
+  const order: Omit<SignedOrder, 'key'> = {
+    book,
+    collectionId,
+    contract: token.contract,
+    tokenId: token.tokenId,
+    standard: token.standard,
+    seller: components.offerer,
+    price,
+    expiresAt: Number(components.endTime) * 1_000,
+    protocol: SEAPORT_ADDRESS,
+    hash,
+    units: token.units,
+    terms: { parameters: toWireComponents(components), signature },
+    counter: components.counter,
+    operator: operatorOf(components.conduitKey),
+  };
+  const row = {
+    ...order,
+    orderId: '',
+    price,
+    tokenId: token.tokenId.toString(),
+    source: book === 'own' ? null : SOURCE,
+  };
+  return { ...order, key: keyOfRow(collectionId, row) };
+}
+
+/** The listing as a marketplace reports it. */
+function toRecord(chain: string, { components, hash, tokens }: Listing): object {
+  const [token] = tokens;
+  const price = totalOf(components) / (token?.units ?? 1n);
+  return {
+    kind: 'listing',
+    source: SOURCE,
+    id: `${SOURCE}_${hash.slice(2, 34)}`,
+    chain,
+    contractAddress: token?.contract,
+    tokenId: token?.tokenId.toString(),
+    priceRaw: price.toString(),
+    seller: components.offerer,
+    orderHash: hash,
+    timestamp: toTime(components.startTime),
+    expiresAt: toTime(components.endTime),
+  };
+}
+
+function toTime(seconds: bigint): string {
+  return new Date(Number(seconds) * 1_000).toISOString();
+}

@@ -1,0 +1,342 @@
+// A run of the oracle: traders change a local chain block by block, two services follow it, and after each block everything that the
+// services list is compared with what the chain says. In between services are killed and blocks are reorganised.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { readBlock, readHeight, toSeconds } from '../../devnet/chain.ts';
+import { isFillable } from '../../devnet/chain-state.ts';
+import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
+import type { SigningContext } from '../../devnet/listings.ts';
+import { draftListing, listableTokens, signListings } from '../../devnet/listings.ts';
+import type { SeededRandom } from '../../devnet/random.ts';
+import { createRandom } from '../../devnet/random.ts';
+import type { Simulation } from '../../devnet/simulation.ts';
+import type { World, WorldSize } from '../../devnet/world.ts';
+import { askBalances, askOwners, askVerdicts } from '../chain-verdicts.ts';
+import type { Compared, Finding } from '../compare.ts';
+import { compareListings } from '../compare.ts';
+import type { Endpoint } from '../rpc.ts';
+import { createEndpoint } from '../rpc.ts';
+import type { SignedOrder, Verdict } from '../signed-order.ts';
+import { Books, keyOfRow } from './books.ts';
+import type { FollowerOptions } from './followers.ts';
+import { Follower } from './followers.ts';
+
+export type RunOptions = {
+  seed: number;
+  /** The blocks after which the services are compared with the chain. */
+  blocks: number;
+  /** The number of orders that can be filled, which the run maintains. */
+  orders: number;
+  /** The share of the orders that are mirrored listings, from 0 to 1. */
+  mirrorShare: number;
+  kills: number;
+  reorganisations: number;
+  reorgDepthMax: number;
+  /** Creates the settings of the services, given the URL of the chain's endpoint. */
+  followers: (chainUrl: string) => Promise<FollowerOptions[]>;
+  /** Called with a line about the progress. */
+  onProgress?: (line: string) => void;
+};
+
+export type RunResult = {
+  blocks: number;
+  /** Served rows that were compared, all blocks and services together. */
+  listings: number;
+  /** Orders that cannot be filled and were rightly not served. */
+  rightlyAbsent: number;
+  /** Orders about to expire, which may be served or not. */
+  undecided: number;
+  owners: number;
+  digests: number;
+  kills: number;
+  reorganisations: number;
+  deepest: number;
+  /** The fewest and the most orders that could be filled at a block. */
+  fillable: { least: number; most: number };
+  /** Milliseconds from a block to the agreement of the services with it; blocks after a kill are left out. */
+  settledMs: { median: number; most: number };
+  findings: (Finding & { block: number; service: string })[];
+  /** Blocks at which the digests of the services differ. */
+  differentDigests: number[];
+};
+
+const CHAIN = 'ethereum';
+const PEOPLE = 8;
+/** Tokens for each order: some tokens are held by people who have approved nothing. */
+const TOKENS_PER_ORDER = 1.3;
+/** Fewer assets than a window of `/v1` has, so that every order is visible. */
+const COLLECTION_SIZE_MAX = 200;
+const EDITIONS = 12;
+/** How long a service may need to agree with a block that it has read. */
+const SETTLE_MS = 8_000;
+const SETTLE_POLL_MS = 20;
+const TOKENS_CHECKED = 6;
+const LISTED_AT_ONCE_MAX = 5;
+const PROGRESS_PERIOD = 10;
+
+export async function runOracle(options: RunOptions): Promise<RunResult> {
+  const { seed } = options;
+  const devnet = await startDevnet({ networks: [CHAIN], seed, size: sizeFor(options.orders) });
+  const followers: Follower[] = [];
+  try {
+    const [network] = devnet.networks;
+    if (!network) throw new Error('the chain did not start');
+    const { world } = network;
+    for (const each of await options.followers(world.chain.url)) followers.push(await Follower.start(each, world));
+    const random = createRandom(seed * 101);
+    const books = new Books({ chain: CHAIN, followers, random, mirrorShare: options.mirrorShare });
+    const { simulation, book } = await startSimulation(network, {
+      seed,
+      orders: options.orders,
+      marketplace: books,
+      reorgShare: 0,
+      reorgDepthMax: options.reorgDepthMax,
+    });
+    await simulation.post(book);
+    return await new Run({ options, world, followers, books, simulation, random }).complete();
+  } finally {
+    await Promise.allSettled(followers.map((follower) => follower.stop()));
+    await devnet.stop();
+  }
+}
+
+function sizeFor(orders: number): WorldSize {
+  const tokens = Math.ceil(orders * TOKENS_PER_ORDER);
+  const collections = Math.max(1, Math.ceil(tokens / COLLECTION_SIZE_MAX));
+  return { people: PEOPLE, collections, tokens: Math.ceil(tokens / collections), editions: EDITIONS };
+}
+
+type RunParts = {
+  options: RunOptions;
+  world: World;
+  followers: readonly Follower[];
+  books: Books;
+  simulation: Simulation;
+  random: SeededRandom;
+};
+
+class Run {
+  readonly #parts: RunParts;
+  readonly #endpoint: Endpoint;
+  readonly #settled: number[] = [];
+  /** Findings that have not gone away. The run does not wait for them again. */
+  readonly #known = new Set<string>();
+  readonly #result: RunResult;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#endpoint = createEndpoint(parts.world.chain.url);
+    this.#result = {
+      blocks: 0,
+      listings: 0,
+      rightlyAbsent: 0,
+      undecided: 0,
+      owners: 0,
+      digests: 0,
+      kills: 0,
+      reorganisations: 0,
+      deepest: 0,
+      fillable: { least: Infinity, most: 0 },
+      settledMs: { median: 0, most: 0 },
+      findings: [],
+      differentDigests: [],
+    };
+  }
+
+  async complete(): Promise<RunResult> {
+    const { options, followers, books, simulation, world } = this.#parts;
+    const killBlocks = drawBlocks(this.#parts, options.kills);
+    const reorgBlocks = drawBlocks(this.#parts, options.reorganisations);
+    for (let block = 0; block < options.blocks; block += 1) {
+      if (reorgBlocks.has(block)) await this.#reorganise(reorgBlocks.get(block) ?? 0);
+      else await mineStep(simulation);
+      const height = await readHeight(world.chain);
+      await books.advance(height);
+      books.prune(world.chain.clock());
+      await this.#listMore();
+      const killed = killBlocks.get(block);
+      if (killed !== undefined) {
+        this.#result.kills += 1;
+        await followers[killed % followers.length]?.kill();
+      }
+      await this.#check(height, killed !== undefined);
+      if (this.#result.blocks % PROGRESS_PERIOD === 0) options.onProgress?.(describeProgress(this.#result));
+    }
+    this.#result.settledMs = summarize(this.#settled);
+    return this.#result;
+  }
+
+  /** Reorganises the chain. The depths of the run's reorganisations are spread over all that are allowed. */
+  async #reorganise(index: number): Promise<void> {
+    const { options, simulation } = this.#parts;
+    const { reorganisations, reorgDepthMax } = options;
+    const depth = 1 + Math.floor((index * reorgDepthMax) / Math.max(1, reorganisations));
+    const possible = Math.min(depth, simulation.reorgDepth());
+    if (possible < 1) return;
+    await simulation.reorganise(possible);
+    this.#result.reorganisations += 1;
+    this.#result.deepest = Math.max(this.#result.deepest, possible);
+  }
+
+  /** Lists further tokens while fewer orders can be filled than the run should have. */
+  async #listMore(): Promise<void> {
+    const { options, simulation, world, random } = this.#parts;
+    const state = simulation.state();
+    const now = toSeconds(world.chain.clock());
+    const missing = options.orders - simulation.accepted.filter((listing) => isFillable(state, listing, now)).length;
+    if (missing <= 0) return;
+    const signing: SigningContext = { world, state, random, now };
+    const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, LISTED_AT_ONCE_MAX));
+    const height = await readHeight(world.chain);
+    for (const { token, person } of tokens) {
+      // A reorganisation could still change a counter that is this new, and with it what the order is worth.
+      const raisedAt = state.counters.get(person.address)?.block ?? -Infinity;
+      if (raisedAt + options.reorgDepthMax >= height) continue;
+      await simulation.post(await signListings(signing, [draftListing(signing, person, token)]));
+    }
+  }
+
+  /** Compares every service with the chain. What differs is compared again until it agrees, or until the time for that is over. */
+  async #check(height: number, isAfterKill: boolean): Promise<void> {
+    const { books, followers, world } = this.#parts;
+    const minedAt = performance.now();
+    const orders = [...books.orders.values()];
+    const verdicts = await askVerdicts(this.#endpoint, orders, height);
+    const fillable = [...verdicts.values()].filter((verdict) => verdict.fillable === true).length;
+    this.#result.fillable.least = Math.min(this.#result.fillable.least, fillable);
+    this.#result.fillable.most = Math.max(this.#result.fillable.most, fillable);
+    for (const follower of followers) {
+      await follower.reach(height);
+      const compared = await this.#compareUntilEqual(follower, { height, orders, verdicts });
+      this.#result.listings += compared.listings;
+      this.#result.rightlyAbsent += compared.rightlyAbsent;
+      this.#result.undecided += compared.undecided;
+      this.#result.findings.push(
+        ...compared.findings.map((finding) => ({ ...finding, block: height, service: follower.name })),
+      );
+    }
+    if (!isAfterKill) this.#settled.push(performance.now() - minedAt);
+    await this.#compareDigests(height);
+    if ((await readHeight(world.chain)) !== height) throw new Error('the chain moved while it was compared');
+    this.#result.blocks += 1;
+  }
+
+  async #compareUntilEqual(follower: Follower, at: Checked): Promise<Compared> {
+    const deadline = performance.now() + SETTLE_MS;
+    const tokens = await this.#drawTokens(at.height);
+    for (;;) {
+      const compared = await this.#compare(follower, at);
+      compared.findings.push(...(await this.#compareOwners(follower, tokens, at.height)));
+      const names = compared.findings.map(
+        (finding) => `${follower.name} ${finding.kind} ${finding.collectionId} ${finding.asset}`,
+      );
+      if (names.every((name) => this.#known.has(name))) return compared;
+      if (performance.now() > deadline) {
+        for (const name of names) this.#known.add(name);
+        return compared;
+      }
+      await delay(SETTLE_POLL_MS);
+    }
+  }
+
+  async #compare(follower: Follower, { orders, verdicts }: Checked): Promise<Compared> {
+    const total: Compared = { findings: [], listings: 0, rightlyAbsent: 0, undecided: 0 };
+    const api = follower.api();
+    for (const { address } of this.#parts.world.collections) {
+      const collectionId = `${CHAIN}_${address}`;
+      const readFrom = Date.now();
+      const { rows, isComplete } = await api.listings(collectionId);
+      const compared = compareListings({
+        collectionId,
+        rows,
+        orders: orders.filter((order) => order.collectionId === collectionId),
+        verdicts,
+        keyOf: (row) => keyOfRow(collectionId, row),
+        readFrom,
+        readTo: Date.now(),
+      });
+      if (!isComplete)
+        compared.findings.push({ kind: 'wrong', collectionId, asset: '', detail: 'a source could not be read' });
+      total.findings.push(...compared.findings);
+      total.listings += compared.listings;
+      total.rightlyAbsent += compared.rightlyAbsent;
+      total.undecided += compared.undecided;
+    }
+    return total;
+  }
+
+  /** Some tokens with their holders on the chain: an owner, or for ERC-1155 null, because such a token may have several. */
+  async #drawTokens(height: number): Promise<HeldToken[]> {
+    const { world, random } = this.#parts;
+    const drawn = Array.from({ length: TOKENS_CHECKED }, () => {
+      const collection = random.pick(world.collections);
+      return collection ? { collection, tokenId: BigInt(1 + random.below(collection.size)) } : [];
+    }).flat();
+    const single = drawn.filter(({ collection }) => collection.standard === 'erc721');
+    const tokens = single.map(({ collection, tokenId }) => ({ contract: collection.address, tokenId }));
+    const owners = await askOwners(this.#endpoint, tokens, height);
+    return drawn.map(({ collection, tokenId }) => {
+      const index = single.findIndex((each) => each.collection === collection && each.tokenId === tokenId);
+      return { contract: collection.address, tokenId, owner: owners[index] ?? null, isSingle: index >= 0 };
+    });
+  }
+
+  async #compareOwners(follower: Follower, tokens: readonly HeldToken[], height: number): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    const api = follower.api();
+    for (const { contract, tokenId, owner, isSingle } of tokens) {
+      const served = (await api.token(CHAIN, contract, tokenId.toString()))?.owner ?? null;
+      this.#result.owners += 1;
+      const holds =
+        isSingle || served === null ? served === owner : await this.#holds(contract, tokenId, served, height);
+      const detail = `served ${served}, the chain has ${owner ?? 'another'}`;
+      if (!holds) findings.push({ kind: 'owner', collectionId: `${CHAIN}_${contract}`, asset: `${tokenId}`, detail });
+    }
+    return findings;
+  }
+
+  async #holds(contract: string, tokenId: bigint, account: string, height: number): Promise<boolean> {
+    const [balance = 0n] = await askBalances(this.#endpoint, [{ contract, tokenId, account }], height);
+    return balance > 0n;
+  }
+
+  async #compareDigests(height: number): Promise<void> {
+    const { followers, world } = this.#parts;
+    const digests: string[] = [];
+    const { hash } = await readBlock(world.chain, height);
+    for (const follower of followers) {
+      const { block, hash: atHash, digest } = await follower.digest();
+      if (block !== height || atHash !== hash) throw new Error(`${follower.name} has a digest of block ${block}`);
+      digests.push(digest);
+    }
+    this.#result.digests += 1;
+    if (new Set(digests).size > 1) this.#result.differentDigests.push(height);
+  }
+}
+
+type Checked = { height: number; orders: readonly SignedOrder[]; verdicts: ReadonlyMap<string, Verdict> };
+type HeldToken = { contract: string; tokenId: bigint; owner: string | null; isSingle: boolean };
+
+/** Steps until a block is mined: some actions only list. */
+async function mineStep(simulation: Simulation): Promise<void> {
+  const { chain } = simulation.world;
+  const before = await readHeight(chain);
+  while ((await readHeight(chain)) === before) await simulation.step();
+}
+
+/** `count` blocks of the run, each with its place in their order. */
+function drawBlocks({ options, random }: RunParts, count: number): Map<number, number> {
+  const first = Math.min(5, options.blocks - 1);
+  const blocks = Array.from({ length: options.blocks - first }, (_, index) => first + index);
+  const drawn = random.shuffle(blocks).slice(0, count);
+  return new Map(drawn.toSorted((a, b) => a - b).map((block, index) => [block, index]));
+}
+
+function summarize(durations: readonly number[]): RunResult['settledMs'] {
+  const sorted = durations.toSorted((a, b) => a - b).map(Math.round);
+  return { median: sorted[sorted.length >> 1] ?? 0, most: sorted.at(-1) ?? 0 };
+}
+
+function describeProgress({ blocks, listings, findings, kills, reorganisations }: RunResult): string {
+  return `${blocks} blocks, ${listings} listings, ${findings.length} findings, ${kills} kills, ${reorganisations} reorganisations`;
+}

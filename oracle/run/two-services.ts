@@ -1,0 +1,67 @@
+// The two services of a run: one on the embedded engine behind an endpoint that fails and lies now and then, and one on PostgreSQL that
+// reads the chain directly.
+
+import { rmSync } from 'node:fs';
+import { directoryWithDatabase } from '../../test/support/engines/empty-database.ts';
+import type { PostgresServer } from '../../test/support/engines/postgres-server.ts';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../../test/support/engines/postgres-server.ts';
+import type { FaultyEndpoint, RpcFault } from '../../test/support/chain/faulty-endpoint.ts';
+import { startFaultyEndpoint } from '../../test/support/chain/faulty-endpoint.ts';
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
+import type { FollowerOptions } from './followers.ts';
+
+export type TwoServices = {
+  settings(chainUrl: string): Promise<FollowerOptions[]>;
+  /** How often each fault corrupted a response. */
+  faults(): Record<string, number>;
+  close(): Promise<void>;
+};
+
+/** Faults that are noticed at once. Others, such as an endpoint that stalls, only make a run slower. */
+const FAULTS: readonly RpcFault[] = [
+  'error',
+  'nulls',
+  'wrong-types',
+  'wrong-id',
+  'lagging',
+  'removed-log',
+  'foreign-log',
+  'outside-log',
+  'wrong-block-hash',
+  'malformed-log',
+  'duplicated-log',
+  'shuffled-logs',
+  'omitted-logs',
+];
+
+/** Without PostgreSQL on this machine, both services use the embedded engine. */
+export function createTwoServices(options: { seed: number; faultShare: number }): TwoServices {
+  const endpoints: FaultyEndpoint[] = [];
+  const directories: string[] = [];
+  let server: PostgresServer | null = null;
+  const embedded = async () => {
+    const dir = await directoryWithDatabase();
+    directories.push(dir);
+    return { DATA_DIR: dir };
+  };
+  return {
+    settings: async (chainUrl) => {
+      const endpoint = await startFaultyEndpoint(chainUrl, { ...options, faults: FAULTS });
+      endpoints.push(endpoint);
+      if (canRunPostgres()) server = await startPostgres();
+      const second = server
+        ? { DATA_DIR: temporaryDirectory(), DATABASE_URL: await createTestDatabase(server.url) }
+        : await embedded();
+      return [
+        { name: 'embedded', settings: { ...(await embedded()), RPC_URL_ETHEREUM: `${endpoint.url},${chainUrl}` } },
+        { name: server ? 'postgresql' : 'embedded 2', settings: { ...second, RPC_URL_ETHEREUM: chainUrl } },
+      ];
+    },
+    faults: () => endpoints[0]?.counts ?? {},
+    close: async () => {
+      await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+      await server?.discard();
+      for (const dir of directories) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,135 @@
+// Encodes the contract calls of the oracle. Written for the oracle alone: it shares no code with the service, whose reading of orders
+// it checks. test/oracle/seaport-calls.test.ts compares the encoding with that of viem.
+
+import type { Hex } from './rpc.ts';
+
+/** The parameters and the signature of a Seaport order, as a wallet sends them to a marketplace: integers as text or numbers. */
+export type SeaportTerms = { parameters: Readonly<Record<string, unknown>>; signature: string };
+
+/** The units that a call buys, as a fraction of the order. */
+export type Fraction = { numerator: bigint; denominator: bigint };
+
+const SELECTOR = {
+  fulfillAdvancedOrder: 'e7acab24',
+  getOrderStatus: '46423aa7',
+  getCounter: 'f07ec373',
+  ownerOf: '6352211e',
+  balanceOf: '00fdd58e',
+  isApprovedForAll: 'e985e9c5',
+  getApproved: '081812fc',
+} as const;
+
+const NATIVE = 0;
+const ERC20 = 1;
+
+/** A value of the ABI. `dynamic` values stand at the end of their tuple, and the tuple has their position. */
+type Part = { words: string; dynamic: boolean };
+
+/** The call with which the sender buys a fraction of an order for itself. */
+export function encodeFulfilment({ parameters, signature }: SeaportTerms, fraction: Fraction): Hex {
+  const order = tuple([
+    encodeParameters(parameters),
+    word(fraction.numerator),
+    word(fraction.denominator),
+    bytes(signature),
+    bytes('0x'),
+  ]);
+  const noResolvers: Part = { words: word(0n).words, dynamic: true };
+  // The last two words: the buyer uses no conduit, and receives the tokens itself.
+  return call('fulfillAdvancedOrder', tuple([order, noResolvers, word(0n), word(0n)]));
+}
+
+export const encodeOrderStatus = (orderHash: string): Hex => call('getOrderStatus', word(orderHash));
+export const encodeCounter = (offerer: string): Hex => call('getCounter', word(offerer));
+export const encodeOwnerOf = (tokenId: bigint): Hex => call('ownerOf', word(tokenId));
+export const encodeBalanceOf = (account: string, tokenId: bigint): Hex =>
+  call('balanceOf', tuple([word(account), word(tokenId)]));
+export const encodeApprovedForAll = (owner: string, operator: string): Hex =>
+  call('isApprovedForAll', tuple([word(owner), word(operator)]));
+export const encodeApproved = (tokenId: bigint): Hex => call('getApproved', word(tokenId));
+
+/** The native amount that a buyer has to send at most. Seaport sends back what it does not need. */
+export function nativePriceOf(parameters: SeaportTerms['parameters']): bigint {
+  return sumOf(paymentsOf(parameters).filter((item) => Number(item['itemType']) === NATIVE));
+}
+
+/** The addresses of the ERC-20 currencies in which an order is paid. */
+export function currenciesOf(parameters: SeaportTerms['parameters']): string[] {
+  const paid = paymentsOf(parameters).filter((item) => Number(item['itemType']) === ERC20);
+  return [...new Set(paid.map((item) => String(item['token']).toLowerCase()))];
+}
+
+/** The words of a result, each as an integer. */
+export function decodeWords(result: Hex): bigint[] {
+  const words = result.slice(2).match(/.{64}/g) ?? [];
+  return words.map((each) => BigInt(`0x${each}`));
+}
+
+/** An address as a result word has it. */
+export function toAddress(value: bigint): string {
+  return `0x${value.toString(16).padStart(40, '0').slice(-40)}`;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+const paymentsOf = (parameters: SeaportTerms['parameters']) => parameters['consideration'] as readonly Item[];
+
+function sumOf(items: readonly Item[]): bigint {
+  let sum = 0n;
+  for (const { startAmount, endAmount } of items) {
+    const [start, end] = [BigInt(String(startAmount)), BigInt(String(endAmount))];
+    sum += start > end ? start : end;
+  }
+  return sum;
+}
+
+const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'] as const;
+
+function encodeParameters(parameters: SeaportTerms['parameters']): Part {
+  const field = (name: string) => word(String(parameters[name]));
+  const consideration = paymentsOf(parameters);
+  return tuple([
+    field('offerer'),
+    field('zone'),
+    items(parameters['offer'] as readonly Item[], ITEM_FIELDS),
+    items(consideration, [...ITEM_FIELDS, 'recipient']),
+    field('orderType'),
+    field('startTime'),
+    field('endTime'),
+    field('zoneHash'),
+    field('salt'),
+    field('conduitKey'),
+    word(BigInt(consideration.length)),
+  ]);
+}
+
+function items(list: readonly Item[], fields: readonly string[]): Part {
+  const words = list.flatMap((item) => fields.map((name) => word(String(item[name])).words));
+  return { words: word(BigInt(list.length)).words + words.join(''), dynamic: true };
+}
+
+function bytes(text: string): Part {
+  const digits = text.slice(2);
+  const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, '0');
+  return { words: word(BigInt(digits.length / 2)).words + padded, dynamic: true };
+}
+
+/** `value`: an integer, or its text in decimal or with 0x. */
+function word(value: bigint | string): Part {
+  return { words: BigInt(value).toString(16).padStart(64, '0'), dynamic: false };
+}
+
+function tuple(parts: readonly Part[]): Part {
+  const headBytes = parts.reduce((sum, { dynamic, words }) => sum + (dynamic ? 32 : words.length / 2), 0);
+  let head = '';
+  let tail = '';
+  for (const { words, dynamic } of parts) {
+    head += dynamic ? word(BigInt(headBytes + tail.length / 2)).words : words;
+    if (dynamic) tail += words;
+  }
+  return { words: head + tail, dynamic: tail !== '' };
+}
+
+function call(name: keyof typeof SELECTOR, { words }: Part): Hex {
+  return `0x${SELECTOR[name]}${words}`;
+}

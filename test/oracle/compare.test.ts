@@ -1,0 +1,129 @@
+// What the oracle reports when a service serves something else than the chain allows.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ComparedCollection } from '../../oracle/compare.ts';
+import { compareListings } from '../../oracle/compare.ts';
+import type { ServedListing } from '../../oracle/served.ts';
+import { WINDOW_SIZE } from '../../oracle/served.ts';
+import type { SignedOrder } from '../../oracle/signed-order.ts';
+
+const NOW = 1_800_000_000_000;
+const SELLER = `0x${'a1'.repeat(20)}`;
+
+type Part = Partial<Pick<SignedOrder, 'book' | 'price' | 'expiresAt'>> & { fillable?: boolean | null };
+
+/** An order of token `tokenId`. Its key is `book tokenId price`. */
+function orderOf(tokenId: number, part: Part = {}): [SignedOrder, boolean | null] {
+  const { book = 'own', price = 100n, expiresAt = NOW + 60_000, fillable = true } = part;
+  const order: SignedOrder = {
+    key: `${book} ${tokenId} ${price}`,
+    book,
+    collectionId: 'c',
+    contract: '0x01',
+    tokenId: BigInt(tokenId),
+    standard: 'erc721',
+    seller: SELLER,
+    price,
+    expiresAt,
+    protocol: '0x02',
+    hash: '0x03',
+    units: 1n,
+    terms: null,
+    counter: 0n,
+    operator: '0x02',
+  };
+  return [order, fillable];
+}
+
+function rowOf(tokenId: number, { book = 'own', price = 100n }: Part = {}): ServedListing {
+  const source = book === 'own' ? null : 'opensea';
+  return {
+    orderId: String(tokenId),
+    source,
+    tokenId: String(tokenId),
+    seller: SELLER,
+    price: price ?? 0n,
+    expiresAt: null,
+  };
+}
+
+function compare(orders: readonly [SignedOrder, boolean | null][], rows: readonly ServedListing[]) {
+  const compared: ComparedCollection = {
+    collectionId: 'c',
+    rows,
+    orders: orders.map(([order]) => order),
+    verdicts: new Map(orders.map(([{ key }, fillable]) => [key, { fillable, reason: 'asked' }])),
+    keyOf: ({ source, tokenId, price }) => `${source === null ? 'own' : 'mirror'} ${tokenId} ${price}`,
+    readFrom: NOW,
+    readTo: NOW + 10,
+  };
+  return compareListings(compared);
+}
+
+const findingsOf = (...input: Parameters<typeof compare>) =>
+  compare(...input).findings.map(({ kind, asset }) => `${kind} ${asset}`);
+
+describe('the oracle reports', () => {
+  test('nothing when each asset with a fillable order is served once, and nothing else', () => {
+    const orders = [orderOf(1), orderOf(2, { book: 'mirror', price: 200n }), orderOf(3, { fillable: false })];
+    const compared = compare(orders, [rowOf(1), rowOf(2, { book: 'mirror', price: 200n })]);
+    assert.deepEqual([compared.findings, compared.listings, compared.rightlyAbsent], [[], 2, 1]);
+  });
+
+  test('a served listing that cannot be filled', () => {
+    assert.deepEqual(findingsOf([orderOf(1, { fillable: false })], [rowOf(1)]), ['phantom 1']);
+  });
+
+  test('a served listing that has expired, although the chain would still fill it at the time of its block', () => {
+    assert.deepEqual(findingsOf([orderOf(1, { expiresAt: NOW - 5_000 })], [rowOf(1)]), ['phantom 1']);
+  });
+
+  test('an asset with a fillable order that is not served', () => {
+    assert.deepEqual(findingsOf([orderOf(1), orderOf(2, { book: 'mirror' })], [rowOf(2, { book: 'mirror' })]), [
+      'hidden 1',
+    ]);
+  });
+
+  test('a listing that is none of the known orders', () => {
+    assert.deepEqual(findingsOf([orderOf(1)], [rowOf(1), rowOf(2)]), ['unknown 2']);
+  });
+
+  test('a mirrored listing in the place of an own one, also when the mirrored one is cheaper', () => {
+    const orders = [orderOf(1, { price: 200n }), orderOf(1, { book: 'mirror' })];
+    assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror' })]), ['wrong 1']);
+  });
+
+  test('a mirrored listing that is not the cheapest of its asset', () => {
+    const orders = [orderOf(1, { book: 'mirror', price: 200n }), orderOf(1, { book: 'mirror' })];
+    assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror', price: 200n })]), ['wrong 1']);
+  });
+
+  test('an asset that is served twice, and a row after a higher price', () => {
+    const orders = [orderOf(1, { price: 300n }), orderOf(2, { price: 200n })];
+    assert.deepEqual(findingsOf(orders, [rowOf(1, { price: 300n }), rowOf(2, { price: 200n })]), ['wrong 2']);
+    const row = rowOf(2, { price: 200n });
+    assert.deepEqual(findingsOf([orderOf(2, { price: 200n })], [row, row]), ['wrong 2']);
+  });
+});
+
+describe('the oracle accepts', () => {
+  test('either answer for an order that expires while the rows are read', () => {
+    const order = orderOf(1, { expiresAt: NOW + 5 });
+    assert.deepEqual(findingsOf([order], [rowOf(1)]), []);
+    assert.deepEqual(findingsOf([order], []), []);
+    assert.equal(compare([order], []).undecided, 1);
+  });
+
+  test('either answer for an order about which nothing is known', () => {
+    const order = orderOf(1, { fillable: null });
+    assert.deepEqual([findingsOf([order], [rowOf(1)]), findingsOf([order], [])], [[], []]);
+  });
+
+  test('the absence of an asset that is dearer than a full window', () => {
+    const orders = Array.from({ length: WINDOW_SIZE }, (_, index) => orderOf(index));
+    const rows = orders.map((_, index) => rowOf(index));
+    assert.deepEqual(findingsOf([...orders, orderOf(WINDOW_SIZE, { price: 101n })], rows), []);
+    assert.deepEqual(findingsOf([...orders, orderOf(WINDOW_SIZE, { price: 99n })], rows), [`hidden ${WINDOW_SIZE}`]);
+  });
+});

@@ -1,0 +1,46 @@
+// A small run of the oracle: two services follow a local chain through kills and reorganisations, and after each block everything that
+// they list is compared with the chain. `npm run oracle` is the long one. ORACLE_SEED selects another course of events.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeResult } from '../../oracle/run/report.ts';
+import { runOracle } from '../../oracle/run/run.ts';
+import { createTwoServices } from '../../oracle/run/two-services.ts';
+
+const SEED = Number(process.env['ORACLE_SEED'] ?? 1);
+const FAULT_SHARE = 0.02;
+const KILLS = 2;
+const REORGANISATIONS = 6;
+const REORG_DEPTH_MAX = 6;
+const BLOCKS = 40;
+const ORDERS = 40;
+/** The orders of the own book alone. */
+const MIRROR_SHARE = 0;
+
+test('at every block two services list exactly the orders that the chain can fill, and have the same digest', async (t) => {
+  const services = createTwoServices({ seed: SEED, faultShare: FAULT_SHARE });
+  try {
+    const result = await runOracle({
+      seed: SEED,
+      blocks: BLOCKS,
+      orders: ORDERS,
+      mirrorShare: MIRROR_SHARE,
+      kills: KILLS,
+      reorganisations: REORGANISATIONS,
+      reorgDepthMax: REORG_DEPTH_MAX,
+      followers: services.settings,
+    });
+    for (const line of describeResult(result).trim().split('\n')) t.diagnostic(line);
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(result.differentDigests, []);
+    const { blocks, digests, kills, reorganisations, deepest } = result;
+    assert.deepEqual(
+      { blocks, digests, kills, reorganisations, deepest },
+      { blocks: BLOCKS, digests: BLOCKS, kills: KILLS, reorganisations: REORGANISATIONS, deepest: REORG_DEPTH_MAX },
+    );
+    assert.ok(result.fillable.least >= ORDERS / 2, 'there are orders that can be filled at every block');
+    assert.ok(result.rightlyAbsent > 0, 'there are orders that cannot be filled');
+  } finally {
+    await services.close();
+  }
+});
