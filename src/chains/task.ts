@@ -8,9 +8,9 @@ import { backoffMs } from '../resilience/backoff.ts';
 import { NOTHING } from '../tasks/task.ts';
 import { backfillOnce } from './backfill.ts';
 import type { ChainContext } from './context.ts';
+import { projectAndCover } from './coverage.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 import { followOnce } from './follower.ts';
-import { projectNext } from './projection.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 
 /** The deadline of a run. A run lasts until its process ends or loses the lease, or until this deadline; then the next run starts. */
@@ -93,6 +93,6 @@ async function follow(context: ChainContext, reader: ChainReader, report: Report
 }
 
 async function project(context: ChainContext, { chain }: ChainReader): Promise<StepResult> {
-  const changed = await projectNext({ ...context, chain });
+  const changed = await projectAndCover({ ...context, chain });
   return { changed: changed ?? new Set(), more: changed !== null };
 }

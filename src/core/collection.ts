@@ -19,6 +19,8 @@ export type Collection = {
   tokenStandard: string | null;
   royaltyBps: number | null;
   launched: boolean;
+  /** True when the imported tokens are all tokens of the collection, with their owners. */
+  tokensComplete: boolean;
   /** Milliseconds since the epoch. */
   createdAt: number;
   snapshot: CollectionSnapshot;

@@ -171,6 +171,7 @@ create table main.collection (
   snapshot_volume double precision,
   snapshot_supply bigint,
   snapshot_owners bigint,
+  tokens_complete boolean default false not null,
   constraint collection_royalty_bps_check CHECK (((royalty_bps >= 0) AND (royalty_bps <= 10000))),
   constraint collection_snapshot_floor_raw_check CHECK ((snapshot_floor_raw >= (0)::numeric)),
   constraint collection_snapshot_owners_check CHECK ((snapshot_owners >= 0)),
@@ -436,6 +437,8 @@ create schema indexer;
 create table indexer.chain_cursor (
   chain text collate "C" not null,
   seq bigint not null,
+  covered_to timestamp with time zone,
+  covered_revision bigint,
   constraint chain_cursor_pkey PRIMARY KEY (chain)
 );
 
@@ -500,7 +503,7 @@ create table indexer.coverage (
   from_time timestamp with time zone,
   to_time timestamp with time zone not null,
   constraint coverage_kind_check CHECK ((kind = ANY (ARRAY['chain'::text, 'scan'::text, 'imported'::text]))),
-  constraint coverage_subject_check CHECK ((subject = ANY (ARRAY['listings'::text, 'sales'::text, 'tokens'::text]))),
+  constraint coverage_subject_check CHECK ((subject = ANY (ARRAY['listings'::text, 'sales'::text, 'tokens'::text, 'owners'::text]))),
   constraint coverage_pkey PRIMARY KEY (collection_id, subject, source)
 );
 

@@ -173,6 +173,7 @@ async function ingestAndCount(
   await ingestBatch(context, records, {
     now: context.clock(),
     dryRun: options.dryRun ?? false,
+    isImport: true,
     ...(options.importer && { importer: options.importer }),
     onIngested: (part) => {
       counter.addStored(part.counts);

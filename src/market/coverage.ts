@@ -16,6 +16,6 @@ export async function saveCoverage(
       tx,
       coverage.map(({ collectionId }) => collectionId),
     );
-    for (const row of coverage) await upsertCoverage(tx, row);
+    await upsertCoverage(tx, coverage);
   });
 }

@@ -164,7 +164,12 @@ export class Ingester {
       // seen, so that a listing that was stored before the order is retired.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
-    await ingestBatch(this.#context, records, { now: this.#context.clock(), dryRun: false, onIngested });
+    await ingestBatch(this.#context, records, {
+      now: this.#context.clock(),
+      dryRun: false,
+      isImport: false,
+      onIngested,
+    });
     this.#see(records.filter(({ line }) => !notMirrored.has(line)));
   }
 

@@ -79,7 +79,8 @@ forEachEngine('coverage', (engine) => {
   };
   const covered = async (collectionId: string) => {
     const rows = await db.query(
-      `select subject, source, kind, from_time, to_time from indexer.coverage where collection_id = $1 order by subject`,
+      `select subject, source, kind, from_time, to_time from indexer.coverage
+       where collection_id = $1 and kind = 'scan' order by subject`,
       [collectionId],
     );
     return rows.map((row) => [

@@ -7,6 +7,8 @@ import type { Database, Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
+import type { CollectionCoverage } from '../../market/queries/coverage.ts';
+import { upsertCoverage } from '../../market/queries/coverage.ts';
 import { lockFigures, refreshListedAssets } from '../../market/queries/figures.ts';
 import { updateListingsOfEndedOrders, upsertListings } from '../../market/queries/listing-writes.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
@@ -44,6 +46,8 @@ export type IngestOptions = {
   now: number;
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
+  /** True for an import, whose sales and listings are complete because the operator is the authority for them. False for a worker. */
+  isImport: boolean;
   importer?: Importer;
   /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
   onIngested: (part: IngestedPart) => void;
@@ -111,7 +115,7 @@ async function ingestPrimaryPart(
 async function ingestIndexedPart(
   { indexer }: IngestContext,
   indexed: readonly NumberedRecord[],
-  { known, dryRun, now }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now'>,
+  { known, dryRun, now, isImport }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now' | 'isImport'>,
 ): Promise<IngestedPart> {
   const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
   const ownOrderLines = indexed.flatMap(({ line, record }) => {
@@ -120,7 +124,7 @@ async function ingestIndexedPart(
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
-  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, now));
+  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, { now, isImport }));
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
   return { counts, rejections, ownOrderLines };
@@ -171,7 +175,7 @@ function toLineRejections(
 async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  now: number,
+  { now, isImport }: Pick<IngestOptions, 'now' | 'isImport'>,
 ): Promise<Map<RecordKind, UpsertCounts>> {
   await lockFigures(
     tx,
@@ -185,9 +189,21 @@ async function writeIndexed(
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
   counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
+  if (isImport) await upsertCoverage(tx, toImportedCoverage(records, now));
   await refreshListedAssets(tx, [...listings, ...ended], now);
   return counts;
 }
+
+/** The sales and listings of collections that an import has covered up to now. */
+function toImportedCoverage(records: readonly NumberedRecord[], now: number): CollectionCoverage[] {
+  const subjects = { sale: 'sales', listing: 'listings' } as const;
+  return Object.entries(subjects).flatMap(([kind, subject]) => {
+    const ids = new Set(records.flatMap(({ record }) => (record.kind === kind ? (collectionIdOf(record) ?? []) : [])));
+    return [...ids].map((collectionId) => ({ ...IMPORTED, collectionId, subject, to: now }));
+  });
+}
+
+const IMPORTED = { source: 'import', kind: 'imported', from: null } as const;
 
 function rowsOf<K extends RecordKind>(records: readonly NumberedRecord[], kind: K): RowOf<K>[] {
   return records.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));

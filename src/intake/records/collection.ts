@@ -48,6 +48,7 @@ export function parseCollectionRecord(context: RecordContext, fields: Fields): C
     tokenStandard: readText(fields, 'tokenStandard'),
     royaltyBps: readInteger(fields, 'royaltyBps', { max: BASIS_POINTS_MAX }),
     launched: readBoolean(fields, 'launched'),
+    tokensComplete: readBoolean(fields, 'tokensComplete'),
     createdAt: readTimestamp(fields, 'createdAt'),
     snapshot: {
       floorRaw: readAmount(snapshot, 'floorRaw'),
@@ -108,10 +109,14 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
   };
 }
 
-/** The time of an observation, and whether the record has it. A record without a time is of the present. */
+/**
+ * The time of an observation, and whether the record has it. A record without a time is of the present. So is a record with a time in
+ * the future: that time cannot be right, and would keep the record from growing old.
+ */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');
-  return { at: at ?? context.now(), atReported: at !== null };
+  const now = context.now();
+  return at === null || at > now ? { at: now, atReported: false } : { at, atReported: true };
 }
 
 function readAddressOfAnyChain(fields: Fields): Address | null {

@@ -19,6 +19,7 @@ export const KIND_FIELDS = {
     royaltyBps: 'number',
     launched: 'boolean',
     createdAt: 'text',
+    tokensComplete: 'boolean',
     'snapshot.floorRaw': 'text',
     'snapshot.volumeAllTime': 'number',
     'snapshot.supply': 'number',

@@ -21,7 +21,7 @@ import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
 import { insertCatalogChanges } from './catalog.ts';
 
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
-  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners`;
+  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete`;
 
 const decodeRecord = rowDecoder('collection', {
   id: text,
@@ -36,6 +36,7 @@ const decodeRecord = rowDecoder('collection', {
   royaltyBps: column('royalty_bps', nullable(integer)),
   launched: boolean,
   createdAt: column('created_at', timestamp),
+  tokensComplete: column('tokens_complete', boolean),
 });
 const decodeSnapshot: (row: Row) => CollectionSnapshot = rowDecoder('collection', {
   floorRaw: column('snapshot_floor_raw', nullable(amount)),
@@ -120,6 +121,7 @@ export type CollectionChange = {
   tokenStandard: string | null;
   royaltyBps: number | null;
   launched: boolean | null;
+  tokensComplete: boolean | null;
   createdAt: number | null;
   snapshot: CollectionSnapshot;
 };
@@ -151,7 +153,9 @@ export async function upsertCollections(
   if (inserts.length > 0) {
     await tx.query(
       `insert into main.collection (${COLUMNS})
-       select ${COLUMNS.replace('launched', 'coalesce(launched, false)').replace('created_at', 'coalesce(created_at, $2)')}
+       select ${COLUMNS.replace('launched', 'coalesce(launched, false)')
+         .replace('tokens_complete', 'coalesce(tokens_complete, false)')
+         .replace('created_at', 'coalesce(created_at, $2)')}
        from json_to_recordset($1::json) as incoming (${COLUMN_TYPES})`,
       [JSON.stringify(inserts.map(toColumns)), new Date(now)],
     );
@@ -218,7 +222,7 @@ function claimNames(names: NameIndex, change: CollectionChange): string | null {
 const MERGED = COLUMNS.split(/,\s*/).filter((name) => name !== 'id');
 const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, name text, image text, banner text,
   description text, token_standard text, royalty_bps integer, launched boolean, created_at timestamptz,
-  snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint`;
+  snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint, tokens_complete boolean`;
 
 /** Returns the ids of the rows that changed. */
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<string[]> {
@@ -264,6 +268,7 @@ function toColumns(change: CollectionChange): Record<string, unknown> {
     token_standard: change.tokenStandard,
     royalty_bps: change.royaltyBps,
     launched: change.launched,
+    tokens_complete: change.tokensComplete,
     created_at: change.createdAt === null ? null : toTimestamp(change.createdAt),
     snapshot_floor_raw: change.snapshot.floorRaw?.toString(),
     snapshot_volume: change.snapshot.volumeAllTime,

@@ -1,9 +1,62 @@
 // Which part of a collection's history each source has covered without a gap. Indexer database.
 
-import type { Queryable } from '../../database/port.ts';
-import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
-import type { Coverage } from '../provenance/coverage.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import {
+  column,
+  decimal,
+  list,
+  nullable,
+  object,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import type { Coverage, CoverageSubject } from '../provenance/coverage.ts';
 import { COVERAGE_KINDS, COVERAGE_SUBJECTS } from '../provenance/coverage.ts';
+
+/**
+ * An SQL expression: the coverage of a collection as a JSON array, which `coverageList` decodes. `collectionId` is an SQL expression.
+ * The coverage of a chain ends where the chain's log ends that has been written into this database.
+ */
+export function coverageSql(collectionId: string, subjects: readonly CoverageSubject[]): string {
+  const names = subjects.map((subject) => `'${subject}'`).join(', ');
+  return `(select coalesce(json_agg(json_build_object('subject', covered.subject, 'source', covered.source, 'kind', covered.kind,
+      'from', round(extract(epoch from covered.from_time) * 1000),
+      'to', round(extract(epoch from coalesce(chain.covered_to, covered.to_time)) * 1000)) order by covered.source), '[]')
+    from indexer.coverage as covered
+    left join indexer.chain_cursor as chain on covered.kind = 'chain' and chain.chain = covered.source
+    where covered.collection_id = ${collectionId} and covered.subject in (${names}))`;
+}
+
+export const coverageList = list(
+  object({
+    subject: oneOf(COVERAGE_SUBJECTS),
+    source: text,
+    kind: oneOf(COVERAGE_KINDS),
+    from: nullable(decimal),
+    to: decimal,
+  }),
+);
+
+const decodeCoverages: (row: Row) => { id: string; coverage: Coverage[] } = rowDecoder('coverage', {
+  id: text,
+  coverage: coverageList,
+});
+
+/** The coverage of each of the given collections, by id. */
+export async function listCoverage(
+  db: Queryable,
+  collectionIds: readonly string[],
+  subjects: readonly CoverageSubject[],
+): Promise<Map<string, Coverage[]>> {
+  const rows = await db.query(
+    `select wanted.id, ${coverageSql('wanted.id', subjects)} as coverage from unnest($1::text[]) as wanted (id)`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeCoverages).map(({ id, coverage }) => [id, coverage]));
+}
 
 export type CollectionCoverage = Coverage & { collectionId: string };
 
@@ -28,14 +81,91 @@ export async function findCoverage(
   return row ? decodeCoverage(row) : null;
 }
 
-/** Stores what a source has covered, in place of what was stored for this source. */
-export async function upsertCoverage(tx: Queryable, coverage: CollectionCoverage): Promise<void> {
-  const { collectionId, subject, source, kind, from, to } = coverage;
+/** Stores what sources have covered, in place of what was stored for these sources. */
+export async function upsertCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
+  if (coverage.length === 0) return;
+  const keyOf = ({ collectionId, subject, source }: CollectionCoverage) => `${collectionId} ${subject} ${source}`;
+  const rows = coverage.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   await tx.query(
     `insert into indexer.coverage (collection_id, subject, source, kind, from_time, to_time)
-     values ($1, $2, $3, $4, $5, $6)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
      on conflict (collection_id, subject, source) do update
        set kind = excluded.kind, from_time = excluded.from_time, to_time = excluded.to_time`,
-    [collectionId, subject, source, kind, from === null ? null : new Date(from), new Date(to)],
+    [
+      rows.map((row) => row.collectionId),
+      rows.map((row) => row.subject),
+      rows.map((row) => row.source),
+      rows.map((row) => row.kind),
+      rows.map((row) => (row.from === null ? null : new Date(row.from))),
+      rows.map((row) => new Date(row.to)),
+    ],
+  );
+}
+
+/** Deletes what a source has covered of a collection, because the source is no longer read. */
+export async function deleteCoverage(
+  tx: Queryable,
+  { collectionIds, source }: { collectionIds: readonly string[]; source: string },
+): Promise<void> {
+  await tx.query(`delete from indexer.coverage where source = $2 and collection_id = any($1)`, [collectionIds, source]);
+}
+
+/** How far a chain's log has been written into this database. Times in milliseconds; null before the first time. */
+export type ChainCoverage = { to: number | null; revision: number | null };
+
+const decodeChainCoverage = rowDecoder('indexer.chain_cursor', {
+  to: column('covered_to', nullable(timestamp)),
+  revision: column('covered_revision', nullable(safeInteger)),
+});
+
+export async function findChainCoverage(db: Queryable, chain: string): Promise<ChainCoverage> {
+  const [row] = await db.query(`select covered_to, covered_revision from indexer.chain_cursor where chain = $1`, [
+    chain,
+  ]);
+  return row ? decodeChainCoverage(row) : { to: null, revision: null };
+}
+
+export async function updateChainCoverage(
+  tx: Queryable,
+  chain: string,
+  { to, revision }: { to: number; revision: number },
+): Promise<void> {
+  await tx.query(
+    `insert into indexer.chain_cursor as stored (chain, seq, covered_to, covered_revision) values ($1, 0, $2, $3)
+     on conflict (chain) do update set covered_to = excluded.covered_to, covered_revision = excluded.covered_revision`,
+    [chain, new Date(to), revision],
+  );
+}
+
+const decodeCollectionId = rowDecoder('coverage', { collectionId: column('collection_id', text) });
+
+/** The collections that a chain covers. */
+export async function listChainCovered(db: Queryable, chain: string): Promise<string[]> {
+  const rows = await db.query(
+    `select collection_id from indexer.coverage where source = $1 and kind = 'chain' and subject = 'sales'`,
+    [chain],
+  );
+  return rows.map((row) => decodeCollectionId(row).collectionId);
+}
+
+/**
+ * Stores that a chain covers the sales, tokens and owners of collections. The owners of a collection with editions (ERC-1155) count only
+ * when its holders were read from the chain.
+ */
+export async function insertChainCovered(
+  tx: Queryable,
+  chain: string,
+  { collections, to }: { collections: readonly { collectionId: string; hasEditions: boolean }[]; to: number },
+): Promise<void> {
+  await tx.query(
+    `insert into indexer.coverage (collection_id, subject, source, kind, to_time)
+     select joined.collection_id, subject, $1, 'chain', $4
+     from unnest($2::text[], $3::boolean[]) as joined (collection_id, has_editions)
+     cross join unnest(array['sales', 'tokens', 'owners']) as subject
+     where subject <> 'owners' or not has_editions or exists (
+       select from indexer.collection_figures as figures
+       where figures.collection_id = joined.collection_id and figures.has_editions)
+     on conflict (collection_id, subject, source) do update set kind = excluded.kind, from_time = null, to_time = excluded.to_time`,
+    [chain, collections.map((one) => one.collectionId), collections.map((one) => one.hasEditions), new Date(to)],
   );
 }

@@ -16,7 +16,7 @@ export type ObservedRecord = { collectionId: string; at: number; atReported: boo
 
 /**
  * A record replaces all columns of the stored record of its collection, unless the stored one is newer. A record without a time
- * whose columns equal the stored ones changes nothing: importing such a record again leaves the stored time.
+ * whose columns equal the stored ones counts as unchanged. It confirms them, so that they are of the time of the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,
@@ -56,7 +56,12 @@ export function upsertNewest<R extends ObservedRecord>(
         set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}, at = excluded.at
       where excluded.at >= stored.at
         and (${columnsOf('stored', names)}, stored.at) is distinct from (${columnsOf('excluded', names)}, excluded.at)
-      returning (xmax = 0) as inserted)`,
+      returning (xmax = 0) as inserted
+      ), confirmed as (
+        update indexer.${table} as stored set at = excluded.at
+        from json_to_recordset($1::json) as excluded (collection_id text, at timestamptz, at_reported boolean, ${types})
+        where not at_reported and excluded.collection_id = stored.collection_id and excluded.at > stored.at
+          and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))`,
   });
 }
 

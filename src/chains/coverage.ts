@@ -1,0 +1,60 @@
+// Records in the indexer which collections a chain covers, and up to which time: the collections that are part of the chain's live
+// stream, up to the last block whose events have been written into the indexer.
+
+import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
+import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
+import { listFollows } from '../follows/queries/follows.ts';
+import {
+  deleteCoverage,
+  findChainCoverage,
+  insertChainCovered,
+  listChainCovered,
+  updateChainCoverage,
+} from '../market/queries/coverage.ts';
+import type { ProjectionContext } from './projection.ts';
+import { projectNext } from './projection.ts';
+
+type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain'>;
+
+/** The stored time is updated once it is this far behind, so that not every block writes a row. */
+const STEP_MS = 15_000;
+
+/**
+ * Writes the next batch of the chain's log into the indexer, like `projectNext`. When there is no further batch, the indexer has all
+ * events up to the chain's cursor as it was before, and the coverage is updated.
+ */
+export async function projectAndCover(context: ProjectionContext): Promise<Set<string> | null> {
+  // Read first: events that are added later may be missing from the indexer.
+  const cursor = await findChainCursor(context.main, context.chain.id);
+  const changed = await projectNext(context);
+  if (changed !== null || !cursor) return changed;
+  const covered = await cover(context, cursor);
+  return covered.size > 0 ? covered : null;
+}
+
+/** Returns the collections whose coverage began or ended. */
+async function cover({ main, indexer, chain }: CoverageContext, cursor: ChainCursor): Promise<Set<string>> {
+  const { time: to, revision } = cursor;
+  const stored = await findChainCoverage(indexer, chain.id);
+  const isNew = stored.revision !== revision;
+  if (!isNew && stored.to !== null && Math.abs(to - stored.to) < STEP_MS) return new Set();
+  if (!isNew) {
+    await updateChainCoverage(indexer, chain.id, { to, revision });
+    return new Set();
+  }
+  const joined = (await listFollows(main, chain.id)).filter((follow) => follow.joined);
+  const joinedIds = new Set(joined.map((follow) => follow.collectionId));
+  return indexer.transaction(async (tx) => {
+    await updateChainCoverage(tx, chain.id, { to, revision });
+    const covered = new Set(await listChainCovered(tx, chain.id));
+    const added = joined.filter((follow) => !covered.has(follow.collectionId));
+    const removed = [...covered].filter((id) => !joinedIds.has(id));
+    await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
+    const collections = added.map(({ collectionId, standard }) => ({
+      collectionId,
+      hasEditions: standard === 'erc1155',
+    }));
+    await insertChainCovered(tx, chain.id, { collections, to });
+    return new Set([...removed, ...collections.map((one) => one.collectionId)]);
+  });
+}

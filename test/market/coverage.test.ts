@@ -1,0 +1,52 @@
+// The coverage that imports store.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { Ingester } from '../../src/upstreams/ingester.ts';
+import { listCoverage } from '../../src/market/queries/coverage.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import {
+  EVM,
+  NOW,
+  emptyTables,
+  ingest,
+  listing,
+  runImport,
+  sale,
+  toContext,
+  toNdjson,
+  token,
+} from '../support/service/intake.ts';
+
+const COLLECTION = `ethereum_${EVM}`;
+forEachEngine('coverage of imports', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const stored = async () => {
+    const found = await listCoverage(db, [COLLECTION], ['listings', 'sales', 'tokens', 'owners']);
+    return (found.get(COLLECTION) ?? []).map(({ subject, source, from, to }) => [
+      subject,
+      source,
+      from === null ? null : from - NOW,
+      to - NOW,
+    ]);
+  };
+
+  test('of imported sales and listings is complete up to the import, and there is none of imported tokens', async () => {
+    await ingest(db, sale(), token());
+    assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
+    await ingest(db, listing());
+    assert.deepEqual(new Set((await stored()).map(String)), new Set(['listings,import,,0', 'sales,import,,0']));
+  });
+
+  test('is not written by a dry run, nor by records that a worker read from a vendor', async () => {
+    await runImport(toContext(db), toNdjson([sale(), listing()]), { dryRun: true });
+    await new Ingester(toContext(db)).ingest([sale(), listing()]);
+    assert.deepEqual(await stored(), []);
+  });
+});
