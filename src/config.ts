@@ -112,7 +112,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'mercat',
     form: '2 to 16 characters, each a-z or 0-9',
     meaning:
-      "The name of the service. In upper case it is the source of the service's own listings and sales. It is the prefix of its own Solana order ids, its API keys and its keys in Redis.",
+      "The name of the service. In upper case it is the value of `source` in the service's own listings and sales. It is the prefix of its own Solana order ids, its API keys and its keys in Redis.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
   },
   extraChain: {

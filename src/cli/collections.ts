@@ -11,7 +11,7 @@ import { formatTable, printable } from './output.ts';
 type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
 type Options = { json?: true };
 
-/** For each vendor that has its own names of collections, the option with the name of the added collection at the vendor. */
+/** The options of `add` that take a collection's name at a vendor: one option for each vendor that has its own names of collections. */
 const VENDOR_NAMES = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
 
 export const defineCollections: DefineCommand = (collections, io) => {

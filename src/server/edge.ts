@@ -13,7 +13,7 @@ import type { ResponseCache } from '../http/response-cache.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 export type EdgeOptions = {
-  /** The rate limit bucket of a path; null when requests to the path are not counted here. */
+  /** The rate limit bucket of a path. Null when requests to the path are not counted by client address. */
   bucketOf: (path: string) => RateLimitBucket | null;
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;

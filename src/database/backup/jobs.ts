@@ -17,7 +17,7 @@ type Input = Readonly<Record<string, unknown>>;
 const READ_WAIT_MS = 200;
 /**
  * A backup whose state was not read for this long is stopped, because its command was probably killed. On the embedded engine all other
- * statements wait for the backup.
+ * statements would wait until such a backup ends.
  */
 const UNREAD_MS_MAX = 30_000;
 

@@ -22,7 +22,7 @@ const TOO_COMPLEX = '54001';
 
 /**
  * The deepest nesting of a value that is accepted. PostgreSQL's JSON parser is recursive, and its check of the stack depth does not work
- * in this process: at about 6,000 levels it overflows the stack.
+ * in this process: at about 6,000 levels the parser overflows the stack.
  */
 const NESTING_MAX = 2_000;
 
