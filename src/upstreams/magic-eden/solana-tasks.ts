@@ -104,7 +104,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   if (collection === null) return;
   const now = context.clock();
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
-  await ingester.ingestPage(stats, signal);
+  await ingester.ingestPage({ ...stats, records: stats.records.map(withoutCount) }, signal);
   const walk = beginWalk(context, run);
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
@@ -117,6 +117,12 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
 function readCount({ records }: ParsedPage): number | null {
   const count = records[0]?.['listedCount'];
   return typeof count === 'number' ? count : null;
+}
+
+/** Removes the number of Magic Eden's own listings, because a collection may be listed elsewhere too. */
+function withoutCount(record: SourceRecord): SourceRecord {
+  const { listedCount: _, ...rest } = record;
+  return { ...rest, kind: record.kind };
 }
 
 /** Magic Eden reports no time for a listing. A listing with the same mint, price and seller as the stored one keeps its stored time. */

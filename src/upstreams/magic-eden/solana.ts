@@ -79,14 +79,14 @@ export async function readMagicEdenStats(
     if (floor !== null && floorRaw === null) rejectRow('floorPrice', 'is not a whole number of lamports');
     const volume = readVolume(row);
     if (floor === null && volume === null) return [];
-    const common = {
-      ...CHAIN,
-      contractAddress: collection.contractAddress,
-      ...(floorRaw !== null && floorRaw > 0n && { floorRaw: floorRaw.toString() }),
-      at: new Date(now).toISOString(),
-    };
+    const common = { ...CHAIN, contractAddress: collection.contractAddress, at: new Date(now).toISOString() };
     return [
-      { kind: 'stats', ...common, ...(listedCount !== null && { listedCount }) },
+      {
+        kind: 'stats',
+        ...common,
+        ...(floorRaw !== null && floorRaw > 0n && { floorRaw: floorRaw.toString() }),
+        ...(listedCount !== null && { listedCount }),
+      },
       ...(volume === null ? [] : [{ kind: 'analytics', ...common, volume: { allTime: volume } }]),
     ];
   });

@@ -28,7 +28,7 @@ export class CollectionRefresh {
     const isFresh = last !== undefined && last.at <= now && now - last.at < RECORD_MS;
     const { supply } = !run.isFull && isFresh ? last : await this.#refreshRecord(context, run, key);
     const stats = await readOpenSeaStats(upstream, collection, { at: now, signal });
-    const records = stats.records.map((record) => withSupply(record, supply));
+    const records = stats.records.map((record) => withSupply(withoutSecondFloor(record), supply));
     await ingester.ingestPage({ ...stats, records }, signal);
   }
 
@@ -49,6 +49,13 @@ function readSupply({ records }: ParsedPage): number | null {
   const snapshot = records[0]?.['snapshot'];
   const isObject = typeof snapshot === 'object' && snapshot !== null && 'supply' in snapshot;
   return isObject && typeof snapshot.supply === 'number' ? snapshot.supply : null;
+}
+
+/** The reported floor is stored with the stats record. An analytics record with a floor is for a source that has read all listings. */
+function withoutSecondFloor(record: SourceRecord): SourceRecord {
+  if (record.kind !== 'analytics') return record;
+  const { floorRaw: _, ...rest } = record;
+  return { ...rest, kind: record.kind };
 }
 
 /** OpenSea's statistics have no supply. Its record of the collection has it. */
