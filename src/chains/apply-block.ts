@@ -3,6 +3,8 @@
 // requests.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
+import { toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
 import {
   listOperatorApprovals,
@@ -13,23 +15,23 @@ import {
 } from '../chain-log/queries/approvals.ts';
 import { deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
 import type { HoldingChange } from '../chain-log/queries/holdings.ts';
-import { updateHoldings } from '../chain-log/queries/holdings.ts';
+import { listFormerHolders, updateHoldings } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
 import { toCollectionId } from '../core/collection.ts';
 import { isTokenItem } from '../core/seaport.ts';
 import type { Queryable } from '../database/port.ts';
 import { evaluateAffectedOrders } from '../orders/evaluate.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
-import type { EvidenceChanges } from '../orders/queries/order-evidence.ts';
 import type { OrderChange } from '../orders/queries/order-states.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 
-/** The events that were added to the log, or deleted from it, and the orders whose state changed. */
-export type BlockChanges = { events: ChainEvent[]; orders: OrderChange[] };
+/** The events that were added to the log, or deleted from it, what they changed, and the orders whose state changed. */
+export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
 
 /**
  * Selects the events to store: events of followed contracts, fills that moved tokens of followed contracts, events of stored
- * orders, all counter increments, and the `orders-matched` events of the selected fills.
+ * orders, cancels of accounts that hold or have held a token of a followed contract, all counter increments, and the `orders-matched`
+ * events of the selected fills. The cancels are of orders that a marketplace may list, now or later.
  */
 export async function selectRelevant(
   tx: Queryable,
@@ -39,11 +41,13 @@ export async function selectRelevant(
 ): Promise<ChainEvent[]> {
   const keys = events.flatMap((event) => ('orderHash' in event ? [{ chain, orderHash: event.orderHash }] : []));
   const known = await listOrderIdsByHash(tx, keys);
+  const holders = await listHolders(tx, chain, events, contracts);
   const isRelevant = (event: ChainEvent) => {
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
     if (event.kind === 'orders-matched') return false;
     if (known.has(toOrderKeyText({ chain, orderHash: event.orderHash }))) return true;
+    if (event.kind === 'order-cancelled') return holders.has(event.offerer);
     return event.kind === 'order-fulfilled' && tokenContractsOf(event).some((contract) => contracts.has(contract));
   };
   const relevant = new Set(events.filter(isRelevant));
@@ -52,6 +56,22 @@ export async function selectRelevant(
   const isMatchOfFill = (event: ChainEvent) =>
     event.kind === 'orders-matched' && event.orderHashes.some((orderHash) => fills.has(orderHash));
   return events.filter((event) => relevant.has(event) || isMatchOfFill(event));
+}
+
+/** The offerers of cancelled orders that hold a token of a followed contract, have held one, or are a party of a transfer in these events. */
+async function listHolders(
+  tx: Queryable,
+  chain: string,
+  events: readonly ChainEvent[],
+  contracts: ReadonlySet<Address>,
+): Promise<ReadonlySet<string>> {
+  const parties = new Set<string>();
+  for (const event of events) {
+    if (event.kind === 'transfer' && contracts.has(event.contract)) parties.add(event.from).add(event.to);
+  }
+  const cancelled = new Set(events.flatMap((event) => (event.kind === 'order-cancelled' ? [event.offerer] : [])));
+  const others = [...cancelled].filter((offerer) => !parties.has(offerer));
+  return parties.union(await listFormerHolders(tx, chain, { contracts: [...contracts], accounts: others }));
 }
 
 function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {
@@ -66,7 +86,7 @@ export async function applyEvents(
   now: number,
 ): Promise<BlockChanges> {
   const added = await insertChainEvents(tx, chain, events);
-  if (added.length === 0) return { events: [], orders: [] };
+  if (added.length === 0) return noChanges(chain);
   await updateHoldings(tx, toHoldingChanges(chain, added, 1n));
   const approvals = lastApprovals(chain, added);
   if (approvals.operators.length > 0) await updateOperatorApprovals(tx, approvals.operators);
@@ -80,7 +100,7 @@ export async function applyEvents(
  */
 export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
-  if (deleted.length === 0) return { events: [], orders: [] };
+  if (deleted.length === 0) return noChanges(chain);
   await updateHoldings(tx, toHoldingChanges(chain, deleted, -1n));
   const { operators, tokens } = lastApprovals(chain, deleted);
   if (operators.length > 0) await updateOperatorApprovals(tx, await listOperatorApprovals(tx, chain, operators));
@@ -96,25 +116,12 @@ async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[],
     chain,
     counters.map(({ protocol, offerer }) => ({ protocol, offerer })),
   );
-  return { events, orders: await evaluateAffectedOrders(tx, toEvidenceChanges(chain, events), now) };
+  const evidence = toEvidenceChanges(chain, events);
+  return { events, evidence, orders: await evaluateAffectedOrders(tx, evidence, now) };
 }
 
-function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): EvidenceChanges {
-  const orderHashes = new Set<string>();
-  const offerers = new Set<string>();
-  const tokens = new Map<string, EvidenceChanges['tokens'][number]>();
-  const owners = new Map<string, EvidenceChanges['owners'][number]>();
-  for (const event of events) {
-    if ('orderHash' in event) orderHashes.add(event.orderHash);
-    else if (event.kind === 'counter-incremented') offerers.add(event.offerer);
-    else if ('contract' in event) {
-      const collectionId = toCollectionId(chain, event.contract);
-      if (event.kind === 'approval-for-all') {
-        owners.set(`${collectionId} ${event.owner}`, { collectionId, owner: event.owner });
-      } else tokens.set(`${collectionId} ${event.tokenId}`, { collectionId, tokenId: event.tokenId });
-    }
-  }
-  return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
+function noChanges(chain: string): BlockChanges {
+  return { events: [], evidence: toEvidenceChanges(chain, []), orders: [] };
 }
 
 /** Converts transfers to changes of holdings. `sign` is -1 to revert the transfers. */
@@ -156,7 +163,10 @@ function lastApprovals(
 }
 
 /** The ids of the collections that the changes concern. */
-export function toChangedCollections(chain: string, { events, orders }: BlockChanges): Set<string> {
+export function toChangedCollections(
+  chain: string,
+  { events, orders }: Pick<BlockChanges, 'events' | 'orders'>,
+): Set<string> {
   const changed = new Set(orders.map((order) => order.collectionId));
   for (const event of events) if ('contract' in event) changed.add(toCollectionId(chain, event.contract));
   return changed;

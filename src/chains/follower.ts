@@ -95,7 +95,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
     const reverted = await revertAfter(tx, chain, ancestor.number, now);
-    await insertReorg(tx, chain, { ancestor: ancestor.number, depth, at: now });
+    await insertReorg(tx, chain, { ancestor: ancestor.number, depth, affected: reverted.evidence, at: now });
     await updateFollowsAfterReorg(tx, chain, ancestor.number);
     await deleteChainBlocks(tx, chain, { after: ancestor.number, before: 0 });
     await updateChainCursor(tx, chain, ancestor, { now, reorg: true });

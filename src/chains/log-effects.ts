@@ -1,6 +1,8 @@
 // Computes the changes that a batch of chain log entries causes in the indexer, without I/O.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
+import { joinEvidenceChanges, toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
 import type { Address } from '../core/address.ts';
 
@@ -40,6 +42,13 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
     }
   }
   return { rewindTo, fills, matched, moved };
+}
+
+/** The evidence that the entries changed: by their events, and by the events that their reorganisations deleted. */
+export function toAffected(chain: string, entries: readonly LogEntry[]): EvidenceChanges {
+  const events = entries.flatMap((entry) => ('event' in entry ? [entry.event] : []));
+  const reverted = entries.flatMap((entry) => ('ancestor' in entry ? [entry.affected] : []));
+  return joinEvidenceChanges(chain, [toEvidenceChanges(chain, events), ...reverted]);
 }
 
 export function addMoved(moved: MovedTokens, collectionId: string, tokenId: string, blockNumber: number): void {

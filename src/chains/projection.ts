@@ -1,8 +1,9 @@
-// Writes the chain log into the indexer: sales with their marketplace, holders of tokens, and stats of ERC-1155 collections. The chain
-// log is read in the order of its sequence numbers, and the number reached is written in the same transaction as the rows. Therefore
-// the indexer can be unavailable for a time, or be rebuilt from an empty database.
+// Writes the chain log into the indexer: sales with their marketplace, holders of tokens, stats of ERC-1155 collections, and the states of
+// mirrored listings. The chain log is read in the order of its sequence numbers, and the number reached is written in the same
+// transaction as the rows. Therefore the indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
 import { countHoldings, listOwnership } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
@@ -13,6 +14,8 @@ import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { lockFigures } from '../market/queries/figures.ts';
+import type { ListedOrder, ListingChange } from '../market/queries/judged-listings.ts';
+import { listAffectedListings, listListingsOfOrders } from '../market/queries/judged-listings.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
 import type { NewStats } from '../market/queries/stats.ts';
@@ -22,10 +25,11 @@ import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '
 import { toSaleKey } from '../market/row-keys.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
+import { judge, judgeNext, transactAt, writeJudgements } from './judge-listings.ts';
 import type { LogEffects, MovedTokens } from './log-effects.ts';
-import { addMoved, cutAtTransaction, toLogEffects } from './log-effects.ts';
+import { addMoved, cutAtTransaction, toAffected, toLogEffects } from './log-effects.ts';
 import { toMarketplace } from './protocols/registry.ts';
-import { findProjectedSeq, updateProjectedSeq } from './queries/projection.ts';
+import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 import type { FillSale } from './sales.ts';
 import { toSales } from './sales.ts';
 
@@ -41,14 +45,22 @@ export type ProjectionContext = {
 const BATCH_SIZE = 5_000;
 
 /**
- * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when the log has no further entry.
- * When another process has written the batch in the meantime, nothing is written and the result is empty.
+ * Judges the next mirrored listings that wait for it, and writes the next batch of a chain's log. Returns the ids of the collections that
+ * changed, or null when nothing is left to do.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
-  const { main, indexer } = context;
+  const judged = await judgeNext(context);
+  const projected = await projectBatch(context);
+  return judged && projected ? judged.union(projected) : (judged ?? projected);
+}
+
+/** When another process has written the batch in the meantime, nothing is written and the result is empty. */
+async function projectBatch(context: ProjectionContext): Promise<Set<string> | null> {
+  const { main, indexer, clock } = context;
   const chain = context.chain.id;
-  const from = await findProjectedSeq(indexer, chain);
-  const entries = cutAtTransaction(await listLogEntries(main, chain, { after: from, limit: BATCH_SIZE }), BATCH_SIZE);
+  const from = await findProjectedPosition(indexer, chain);
+  const batch = await listLogEntries(main, chain, { after: from.seq, limit: BATCH_SIZE });
+  const entries = cutAtTransaction(batch, BATCH_SIZE);
   const to = entries.at(-1)?.seq;
   if (to === undefined) return null;
   const follows = await listFollows(main, chain);
@@ -61,19 +73,33 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   if (rewindTo !== null) await addRewound(context, moved, rewindTo);
   const holders = await readHolders(context, moved, follows);
   const stats = await readStats(context, moved, follows);
-  const changed = new Set([...sales.map((sale) => sale.collectionId), ...moved.keys()]);
-  const isWritten = await indexer.transaction(async (tx) => {
-    if (!(await updateProjectedSeq(tx, chain, { from, to }))) return false;
+  const judgements = await judgeAffected(context, toAffected(chain, entries));
+  const changed = new Set([
+    ...sales.map((sale) => sale.collectionId),
+    ...moved.keys(),
+    ...judgements.map(({ listing }) => listing.collectionId),
+  ]);
+  const isWritten = await transactAt(indexer, async (tx) => {
+    if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
     // A rewind deletes sales of any followed collection.
-    await lockFigures(tx, rewindTo === null ? changed : follows.map(({ collectionId }) => collectionId));
+    await lockFigures(
+      tx,
+      rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
+    );
     if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
     await deleteReportedSales(tx, chain, sales);
     await upsertSales(tx, sales);
     await writeHolders(tx, holders);
     await upsertStats(tx, stats);
+    await writeJudgements(tx, judgements, clock());
     return true;
   });
   return isWritten ? changed : new Set();
+}
+
+/** The changes of the listings that depend on the evidence that the batch changed. */
+async function judgeAffected(context: ProjectionContext, changes: EvidenceChanges): Promise<ListingChange[]> {
+  return judge(context, await listAffectedListings(context.indexer, changes));
 }
 
 /** Adds to `moved` the tokens whose last transfer in the indexer is in an orphaned block, unless the batch moves them again. */
@@ -88,7 +114,7 @@ async function toNewSales(
   { fills, matched }: LogEffects,
   follows: readonly Follow[],
 ): Promise<NewSale[]> {
-  const { main, chain } = context;
+  const { main, indexer, chain } = context;
   const contracts = new Set(follows.map((follow) => follow.contractAddress));
   const byTx = Map.groupBy(fills, (fill) => fill.tx);
   const sales = [...byTx.values()]
@@ -96,7 +122,14 @@ async function toNewSales(
     .filter(({ contract }) => contracts.has(contract));
   const keyOf = ({ fill }: FillSale) => ({ chain: chain.id, orderHash: fill.orderHash });
   const ownIds = await listOrderIdsByHash(main, sales.map(keyOf));
-  return sales.map((sale) => toNewSale(context, sale, ownIds.get(toOrderKeyText(keyOf(sale))) ?? null));
+  const mirrored = await listListingsOfOrders(
+    indexer,
+    chain.id,
+    sales.map(({ fill }) => fill.orderHash),
+  );
+  return sales.map((sale) =>
+    toNewSale(context, sale, { ownId: ownIds.get(toOrderKeyText(keyOf(sale))) ?? null, mirrored }),
+  );
 }
 
 function toSalesOfTransaction(
@@ -108,24 +141,43 @@ function toSalesOfTransaction(
   return toSales(fills, { matched: new Set(matchedFills.map((fill) => fill.orderHash)), wrappedNative });
 }
 
-function toNewSale({ chain, serviceName }: ProjectionContext, sale: FillSale, ownId: string | null): NewSale {
+function toNewSale(
+  { chain, serviceName }: ProjectionContext,
+  sale: FillSale,
+  { ownId, mirrored }: { ownId: string | null; mirrored: readonly ListedOrder[] },
+): NewSale {
   const { fill, contract, asset, priceRaw, price, seller, buyer } = sale;
-  const { tx, logIndex, blockNumber, blockTime: soldAt } = fill;
+  const { tx, logIndex, blockNumber, blockTime: soldAt, orderHash } = fill;
+  const collectionId = toCollectionId(chain.id, contract);
+  const source = ownId === null ? toMarketplace(fill) : serviceName;
   const row = {
-    source: ownId === null ? toMarketplace(fill) : serviceName,
+    source,
     chain: chain.id,
-    collectionId: toCollectionId(chain.id, contract),
+    collectionId,
     asset,
     price,
     priceRaw,
     seller,
     buyer,
     soldAt,
-    listingId: ownId,
+    listingId: ownId ?? findListingId(mirrored, { orderHash, collectionId, asset }, source),
     tx,
     logIndex,
   };
   return { key: toSaleKey(row), ...row, blockNumber };
+}
+
+/** The id of the listing that the sale filled: the one at the marketplace of the sale, else the first. Null when there is none. */
+function findListingId(
+  mirrored: readonly ListedOrder[],
+  sold: { orderHash: string; collectionId: string; asset: string | null },
+  marketplace: string,
+): string | null {
+  const listings = mirrored.filter(
+    ({ orderHash, collectionId, asset }) =>
+      orderHash === sold.orderHash && collectionId === sold.collectionId && asset === sold.asset,
+  );
+  return (listings.find(({ source }) => source === marketplace) ?? listings[0])?.id ?? null;
 }
 
 type HolderChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };

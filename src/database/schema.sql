@@ -142,6 +142,7 @@ create table main.chain_event (
 );
 CREATE INDEX chain_event_by_account ON main.chain_event USING btree (chain, contract, account, block_number, log_index) WHERE (kind = ANY (ARRAY['approval-for-all'::text, 'counter-incremented'::text]));
 CREATE INDEX chain_event_by_order ON main.chain_event USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
+CREATE INDEX chain_event_by_sender ON main.chain_event USING btree (chain, account, contract) WHERE (kind = 'transfer'::text);
 CREATE UNIQUE INDEX chain_event_by_seq ON main.chain_event USING btree (chain, seq);
 CREATE INDEX chain_event_by_token ON main.chain_event USING btree (chain, contract, token_id, block_number, log_index, part) WHERE (kind = ANY (ARRAY['transfer'::text, 'token-approval'::text]));
 
@@ -151,6 +152,7 @@ create table main.chain_reorg (
   ancestor bigint not null,
   depth integer not null,
   created_at timestamp with time zone not null,
+  affected jsonb,
   constraint chain_reorg_pkey PRIMARY KEY (chain, seq)
 );
 
@@ -268,7 +270,7 @@ create table main.holding (
   quantity numeric(78,0) not null,
   constraint holding_pkey PRIMARY KEY (collection_id, token_id, holder)
 );
-CREATE INDEX holding_by_holder ON main.holding USING btree (collection_id, holder);
+CREATE INDEX holding_by_account ON main.holding USING btree (holder, collection_id);
 
 create table main.idempotency (
   key_id text collate "C" not null,
@@ -437,6 +439,7 @@ create schema indexer;
 create table indexer.chain_cursor (
   chain text collate "C" not null,
   seq bigint not null,
+  revision bigint default 0 not null,
   covered_to timestamp with time zone,
   covered_revision bigint,
   constraint chain_cursor_pkey PRIMARY KEY (chain)
@@ -516,6 +519,19 @@ create table indexer.holder (
 );
 CREATE INDEX holder_by_tokens ON indexer.holder USING btree (collection_id, tokens DESC, owner);
 
+create table indexer.judged_collection (
+  collection_id text collate "C" not null,
+  chain text collate "C" not null,
+  followed_at timestamp with time zone not null,
+  state text collate "C" not null,
+  joined_seq bigint not null,
+  after_asset text collate "C",
+  after_key uuid,
+  constraint judged_collection_state_check CHECK ((state = ANY (ARRAY['joining'::text, 'joined'::text, 'leaving'::text]))),
+  constraint judged_collection_pkey PRIMARY KEY (collection_id)
+);
+CREATE INDEX judged_collection_by_chain ON indexer.judged_collection USING btree (chain, collection_id);
+
 create table indexer.listed_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
@@ -545,8 +561,16 @@ create table indexer.listing (
   tx text,
   retired_at timestamp with time zone,
   undeliverable text collate "C",
+  operator text collate "C",
+  protocol_address text collate "C",
+  counter numeric(78,0),
+  quantity numeric(78,0),
+  partial boolean,
+  ended_at timestamp with time zone,
   constraint listing_buyer_total_raw_check CHECK ((buyer_total_raw >= (0)::numeric)),
+  constraint listing_counter_check CHECK ((counter >= (0)::numeric)),
   constraint listing_price_raw_check CHECK ((price_raw >= (0)::numeric)),
+  constraint listing_quantity_check CHECK ((quantity > (0)::numeric)),
   constraint listing_status_check CHECK ((status = ANY (ARRAY['active'::text, 'filled'::text, 'cancelled'::text, 'expired'::text]))),
   constraint listing_undeliverable_check CHECK ((undeliverable = ANY (ARRAY['pending'::text, 'no-balance'::text, 'not-approved'::text, 'counter'::text]))),
   constraint listing_pkey PRIMARY KEY (key)
@@ -554,8 +578,11 @@ create table indexer.listing (
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX listing_by_asset ON indexer.listing USING btree (collection_id, asset, price_raw);
 CREATE INDEX listing_by_order_hash ON indexer.listing USING btree (order_hash, chain) WHERE (order_hash IS NOT NULL);
+CREATE INDEX listing_by_signer ON indexer.listing USING btree (chain, seller) WHERE ((operator IS NOT NULL) OR (counter IS NOT NULL));
+CREATE INDEX listing_hidden ON indexer.listing USING btree (collection_id, key) WHERE (undeliverable IS NOT NULL);
 CREATE INDEX listing_listed_by_buyer_total ON indexer.listing USING btree (collection_id, COALESCE(buyer_total_raw, price_raw)) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
 CREATE INDEX listing_listed_by_price ON indexer.listing USING btree (collection_id, price_raw, id, key) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
+CREATE INDEX listing_pending ON indexer.listing USING btree (chain, collection_id, key) WHERE (undeliverable = 'pending'::text);
 
 create table indexer.listing_snapshot (
   source text collate "C" not null,

@@ -8,6 +8,7 @@ import { findFillableOrderOfAsset } from '../orders/queries/fillable-orders.ts';
 import type { Listing } from './listing.ts';
 import { toListingOfMirror, toListingOfOrder } from './listing.ts';
 import type { Market } from './market.ts';
+import type { ObservedToken } from './queries/tokens.ts';
 import { findObservedToken } from './queries/tokens.ts';
 
 export type TokenOwner = { address: string | null; kind: 'wallet' | 'custody' | 'unknown'; label: string | null };
@@ -56,16 +57,21 @@ export async function readToken(market: Market, location: TokenLocation): Promis
     name: observed?.name ?? null,
     image: observed?.image ?? null,
     rarityRank: observed?.rarityRank ?? null,
-    owner: toOwner(market, listing, observed?.owner ?? null),
+    owner: toOwner(market, listing, observed),
     listing,
     lastSaleRaw: observed?.lastSaleRaw ?? null,
     degraded: !observation.ok || order?.ok === false,
   };
 }
 
-/** The beneficial owner: the seller of a listed token, else its holder. The address of a custody wallet is not published. */
-function toOwner(market: Market, listing: Listing | null, holder: string | null): TokenOwner {
-  const address = listing?.seller ?? holder;
+/**
+ * The beneficial owner: the holder that was read from the chain, else the seller of a listed token, else the reported holder. A custody
+ * wallet holds tokens for others, so the seller of a token in it is its owner. The address of a custody wallet is not published.
+ */
+function toOwner(market: Market, listing: Listing | null, observed: ObservedToken | null): TokenOwner {
+  const holder = observed?.owner ?? null;
+  const isOwner = observed?.isOwnerOfChain === true && !market.custodyWallets.has(holder as Address);
+  const address = isOwner ? holder : (listing?.seller ?? holder);
   if (address === null) return { address: null, kind: 'unknown', label: null };
   // The seller is checked as well, because some marketplaces report the custody wallet as the seller.
   const label = market.custodyWallets.get(address as Address);

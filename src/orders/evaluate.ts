@@ -1,9 +1,9 @@
 // Derives the status of stored orders again when their evidence has changed, and stores the states that differ. Call it in the
 // transaction that changed the evidence, so that evidence and status are committed together.
 
+import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../database/port.ts';
 import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
-import type { EvidenceChanges } from './queries/order-evidence.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
 import { updateOrderStates } from './queries/order-states.ts';

@@ -115,6 +115,14 @@ export function optionalInteger(row: VendorRow, field: string): number | null {
   return Number.isSafeInteger(value) ? value : rejectRow(field, 'must be an integer');
 }
 
+/** An integer of 0 or more and of at most 256 bits, as decimal text. The row may have it as a number, as digits or as `0x` and hex digits. */
+export function optionalDigits(row: VendorRow, field: string): string | null {
+  const text = typeof row[field] === 'string' ? optionalText(row, field) : optionalNumberText(row, field);
+  if (text === null) return null;
+  if (!/^(\d{1,78}|0x[0-9a-f]{1,64})$/i.test(text)) rejectRow(field, 'must be an integer of 0 or more');
+  return BigInt(text).toString();
+}
+
 export function requiredInteger(row: VendorRow, field: string): number {
   return optionalInteger(row, field) ?? rejectRow(field, 'is missing');
 }

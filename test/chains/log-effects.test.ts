@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ChainEvent, EventPosition } from '../../src/chain-log/chain-event.ts';
+import { toEvidenceChanges } from '../../src/chain-log/evidence-changes.ts';
 import type { LogEntry } from '../../src/chain-log/queries/chain-events.ts';
 import { cutAtTransaction, toLogEffects } from '../../src/chains/log-effects.ts';
 import type { Address } from '../../src/core/address.ts';
@@ -45,7 +46,9 @@ const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): Ch
 
 /** Makes a batch. A number stands for a reorganisation with that block as the common ancestor. */
 const entriesOf = (...events: (ChainEvent | number)[]): LogEntry[] =>
-  events.map((event, seq) => (typeof event === 'number' ? { seq, ancestor: event } : { seq, event }));
+  events.map((event, seq) =>
+    typeof event === 'number' ? { seq, ancestor: event, affected: toEvidenceChanges('ethereum', []) } : { seq, event },
+  );
 
 const effectsOf = (...events: (ChainEvent | number)[]) => toLogEffects(entriesOf(...events), COLLECTION_IDS);
 const blocksOf = (...events: (ChainEvent | number)[]) => effectsOf(...events).fills.map((one) => one.blockNumber);

@@ -2,9 +2,11 @@
 // their contract is no longer followed. Events are never changed. Holdings, approvals and order states are derived from the log.
 
 import type { Queryable } from '../../database/port.ts';
-import { nullable, rowDecoder, safeInteger } from '../../database/rows.ts';
+import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
 import type { ChainEvent } from '../chain-event.ts';
+import type { EvidenceChanges } from '../evidence-changes.ts';
+import { toEvidenceChanges } from '../evidence-changes.ts';
 import { decodeEvent } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
@@ -47,11 +49,22 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 
 /**
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks
- * after block `ancestor`.
+ * after block `ancestor`. It deleted those that were in the log from it, and `affected` is the evidence that this changed.
  */
-export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number });
+export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number; affected: EvidenceChanges });
 
-const decodeEntry = rowDecoder('log entry', { seq: safeInteger, ancestor: nullable(safeInteger) });
+const decodeEntry = rowDecoder('log entry', {
+  seq: safeInteger,
+  ancestor: nullable(safeInteger),
+  affected: nullable(
+    object({
+      orderHashes: list(text),
+      tokens: list(object({ collectionId: text, tokenId: text })),
+      owners: list(object({ collectionId: text, owner: text })),
+      offerers: list(text),
+    }),
+  ),
+});
 
 /** The first `limit` entries of a chain's log whose sequence number is above `after`, sorted by sequence number. */
 export async function listLogEntries(
@@ -61,17 +74,21 @@ export async function listLogEntries(
 ): Promise<LogEntry[]> {
   const rows = await db.query(
     `select * from (
-       (select seq, null::bigint as ancestor, ${COLUMNS} from main.chain_event where chain = $1 and seq > $2
+       (select seq, null::bigint as ancestor, null::jsonb as affected, ${COLUMNS} from main.chain_event where chain = $1 and seq > $2
         order by seq limit $3)
        union all
-       (select seq, ancestor, null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
+       (select seq, ancestor, affected, null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
         where chain = $1 and seq > $2 order by seq limit $3)) as entry
      order by seq limit $3`,
     [chain, after, limit],
   );
   return rows.map((row) => {
-    const { seq, ancestor } = decodeEntry(row);
-    return ancestor === null ? { seq, event: decodeEvent(row) } : { seq, ancestor };
+    const { seq, ancestor, affected } = decodeEntry(row);
+    if (ancestor === null) return { seq, event: decodeEvent(row) };
+    if (!affected) return { seq, ancestor, affected: toEvidenceChanges(chain, []) };
+    const { orderHashes, offerers, ...others } = affected;
+    const changes = { chain, orderHashes: new Set(orderHashes), offerers: new Set(offerers), ...others };
+    return { seq, ancestor, affected: changes };
   });
 }
 
@@ -87,18 +104,18 @@ export async function findLastSeq(db: Queryable, chain: string): Promise<number>
   return row ? decodeSeq(row).seq : 0;
 }
 
-/** Records a reorganisation in the log. */
+/** Records a reorganisation in the log, with the evidence that the deletion of its events changed. */
 export async function insertReorg(
   tx: Queryable,
   chain: string,
-  reorg: { ancestor: number; depth: number; at: number },
+  reorg: { ancestor: number; depth: number; affected: EvidenceChanges; at: number },
 ): Promise<void> {
-  await tx.query(`insert into main.chain_reorg (chain, ancestor, depth, created_at) values ($1, $2, $3, $4)`, [
-    chain,
-    reorg.ancestor,
-    reorg.depth,
-    new Date(reorg.at),
-  ]);
+  const { orderHashes, tokens, owners, offerers } = reorg.affected;
+  const affected = { orderHashes: [...orderHashes], tokens, owners, offerers: [...offerers] };
+  await tx.query(
+    `insert into main.chain_reorg (chain, ancestor, depth, affected, created_at) values ($1, $2, $3, $4::jsonb, $5)`,
+    [chain, reorg.ancestor, reorg.depth, JSON.stringify(affected), new Date(reorg.at)],
+  );
 }
 
 /** The events of one order, and the counter increments of its offerer at the same deployment, in block order. */

@@ -1,6 +1,8 @@
 // How many units of each token of a followed contract each account holds: the sum of the transfers in the chain log. Primary
 // database. Holdings are changed in the transaction that changes the chain log.
 
+import type { Address } from '../../core/address.ts';
+import { toCollectionId } from '../../core/collection.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -82,6 +84,25 @@ export async function listOwnership(
         { owner: holders === 1 ? owner : null, burned: minted && holders === 0, minted },
       ]),
   );
+}
+
+const decodeAccount = rowDecoder('former holder', { account: text });
+
+/** Those of the accounts that hold a token of one of the contracts, or have transferred one. */
+export async function listFormerHolders(
+  db: Queryable,
+  chain: string,
+  { contracts, accounts }: { contracts: readonly Address[]; accounts: readonly string[] },
+): Promise<Set<string>> {
+  if (contracts.length === 0 || accounts.length === 0) return new Set();
+  const rows = await db.query(
+    `select account from unnest($2::text[]) as given (account)
+     where exists (select from main.holding where holder = given.account and collection_id = any($4))
+       or exists (select from main.chain_event as event
+         where event.chain = $1 and event.account = given.account and event.contract = any($3) and kind = 'transfer')`,
+    [chain, accounts, contracts, contracts.map((contract) => toCollectionId(chain, contract))],
+  );
+  return new Set(rows.map((row) => decodeAccount(row).account));
 }
 
 const decodeCounts = rowDecoder('holding counts', { supply: safeInteger, owners: safeInteger });

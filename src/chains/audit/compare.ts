@@ -10,7 +10,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
 import type { Sides } from '../../database/snapshot.ts';
 import { readTogether } from '../../database/snapshot.ts';
-import { findProjectedSeq } from '../queries/projection.ts';
+import { findProjectedPosition } from '../queries/projection.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
 import { ChainUnavailable, RpcFailure } from '../rpc/rpc-failure.ts';
 import { ChainFacts, UnknownFact } from './chain-facts.ts';
@@ -126,7 +126,8 @@ function readStored<R>(
   return readTogether(context, async (sides) => {
     const chain = reader.chain.id;
     const cursor = await findChainCursor(sides.main, chain);
-    if (!cursor || (await findProjectedSeq(sides.indexer, chain)) < (await findLastSeq(sides.main, chain))) return null;
+    if (!cursor || (await findProjectedPosition(sides.indexer, chain)).seq < (await findLastSeq(sides.main, chain)))
+      return null;
     return { cursor, rows: await comparison.read(sides, keys), now: clock() };
   });
 }

@@ -11,7 +11,7 @@ import type { Sides } from '../../database/snapshot.ts';
 import { readTogether } from '../../database/snapshot.ts';
 import { listOrdersWithEvidence } from '../../orders/queries/order-evidence.ts';
 import { deriveOrderStatus } from '../../orders/status.ts';
-import { findProjectedSeq } from '../queries/projection.ts';
+import { findProjectedPosition } from '../queries/projection.ts';
 import type { DerivedDormancy, DigestPart } from './queries/digest-rows.ts';
 import { hasPendingListings, listExpiredSince, readDigestLines } from './queries/digest-rows.ts';
 
@@ -49,7 +49,7 @@ export async function digestChain(
 
 async function isProjected({ main, indexer }: Sides, chain: string): Promise<boolean> {
   if (await hasPendingListings(indexer, chain)) return false;
-  return (await findProjectedSeq(indexer, chain)) >= (await findLastSeq(main, chain));
+  return (await findProjectedPosition(indexer, chain)).seq >= (await findLastSeq(main, chain));
 }
 
 async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor): Promise<ChainDigest> {

@@ -15,7 +15,7 @@ import { evaluateOrders } from '../../orders/evaluate.ts';
 import { applyEvents } from '../apply-block.ts';
 import type { ChainContext } from '../context.ts';
 import { projectNext } from '../projection.ts';
-import { findProjectedSeq } from '../queries/projection.ts';
+import { findProjectedPosition } from '../queries/projection.ts';
 import type { ReplayDifference } from './queries/replay-differences.ts';
 import { compareReplay } from './queries/replay-differences.ts';
 import { copyServed, insertAsSigned, listCopiedEvents, listOrderIdsAfter } from './queries/replay.ts';
@@ -98,7 +98,7 @@ async function listProjectedChains(sides: Sides, chains: readonly string[]): Pro
   for (const chain of chains) {
     const cursor = await findChainCursor(sides.main, chain);
     if (!cursor) continue;
-    if ((await findProjectedSeq(sides.indexer, chain)) < (await findLastSeq(sides.main, chain))) return null;
+    if ((await findProjectedPosition(sides.indexer, chain)).seq < (await findLastSeq(sides.main, chain))) return null;
     projected.push({ chain, block: cursor.number });
   }
   return projected;

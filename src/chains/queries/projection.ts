@@ -1,26 +1,34 @@
-// Up to which sequence number each chain's log has been written into the indexer. Indexer database.
+// Up to which sequence number each chain's log has been written into the indexer. Indexer database. Every transaction that writes the
+// log, or what follows from it, moves the position, so that two processes cannot write from the same reads.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger } from '../../database/rows.ts';
 
-const decodeSeq = rowDecoder('indexer.chain_cursor', { seq: safeInteger });
+/** `seq`: the sequence number of the last log entry that was written; 0 when none was. `revision`: the number of transactions that moved the position. */
+export type ProjectedPosition = { seq: number; revision: number };
 
-/** The sequence number of the last log entry that was written to the indexer; 0 when none was. */
-export async function findProjectedSeq(db: Queryable, chain: string): Promise<number> {
-  const [row] = await db.query(`select seq from indexer.chain_cursor where chain = $1`, [chain]);
-  return row ? decodeSeq(row).seq : 0;
+const decodePosition = rowDecoder('indexer.chain_cursor', { seq: safeInteger, revision: safeInteger });
+
+export async function findProjectedPosition(db: Queryable, chain: string): Promise<ProjectedPosition> {
+  const [row] = await db.query(`select seq, revision from indexer.chain_cursor where chain = $1`, [chain]);
+  return row ? decodePosition(row) : { seq: 0, revision: 0 };
 }
 
-/** Changes the stored number from `from` to `to`. Returns false, and changes nothing, when the stored number is not `from`. */
-export async function updateProjectedSeq(
+/**
+ * Moves the position from `from` to the sequence number `to`, and locks it until the transaction ends. Returns false, and changes
+ * nothing, when the stored position is not `from`.
+ */
+export async function updateProjectedPosition(
   tx: Queryable,
   chain: string,
-  { from, to }: { from: number; to: number },
+  { from, to }: { from: ProjectedPosition; to: number },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `insert into indexer.chain_cursor as stored (chain, seq) values ($1, $3)
-     on conflict (chain) do update set seq = excluded.seq where stored.seq = $2 returning 1`,
-    [chain, from, to],
+    `insert into indexer.chain_cursor as stored (chain, seq, revision) values ($1, $4, 1)
+     on conflict (chain) do update set seq = excluded.seq, revision = stored.revision + 1
+       where stored.seq = $2 and stored.revision = $3
+     returning 1`,
+    [chain, from.seq, from.revision, to],
   );
   return rows.length > 0;
 }

@@ -13,6 +13,7 @@ import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import type { Fields } from './fields.ts';
 import {
   readAmount,
+  readBoolean,
   readEnum,
   readInteger,
   readName,
@@ -96,7 +97,17 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
     listedAt,
     expiresAt: readTimestamp(fields, 'expiresAt'),
     tx: readHashText(fields, 'tx'),
+    operator: readAddress(chain, fields, 'operator'),
+    protocolAddress: readAddress(chain, fields, 'protocolAddress'),
+    counter: readAmount(fields, 'counter'),
+    quantity: readQuantity(fields),
+    partial: readBoolean(fields, 'partial'),
   };
+}
+
+function readQuantity(fields: Fields): bigint | null {
+  const quantity = readAmount(fields, 'quantity');
+  return quantity === 0n ? rejectField(fields, 'quantity', 'must be at least 1') : quantity;
 }
 
 export function parseSaleRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewSale> {

@@ -25,11 +25,22 @@ export type NewListing = {
   listedAt: number;
   expiresAt: number | null;
   tx: string | null;
+  /** The terms of the signed order by which a followed chain decides about the listing. Each is null when it is not known. */
+  operator: string | null;
+  protocolAddress: string | null;
+  counter: bigint | null;
+  /** Units offered. */
+  quantity: bigint | null;
+  /** Whether the order may be filled in parts. */
+  partial: boolean | null;
 };
+
+/** The terms that the chain's decision depends on. */
+const JUDGED_TERMS = ['seller', 'order_hash', 'operator', 'protocol_address', 'counter', 'quantity', 'partial'];
 
 /** What identifies a row besides its key. A report never changes it. */
 const IDENTITY = ['id', 'source', 'chain', 'collection_id', 'asset'];
-const TERMS = ['price_raw', 'buyer_total_raw', 'seller', 'order_hash', 'listed_at', 'expires_at'];
+const TERMS = ['price_raw', 'buyer_total_raw', 'listed_at', 'expires_at', ...JUDGED_TERMS];
 
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
@@ -39,20 +50,30 @@ const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
  * - A report with another status than `active` sets that status, whatever its `listedAt`.
  * - A report with status `active` is accepted only if its `listedAt` is not before the stored one. It makes a retired row active.
  * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored one.
+ * A row that a block of its chain has ended does not change.
+ *
+ * In a collection that is judged by its chain, an active row that is new, was retired or has other JUDGED_TERMS is hidden as `pending`
+ * until it has been judged.
  */
 export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
   return upsertRows(tx, listings, {
     keyOf: (listing) => listing.key,
     fold: foldListing,
     toColumns: toListingColumns,
-    sql: `upserted as (insert into indexer.listing as stored (${COLUMNS})
-      select ${COLUMNS} from json_to_recordset($1::json) as incoming (
+    sql: `upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
+      select ${COLUMNS}, case when status = 'active' and exists (
+          select from indexer.judged_collection as judged
+          where judged.collection_id = incoming.collection_id and judged.state <> 'leaving') then 'pending' end
+      from json_to_recordset($1::json) as incoming (
         key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
         buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,
-        status text, tx text)
+        status text, tx text, operator text, protocol_address text, counter numeric, quantity numeric, partial boolean)
       on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
+        undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
+          and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${columnsOf('excluded', JUDGED_TERMS)})
+          then stored.undeliverable else excluded.undeliverable end,
         ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then excluded.${term} else stored.${term} end`).join(', ')}
-      where (stored.status = 'active' or stored.retired_at is not null)
+      where (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
         and stored.collection_id = excluded.collection_id and stored.asset = excluded.asset
         and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
@@ -84,6 +105,11 @@ function toListingColumns(listing: NewListing): Record<string, unknown> {
     expires_at: listing.expiresAt === null ? null : toTimestamp(listing.expiresAt),
     status: listing.status,
     tx: listing.tx,
+    operator: listing.operator,
+    protocol_address: listing.protocolAddress,
+    counter: listing.counter?.toString(),
+    quantity: listing.quantity?.toString(),
+    partial: listing.partial,
   };
 }
 
@@ -155,7 +181,8 @@ export async function updateListingsOfOwnOrders(
 /**
  * When one marketplace has reported an order as filled or cancelled, gives the order's active and retired listings at the other
  * marketplaces the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an
- * order may be valid although one marketplace no longer lists it. Returns the assets whose listings changed.
+ * order may be valid although one marketplace no longer lists it. A listing that a block of its chain ended neither ends others nor is
+ * ended: the chain decides about each. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
@@ -167,13 +194,13 @@ export async function updateListingsOfEndedOrders(
     `with ended as (
        select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, status, tx
        from indexer.listing
-       where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null
+       where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
        order by chain, order_hash, asset, status desc, key
      )
      update indexer.listing as other set status = ended.status, tx = coalesce(other.tx, ended.tx), retired_at = null
      from ended
      where other.order_hash = ended.order_hash and other.chain = ended.chain and other.collection_id = ended.collection_id
-       and other.asset = ended.asset and (other.status = 'active' or other.retired_at is not null)
+       and other.asset = ended.asset and (other.status = 'active' or other.retired_at is not null) and other.ended_at is null
      returning other.collection_id, other.asset`,
     [hashes],
   );

@@ -9,12 +9,16 @@ import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 
-/** `lastSaleRaw` is the price of the last sale in base units; null without a sale, or when its price cannot be interpreted. */
+/**
+ * `isOwnerOfChain`: the owner was read from the chain, not reported by a marketplace. `lastSaleRaw` is the price of the last sale in base
+ * units; null without a sale, or when its price cannot be interpreted.
+ */
 export type ObservedToken = {
   name: string | null;
   image: string | null;
   rarityRank: number | null;
   owner: string | null;
+  isOwnerOfChain: boolean;
   listing: MirroredListing | null;
   lastSaleRaw: bigint | null;
 };
@@ -24,6 +28,7 @@ const decodeToken = rowDecoder('token', {
   image: column('token_image', nullable(text)),
   rarityRank: column('rarity_rank', nullable(safeInteger)),
   owner: nullable(text),
+  isOwnerOfChain: column('is_owner_of_chain', boolean),
   lastSaleRaw: column('sale_raw', nullable(amount)),
 });
 /** Whether the token has a record, a listing of any status, an active listing (its key) and a sale (its key). */
@@ -46,6 +51,7 @@ export async function findObservedToken(
 ): Promise<ObservedToken | null> {
   const [row] = await db.query(
     `select token.asset is not null as recorded, token.name, token.image as token_image, token.rarity_rank, token.owner,
+       token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
        sale.key as sale_key, sale.price_raw as sale_raw, listing.*
      from (values ($1::text collate "C", $2::text collate "C")) as wanted (id, asset)

@@ -2,6 +2,7 @@
 // Primary database. The evidence of an order consists of its events in the chain log, the offerer's holding of the token, the
 // approvals, and the off-chain cancel.
 
+import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { Queryable } from '../../database/port.ts';
 import {
@@ -21,19 +22,6 @@ import {
 import { LISTING_STATUSES } from '../order-id.ts';
 import type { OrderEvidence, OrderState, OrderTerms } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
-
-/** The changes on one chain that were caused by applying or reverting blocks. */
-export type EvidenceChanges = {
-  chain: string;
-  /** Orders that were filled or cancelled. */
-  orderHashes: ReadonlySet<string>;
-  /** Tokens that were transferred, or whose approval changed. */
-  tokens: readonly { collectionId: string; tokenId: string }[];
-  /** Accounts whose approvals for all tokens of a collection changed. */
-  owners: readonly { collectionId: string; owner: string }[];
-  /** Accounts whose counter changed. */
-  offerers: ReadonlySet<string>;
-};
 
 /** A signed order with its evidence, and the state that is stored. */
 export type OrderWithEvidence = {
@@ -89,49 +77,77 @@ export async function findOrderWithEvidence(db: Queryable, orderId: string): Pro
   return (await listOrdersWithEvidence(db, [orderId]))[0] ?? null;
 }
 
+/**
+ * What the evidence of an order is found by. The evidence is unknown or lacks events where a field is null: without the hash there are
+ * no fills and cancels, without the deployment or the counter no counter raise, without the operator no approval.
+ */
+export type EvidenceKey = {
+  collectionId: string;
+  chain: string;
+  asset: string;
+  seller: string;
+  orderHash: string | null;
+  /** Null: events of any deployment count that have the hash of the order. */
+  protocolAddress: string | null;
+  counter: bigint | null;
+  operator: string | null;
+};
+
 /** Arguments of `json_build_object` for an `Occurrence`: the time of an event in milliseconds, and its transaction. */
 const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
 
+/** The evidence of the order with the terms `stored`: a row with the fields of `EvidenceKey`, named as in main.book_order. */
+const EVIDENCE_COLUMNS = `fills.fills, cancel.cancel, raise.raise,
+  case when follow.joined then coalesce((select quantity from main.holding
+    where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
+      and holder = stored.seller), 0) end as balance,
+  case when follow.joined and stored.operator is not null then exists (select from main.operator_approval as approval
+      where approval.collection_id = stored.collection_id and owner = stored.seller
+        and approval.operator = stored.operator)
+    or exists (select from main.token_approval as approval
+      where approval.collection_id = stored.collection_id and approval.token_id = stored.token_id
+        and approval.operator = stored.operator) end as approved`;
+
+const EVIDENCE_JOINS = `left join main.follow on follow.collection_id = stored.collection_id
+  cross join lateral (
+    select coalesce(json_agg(json_build_object(${OCCURRENCE},
+      'quantity', details -> 'offer' -> 0 ->> 'amount') order by block_number, log_index), '[]') as fills
+    from main.chain_event as event where event.chain = stored.chain and event.order_hash = stored.order_hash
+      and kind = 'order-fulfilled' and (stored.protocol_address is null or contract = stored.protocol_address)) as fills
+  left join lateral (
+    select json_build_object(${OCCURRENCE}) as cancel from main.chain_event as event
+    where event.chain = stored.chain and event.order_hash = stored.order_hash and kind = 'order-cancelled'
+      and (stored.protocol_address is null or contract = stored.protocol_address)
+    order by block_number, log_index limit 1) as cancel on true
+  left join lateral (
+    select json_build_object(${OCCURRENCE}) as raise from main.chain_event as event
+    where event.chain = stored.chain and contract = stored.protocol_address and account = stored.seller
+      and kind = 'counter-incremented' and (details ->> 'counter')::numeric > stored.counter
+    order by block_number, log_index limit 1) as raise on true`;
+
+const occurrence = { at: safeInteger, tx: text };
+
+const EVIDENCE = {
+  fills: list(object({ ...occurrence, quantity: amount })),
+  cancel: nullable(object(occurrence)),
+  counterRaise: column('raise', nullable(object(occurrence))),
+  balance: nullable(amount),
+  approved: nullable(boolean),
+};
+
 export async function listOrdersWithEvidence(db: Queryable, orderIds: readonly string[]): Promise<OrderWithEvidence[]> {
   const rows = await db.query(
-    `select stored.id, stored.collection_id, stored.token_id, stored.counter, stored.quantity, stored.order_type, stored.expires_at,
-       stored.status, stored.dormant, stored.filled_quantity, stored.ended_at, stored.tx, fills.fills, cancel.cancel,
-       raise.raise, off_chain.created_at as off_chain_cancelled_at,
-       case when follow.joined then coalesce((select quantity from main.holding
-         where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
-           and holder = stored.seller), 0) end as balance,
-       case when follow.joined then exists (select from main.operator_approval as approval
-           where approval.collection_id = stored.collection_id and owner = stored.seller
-             and approval.operator = stored.operator)
-         or exists (select from main.token_approval as approval
-           where approval.collection_id = stored.collection_id and approval.token_id = stored.token_id
-             and approval.operator = stored.operator) end as approved
-     from main.book_order as stored
-     left join main.follow on follow.collection_id = stored.collection_id
+    `select stored.id, stored.collection_id, stored.token_id, stored.counter, stored.quantity, stored.order_type,
+       stored.expires_at, stored.status, stored.dormant, stored.filled_quantity, stored.ended_at, stored.tx,
+       off_chain.created_at as off_chain_cancelled_at, ${EVIDENCE_COLUMNS}
+     from main.book_order as stored ${EVIDENCE_JOINS}
      left join main.order_cancel as off_chain on off_chain.order_id = stored.id
-     cross join lateral (
-       select coalesce(json_agg(json_build_object(${OCCURRENCE},
-         'quantity', details -> 'offer' -> 0 ->> 'amount') order by block_number, log_index), '[]') as fills
-       from main.chain_event as event where event.chain = stored.chain and event.order_hash = stored.order_hash
-         and kind = 'order-fulfilled' and contract = stored.protocol_address) as fills
-     left join lateral (
-       select json_build_object(${OCCURRENCE}) as cancel from main.chain_event as event
-       where event.chain = stored.chain and event.order_hash = stored.order_hash and kind = 'order-cancelled'
-         and contract = stored.protocol_address
-       order by block_number, log_index limit 1) as cancel on true
-     left join lateral (
-       select json_build_object(${OCCURRENCE}) as raise from main.chain_event as event
-       where event.chain = stored.chain and contract = stored.protocol_address and account = stored.seller
-         and kind = 'counter-incremented' and (details ->> 'counter')::numeric > stored.counter
-       order by block_number, log_index limit 1) as raise on true
      where stored.id = any($1) and stored.order_hash is not null
      order by stored.id`,
     [orderIds],
   );
   return rows.map((row) => toOrderWithEvidence(decodeOrder(row)));
 }
-
-const occurrence = { at: safeInteger, tx: text };
 
 const decodeOrder = rowDecoder('book_order with evidence', {
   orderId: column('id', text),
@@ -146,12 +162,8 @@ const decodeOrder = rowDecoder('book_order with evidence', {
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
   tx: nullable(text),
-  fills: list(object({ ...occurrence, quantity: amount })),
-  cancel: nullable(object(occurrence)),
-  counterRaise: column('raise', nullable(object(occurrence))),
   offChainCancelledAt: column('off_chain_cancelled_at', nullable(timestamp)),
-  balance: nullable(amount),
-  approved: nullable(boolean),
+  ...EVIDENCE,
 });
 
 function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvidence {
@@ -166,6 +178,35 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
     terms: { counter, quantity, partial: isPartialOrder(orderType), expiresAt },
     evidence: { fills, cancel, counterRaise, offChainCancel, balance, approved },
     stored: { status, dormant, filledQuantity, endedAt, tx },
+  };
+}
+
+const decodeEvidence = rowDecoder('evidence', EVIDENCE);
+
+/** The evidence of orders that are not stored here, in the order of the keys. Such an order has no off-chain cancel. */
+export async function listEvidence(db: Queryable, keys: readonly EvidenceKey[]): Promise<OrderEvidence[]> {
+  if (keys.length === 0) return [];
+  const rows = await db.query(
+    `select ${EVIDENCE_COLUMNS}
+     from json_to_recordset($1::json) as stored (position integer, collection_id text, chain text, token_id text, seller text,
+       order_hash text, protocol_address text, counter numeric, operator text) ${EVIDENCE_JOINS}
+     order by position`,
+    [JSON.stringify(keys.map(toEvidenceColumns))],
+  );
+  return rows.map((row) => ({ ...decodeEvidence(row), offChainCancel: null }));
+}
+
+function toEvidenceColumns(key: EvidenceKey, position: number): Record<string, unknown> {
+  return {
+    position,
+    collection_id: key.collectionId,
+    chain: key.chain,
+    token_id: key.asset,
+    seller: key.seller,
+    order_hash: key.orderHash,
+    protocol_address: key.protocolAddress,
+    counter: key.counter?.toString() ?? null,
+    operator: key.operator,
   };
 }
 

@@ -3,11 +3,15 @@
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
+import type { Hex } from '../../core/evm.ts';
+import { isPartialOrder } from '../../core/seaport.ts';
+import { findOperator } from '../../orders/seaport/deployments.ts';
 import { toListingIdOfOrder } from '../../market/row-keys.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   parseRows,
   optionalAddress,
+  optionalDigits,
   optionalFlag,
   optionalInteger,
   optionalRow,
@@ -163,8 +167,35 @@ function toListings(
         'order_created_at',
       ),
       ...(expiresAt !== null && { expiresAt }),
+      ...readSignedTerms(row, order, offer),
     },
   ];
+}
+
+const CONDUIT_KEY = /^0x[0-9a-f]{64}$/i;
+
+/** The terms by which a followed chain decides whether the order can be filled. Terms that the row lacks are left out. */
+function readSignedTerms(
+  row: VendorRow,
+  order: VendorRow,
+  { amount, isUnique }: Offer,
+): Readonly<Record<string, unknown>> {
+  const protocolAddress = optionalAddress(row, 'protocol_address', 'evm');
+  const conduitKey = optionalText(order, 'conduitKey');
+  if (conduitKey !== null && !CONDUIT_KEY.test(conduitKey)) rejectRow('conduitKey', 'is not 32 bytes in hex');
+  const counter = optionalDigits(order, 'counter');
+  const orderType = optionalInteger(order, 'orderType');
+  const operator =
+    protocolAddress !== null && conduitKey !== null
+      ? findOperator({ address: protocolAddress }, conduitKey.toLowerCase() as Hex)
+      : null;
+  return {
+    ...(operator !== null && { operator }),
+    ...(protocolAddress !== null && { protocolAddress }),
+    ...(counter !== null && { counter }),
+    ...(!isUnique && { quantity: amount.toString() }),
+    ...(!isUnique && orderType !== null && { partial: isPartialOrder(orderType) }),
+  };
 }
 
 const ORDER_HASH = /^0x[0-9a-f]{64}$/i;
@@ -303,6 +334,7 @@ function toListingRow(order: VendorRow): VendorRow {
   return {
     chain: requiredText(contract, 'chain_identifier'),
     order_hash: order['order_hash'],
+    protocol_address: order['protocol_address'],
     protocol_data: { parameters },
     asset: { contract: contract['address'], identifier: asset['token_id'] },
     price: { current: { currency: currency['symbol'], decimals: payment['decimals'], value: order['current_price'] } },

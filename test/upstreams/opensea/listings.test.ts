@@ -52,6 +52,9 @@ test('a page of listings becomes records, and a listing in another currency is l
     status: 'active',
     timestamp: '2025-11-13T02:13:20.000Z',
     expiresAt: '2026-05-12T02:13:20.000Z',
+    operator: '0x1e0049783f008a0085193e00003d00cd54003c71',
+    protocolAddress: '0x0000000000000068f116a894984e2db1123eb395',
+    counter: '0',
   });
   assert.equal(records.length, 2);
   assertTaken(records);
@@ -89,6 +92,9 @@ test('an order in the format of 2023 becomes the same listing as in the current 
     status: 'active',
     timestamp: '2023-03-01T10:10:00.000Z',
     expiresAt: '2023-08-28T10:10:00.000Z',
+    operator: '0x1e0049783f008a0085193e00003d00cd54003c71',
+    protocolAddress: order.protocol_address,
+    counter: '0',
   });
   assertTaken(records);
 });
@@ -179,6 +185,29 @@ test('a price of more than 20 digits is exact, and an order of several units has
   );
   assert.equal(records[3]?.['tokenId'], (2n ** 256n - 1n).toString());
   assertTaken(records);
+});
+
+test('a listing carries the terms that a followed chain decides by: operator, deployment, counter, and the units of an order for several', () => {
+  const [row] = parseFixture('opensea/listings.json').listings;
+  const termsOf = (changes: object, units = 1) => {
+    const order = { ...row.protocol_data.parameters, ...changes };
+    if (units > 1) order.offer = [{ ...order.offer[0], itemType: 3, startAmount: `${units}`, endAmount: `${units}` }];
+    const changed = { ...row, protocol_data: { parameters: order }, remaining_quantity: units };
+    const { records, rejected } = parseOpenSeaListings(
+      parseExactJson(Buffer.from(JSON.stringify([changed]))) as unknown[],
+      apes,
+    );
+    const terms = ['operator', 'counter', 'quantity', 'partial'].map((field) => records[0]?.[field]);
+    return rejected[0] ?? terms;
+  };
+  const conduit = '0x1e0049783f008a0085193e00003d00cd54003c71';
+  assert.deepEqual(termsOf({}), [conduit, '0', undefined, undefined]);
+  assert.deepEqual(termsOf({ conduitKey: `0x${'0'.repeat(64)}` })[0], row.protocol_address);
+  assert.deepEqual(termsOf({ counter: `0x${'f'.repeat(32)}` })[1], `${2n ** 128n - 1n}`);
+  assert.deepEqual(termsOf({ orderType: 1 }, 5), [conduit, '0', '5', true]);
+  assert.deepEqual(termsOf({ orderType: 0 }, 5), [conduit, '0', '5', false]);
+  assert.equal(termsOf({ conduitKey: '0x12' }), 'conduitKey: is not 32 bytes in hex');
+  assert.equal(termsOf({ counter: 'x' }), 'counter: must be an integer of 0 or more');
 });
 
 test('a listing in another currency is left out and counted, and the walk is still complete', async (t) => {

@@ -1,0 +1,47 @@
+// What the events of blocks change in the evidence of orders: which orders, tokens and accounts they concern. Orders and mirrored
+// listings that depend on one of them are evaluated again.
+
+import { toCollectionId } from '../core/collection.ts';
+import type { ChainEvent } from './chain-event.ts';
+
+/** The changes on one chain that were caused by applying or reverting blocks. */
+export type EvidenceChanges = {
+  chain: string;
+  /** Orders that were filled or cancelled. */
+  orderHashes: ReadonlySet<string>;
+  /** Tokens that were transferred, or whose approval changed. */
+  tokens: readonly { collectionId: string; tokenId: string }[];
+  /** Accounts whose approvals for all tokens of a collection changed. */
+  owners: readonly { collectionId: string; owner: string }[];
+  /** Accounts whose counter changed. */
+  offerers: ReadonlySet<string>;
+};
+
+export function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): EvidenceChanges {
+  const orderHashes = new Set<string>();
+  const offerers = new Set<string>();
+  const tokens = new Map<string, EvidenceChanges['tokens'][number]>();
+  const owners = new Map<string, EvidenceChanges['owners'][number]>();
+  for (const event of events) {
+    if ('orderHash' in event) orderHashes.add(event.orderHash);
+    else if (event.kind === 'counter-incremented') offerers.add(event.offerer);
+    else if ('contract' in event) {
+      const collectionId = toCollectionId(chain, event.contract);
+      if (event.kind === 'approval-for-all') {
+        owners.set(`${collectionId} ${event.owner}`, { collectionId, owner: event.owner });
+      } else tokens.set(`${collectionId} ${event.tokenId}`, { collectionId, tokenId: event.tokenId });
+    }
+  }
+  return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
+}
+
+/** All changes of the given ones, which are of one chain. */
+export function joinEvidenceChanges(chain: string, changes: readonly EvidenceChanges[]): EvidenceChanges {
+  return {
+    chain,
+    orderHashes: new Set(changes.flatMap(({ orderHashes }) => [...orderHashes])),
+    tokens: changes.flatMap(({ tokens }) => tokens),
+    owners: changes.flatMap(({ owners }) => owners),
+    offerers: new Set(changes.flatMap(({ offerers }) => [...offerers])),
+  };
+}

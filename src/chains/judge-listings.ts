@@ -1,0 +1,169 @@
+// Judges mirrored listings by the log of their chain, as own orders are: hidden while the seller cannot deliver, ended by the fill, cancel
+// or counter of the chain. The evidence is read from the primary database before the transaction that writes the states to the indexer.
+// The evidence may be newer than what the projection has written; a later entry of the log then changes nothing. What was read is
+// out of date when the position of the projection has moved, or the row was written: then nothing is written, and the step is repeated.
+
+import { findLastSeq } from '../chain-log/queries/chain-events.ts';
+import type { Chain } from '../core/chains.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Database, Queryable } from '../database/port.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { listFollows } from '../follows/queries/follows.ts';
+import type { JudgedListing } from '../market/listing-judgement.ts';
+import { deriveListingState, isSameListingState } from '../market/listing-judgement.ts';
+import { lockFigures, refreshListedAssets } from '../market/queries/figures.ts';
+import type { ListingChange } from '../market/queries/judged-listings.ts';
+import {
+  listListingsToJudge,
+  listPendingListings,
+  updateHiddenListings,
+  updateListingStates,
+} from '../market/queries/judged-listings.ts';
+import { listEvidence } from '../orders/queries/order-evidence.ts';
+import type { JudgedCollection } from './queries/judged-collections.ts';
+import {
+  deleteJudgedCollection,
+  listJudgedCollections,
+  upsertJudgedCollections,
+} from './queries/judged-collections.ts';
+import type { ProjectedPosition } from './queries/projection.ts';
+import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
+
+export type JudgeContext = { main: Database; indexer: Database; chain: Chain; clock: Clock };
+
+/** The most listings whose evidence one statement reads, and the most that one step judges. */
+const BATCH_SIZE = 500;
+
+/**
+ * The next step besides the log: collections that join or leave, listings that were inserted or changed, stored listings of a collection
+ * that joins, hidden listings of one that leaves. Returns the ids of the collections that changed, or null when there is nothing to do.
+ */
+export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
+  const { main, indexer, chain } = context;
+  const from = await findProjectedPosition(indexer, chain.id);
+  const collections = await listJudgedCollections(indexer, chain.id);
+  const moved = toTransitions(await listFollows(main, chain.id), collections, await findLastSeq(main, chain.id));
+  if (moved.length > 0) return writeStep(context, from, { collections: moved, listings: [] });
+  const pending = await listPendingListings(indexer, chain.id, BATCH_SIZE);
+  if (pending.length > 0) return writeStep(context, from, { collections: [], listings: pending });
+  const leaving = collections.find(({ state }) => state === 'leaving');
+  if (leaving) return listAgain(context, from, leaving);
+  for (const collection of collections.filter(({ state }) => state === 'joining')) {
+    const done = await judgeStored(context, from, collection);
+    if (done) return done;
+  }
+  return null;
+}
+
+/** The collections whose state is no longer that of their follow, with their new state. */
+function toTransitions(
+  follows: readonly Follow[],
+  collections: readonly JudgedCollection[],
+  lastSeq: number,
+): JudgedCollection[] {
+  const stored = new Map(collections.map((collection) => [collection.collectionId, collection]));
+  const joined = new Map(follows.filter((follow) => follow.joined).map((follow) => [follow.collectionId, follow]));
+  const joining = [...joined.values()].flatMap(({ collectionId, createdAt }): JudgedCollection[] => {
+    const known = stored.get(collectionId);
+    const isJudged = known && known.state !== 'leaving' && known.followedAt === createdAt;
+    if (isJudged) return [];
+    return [{ collectionId, state: 'joining', followedAt: createdAt, joinedSeq: lastSeq, after: null }];
+  });
+  const leaving = collections.filter(({ collectionId, state }) => state !== 'leaving' && !joined.has(collectionId));
+  return [...joining, ...leaving.map((collection): JudgedCollection => ({ ...collection, state: 'leaving' }))];
+}
+
+/**
+ * Judges the next listings of a collection that joins. The collection has joined when none is left and the log is written up to the end
+ * of its past. Null when it only waits for the log.
+ */
+async function judgeStored(
+  context: JudgeContext,
+  from: ProjectedPosition,
+  collection: JudgedCollection,
+): Promise<Set<string> | null> {
+  const { collectionId, after, joinedSeq } = collection;
+  const listings = await listListingsToJudge(context.indexer, collectionId, { after, limit: BATCH_SIZE });
+  const last = listings.at(-1);
+  if (!last && from.seq < joinedSeq) return null;
+  const next: JudgedCollection = last
+    ? { ...collection, after: { asset: last.asset, key: last.key } }
+    : { ...collection, state: 'joined', after: null };
+  return writeStep(context, from, { collections: [next], listings });
+}
+
+async function writeStep(
+  context: JudgeContext,
+  from: ProjectedPosition,
+  { collections, listings }: { collections: readonly JudgedCollection[]; listings: readonly JudgedListing[] },
+): Promise<Set<string>> {
+  const { indexer, chain } = context;
+  const changes = await judge(context, listings);
+  const changed = new Set(changes.map(({ listing }) => listing.collectionId));
+  const isWritten = await transactAt(indexer, async (tx) => {
+    if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
+    await lockFigures(tx, changed.union(new Set(collections.map(({ collectionId }) => collectionId))));
+    if (collections.length > 0) await upsertJudgedCollections(tx, chain.id, collections);
+    await writeJudgements(tx, changes, context.clock());
+    return true;
+  });
+  return isWritten ? changed : new Set();
+}
+
+/** Lists the next hidden listings of a collection that leaves. The collection has left when none is hidden. */
+async function listAgain(
+  { indexer, chain, clock }: JudgeContext,
+  from: ProjectedPosition,
+  { collectionId }: JudgedCollection,
+): Promise<Set<string>> {
+  const isWritten = await transactAt(indexer, async (tx) => {
+    if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
+    await lockFigures(tx, [collectionId]);
+    const listed = await updateHiddenListings(tx, collectionId, BATCH_SIZE);
+    if (listed.length === 0) await deleteJudgedCollection(tx, collectionId);
+    await refreshListedAssets(tx, listed, clock());
+    return true;
+  });
+  return new Set(isWritten ? [collectionId] : []);
+}
+
+/** Derives the states of the listings and returns those that differ from the stored ones. */
+export async function judge(
+  { main, clock }: Pick<JudgeContext, 'main' | 'clock'>,
+  listings: readonly JudgedListing[],
+): Promise<ListingChange[]> {
+  const changes: ListingChange[] = [];
+  for (let start = 0; start < listings.length; start += BATCH_SIZE) {
+    const batch = listings.slice(start, start + BATCH_SIZE);
+    const evidence = await listEvidence(main, batch);
+    const now = clock();
+    for (const [index, listing] of batch.entries()) {
+      const found = evidence[index];
+      const to = found && deriveListingState(listing, found, now);
+      if (to && !isSameListingState(listing, to)) changes.push({ listing, to });
+    }
+  }
+  return changes;
+}
+
+/** A listing was written after it was read: the transaction is rolled back. */
+class OutOfDate extends Error {
+  override readonly name = 'OutOfDate';
+}
+
+/** Writes the states and the figures that follow from them. Throws OutOfDate. The caller has locked the figures of the collections. */
+export async function writeJudgements(tx: Queryable, changes: readonly ListingChange[], now: number): Promise<void> {
+  const written = await updateListingStates(tx, changes);
+  if (written.length < changes.length) throw new OutOfDate();
+  await refreshListedAssets(tx, written, now);
+}
+
+/** Runs a transaction that may throw OutOfDate. Returns false when it did, or when `work` returned false. */
+export async function transactAt(indexer: Database, work: (tx: Queryable) => Promise<boolean>): Promise<boolean> {
+  try {
+    return await indexer.transaction(work);
+  } catch (error) {
+    if (error instanceof OutOfDate) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+// The state of a mirrored listing on a followed chain: the rule of own orders (orders/status.ts), applied to the terms that the
+// marketplace gave. No I/O.
+
+import type { EvidenceKey } from '../orders/queries/order-evidence.ts';
+import type { ListingStatus } from '../orders/order-id.ts';
+import type { OrderEvidence } from '../orders/status.ts';
+import { deriveOrderStatus } from '../orders/status.ts';
+
+/** `pending`: the listing has not been compared with the log of its chain yet. */
+export const HIDDEN_REASONS = ['pending', 'no-balance', 'not-approved', 'counter'] as const;
+export type HiddenReason = (typeof HIDDEN_REASONS)[number];
+
+/** What the chain decides about a listing. */
+export type ListingState = {
+  status: ListingStatus;
+  /** Why an active listing is not listed. */
+  undeliverable: HiddenReason | null;
+  /** When a block ended the listing, in milliseconds; null when no block has. */
+  endedAt: number | null;
+  tx: string | null;
+};
+
+/** A mirrored listing as it is stored. `version` changes with each write of the row. */
+export type JudgedListing = EvidenceKey &
+  ListingState & {
+    key: string;
+    id: string;
+    version: string;
+    /** Units offered; null when the marketplace did not give them. Then it is one unit, which cannot be divided. */
+    quantity: bigint | null;
+    partial: boolean | null;
+    expiresAt: number | null;
+    /** The listing was missing from a snapshot of its marketplace, or the own order book has its order. */
+    isRetired: boolean;
+  };
+
+/**
+ * What ended the order on its chain ends the listing, whatever its marketplace reports. When no event of the chain ends the order any
+ * more, the listing has the status that it had before. An active listing is hidden for the reasons for which an own order is dormant.
+ */
+export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
+  const { counter, quantity, partial, expiresAt } = listing;
+  const terms = { counter: counter ?? 0n, quantity: quantity ?? 1n, partial: partial ?? false, expiresAt };
+  const derived = deriveOrderStatus(terms, evidence, now);
+  if (derived.status === 'filled' || derived.status === 'cancelled') {
+    return { status: derived.status, undeliverable: null, endedAt: derived.endedAt, tx: derived.tx };
+  }
+  const { status, tx } = listing.endedAt === null ? listing : reopened(listing);
+  return { status, undeliverable: status === 'active' ? derived.dormant : null, endedAt: null, tx };
+}
+
+function reopened({ isRetired }: JudgedListing): Pick<ListingState, 'status' | 'tx'> {
+  return { status: isRetired ? 'cancelled' : 'active', tx: null };
+}
+
+export function isSameListingState(a: ListingState, b: ListingState): boolean {
+  return a.status === b.status && a.undeliverable === b.undeliverable && a.endedAt === b.endedAt && a.tx === b.tx;
+}

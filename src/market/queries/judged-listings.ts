@@ -1,0 +1,189 @@
+// Reads the mirrored listings that a followed chain decides about, and writes their states. Indexer database. The rule is in
+// market/listing-judgement.ts; the evidence is in the primary database.
+
+import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
+import type { Queryable } from '../../database/port.ts';
+import { amount, boolean, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import type { JudgedListing, ListingState } from '../listing-judgement.ts';
+import { HIDDEN_REASONS } from '../listing-judgement.ts';
+import type { CollectionAsset } from './figures.ts';
+
+/** The id of the transaction that wrote a row last changes with each write: it is the version of the row. */
+const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
+  listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
+  listing.expires_at, listing.status, listing.undeliverable, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
+
+const decodeListing = rowDecoder('listing', {
+  key: text,
+  id: text,
+  version: text,
+  collectionId: column('collection_id', text),
+  chain: text,
+  asset: text,
+  seller: text,
+  orderHash: column('order_hash', nullable(text)),
+  protocolAddress: column('protocol_address', nullable(text)),
+  counter: nullable(amount),
+  operator: nullable(text),
+  quantity: nullable(amount),
+  partial: nullable(boolean),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  status: oneOf(LISTING_STATUSES),
+  undeliverable: nullable(oneOf(HIDDEN_REASONS)),
+  endedAt: column('ended_at', nullable(timestamp)),
+  tx: nullable(text),
+  isRetired: column('retired', boolean),
+});
+
+/**
+ * The listings of judged collections whose state may depend on the changes: those of the orders, the active ones of the tokens and of
+ * the owners, and those that the offerers signed.
+ */
+export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
+  const { chain, orderHashes, tokens, owners, offerers } = changes;
+  if (orderHashes.size + tokens.length + owners.length + offerers.size === 0) return [];
+  const rows = await db.query(
+    `with affected as (
+       select key from indexer.listing where chain = $1 and order_hash = any($2)
+       union
+       select key from indexer.listing join unnest($3::text[], $4::text[]) as moved (collection_id, asset)
+         on listing.collection_id = moved.collection_id and listing.asset = moved.asset
+       where status = 'active'
+       union
+       select key from indexer.listing join unnest($5::text[], $6::text[]) as owned (collection_id, owner)
+         on listing.collection_id = owned.collection_id and listing.seller = owned.owner
+       where chain = $1 and status = 'active' and operator is not null
+       union
+       select key from indexer.listing where chain = $1 and seller = any($7) and counter is not null
+     )
+     select ${COLUMNS} from affected join indexer.listing on listing.key = affected.key
+     join indexer.judged_collection as judged on judged.collection_id = listing.collection_id and judged.state <> 'leaving'
+     order by listing.key`,
+    [
+      chain,
+      [...orderHashes],
+      tokens.map((token) => token.collectionId),
+      tokens.map((token) => token.tokenId),
+      owners.map((owner) => owner.collectionId),
+      owners.map((owner) => owner.owner),
+      [...offerers],
+    ],
+  );
+  return rows.map(decodeListing);
+}
+
+/** Listings of a chain that have not been judged since they were inserted or changed. */
+export async function listPendingListings(db: Queryable, chain: string, limit: number): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing where chain = $1 and undeliverable = 'pending'
+     order by collection_id, key limit $2`,
+    [chain, limit],
+  );
+  return rows.map(decodeListing);
+}
+
+/** The active listings of a collection, and those that a block ended, sorted by asset and key; with `after`, those that follow it. */
+export async function listListingsToJudge(
+  db: Queryable,
+  collectionId: string,
+  { after, limit }: { after: { asset: string; key: string } | null; limit: number },
+): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing
+     where collection_id = $1 and (status = 'active' or ended_at is not null)
+       and (asset, key) > ($2, coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+     order by asset, key limit $4`,
+    [collectionId, after?.asset ?? '', after?.key ?? null, limit],
+  );
+  return rows.map(decodeListing);
+}
+
+/** A listing with its new state. */
+export type ListingChange = { listing: JudgedListing; to: ListingState };
+
+const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
+
+/**
+ * Writes the new states of the listings that have not been written since they were read. Returns the asset of each row that was written:
+ * fewer than `changes` when a row was written in the meantime. The sale that filled a listing gets its id, unless it names another listing.
+ */
+export async function updateListingStates(
+  tx: Queryable,
+  changes: readonly ListingChange[],
+): Promise<CollectionAsset[]> {
+  if (changes.length === 0) return [];
+  const sorted = changes.toSorted((a, b) => (a.listing.key < b.listing.key ? -1 : 1));
+  const written = await tx.query(
+    `update indexer.listing as stored set status = judged.status, undeliverable = judged.undeliverable,
+       ended_at = judged.ended_at, tx = judged.tx
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+       as judged (key, collection_id, version, status, undeliverable, ended_at, tx)
+     where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
+     returning stored.collection_id, stored.asset`,
+    [
+      sorted.map(({ listing }) => listing.key),
+      sorted.map(({ listing }) => listing.collectionId),
+      sorted.map(({ listing }) => listing.version),
+      sorted.map(({ to }) => to.status),
+      sorted.map(({ to }) => to.undeliverable),
+      sorted.map(({ to }) => (to.endedAt === null ? null : new Date(to.endedAt))),
+      sorted.map(({ to }) => to.tx),
+    ],
+  );
+  const filled = sorted.filter(({ to }) => to.status === 'filled' && to.tx !== null);
+  await tx.query(
+    `update indexer.sale set listing_id = filled.id
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as filled (collection_id, asset, tx, id)
+     where sale.collection_id = filled.collection_id and sale.asset = filled.asset and sale.tx = filled.tx
+       and sale.listing_id is null`,
+    [
+      filled.map(({ listing }) => listing.collectionId),
+      filled.map(({ listing }) => listing.asset),
+      filled.map(({ to }) => to.tx),
+      filled.map(({ listing }) => listing.id),
+    ],
+  );
+  return written.map(decodeAsset);
+}
+
+/** Lists at most `limit` hidden listings of a collection again. Returns the asset of each. */
+export async function updateHiddenListings(
+  tx: Queryable,
+  collectionId: string,
+  limit: number,
+): Promise<CollectionAsset[]> {
+  const rows = await tx.query(
+    `update indexer.listing set undeliverable = null where collection_id = $1 and key in (
+       select key from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2)
+     returning collection_id, asset`,
+    [collectionId, limit],
+  );
+  return rows.map(decodeAsset);
+}
+
+const decodeListed = rowDecoder('listing', {
+  orderHash: column('order_hash', text),
+  collectionId: column('collection_id', text),
+  asset: text,
+  source: text,
+  id: text,
+});
+
+/** A listing of an order, of any status. */
+export type ListedOrder = ReturnType<typeof decodeListed>;
+
+/** The listings of the given orders on a chain, of all marketplaces and statuses, sorted by source and id. */
+export async function listListingsOfOrders(
+  db: Queryable,
+  chain: string,
+  orderHashes: readonly string[],
+): Promise<ListedOrder[]> {
+  if (orderHashes.length === 0) return [];
+  const rows = await db.query(
+    `select order_hash, collection_id, asset, source, id from indexer.listing
+     where chain = $1 and order_hash = any($2) order by source, id`,
+    [chain, orderHashes],
+  );
+  return rows.map(decodeListed);
+}

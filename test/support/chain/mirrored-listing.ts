@@ -1,0 +1,47 @@
+// Records of mirrored listings of orders that were signed on a local chain, and a service context whose two databases may differ.
+
+import type { Database } from '../../../src/database/port.ts';
+import type { ServiceContext } from '../../../src/context.ts';
+import type { SignedOrder } from '../../../devnet/orders.ts';
+import { totalOf } from '../../../devnet/orders.ts';
+import { Market } from '../../../src/market/market.ts';
+import { runImport, toContext, toNdjson } from '../service/intake.ts';
+import type { LocalWorld } from './followed-collection.ts';
+
+/** The record that a marketplace's mapper makes of a signed order. `fields` replace its fields. */
+export function toListingRecord(world: LocalWorld, { components, hash }: SignedOrder, fields: object = {}): object {
+  const [item] = components.offer;
+  if (!item) throw new Error('the order offers nothing');
+  const { address } = world.protocol.seaport;
+  return {
+    kind: 'listing',
+    source: 'opensea',
+    chain: world.chain.id,
+    contractAddress: item.token,
+    tokenId: item.identifierOrCriteria.toString(),
+    id: `opensea_${hash.slice(2, 18)}`,
+    orderHash: hash,
+    priceRaw: totalOf(components).toString(),
+    seller: components.offerer,
+    timestamp: new Date(Number(components.startTime) * 1_000).toISOString(),
+    expiresAt: new Date(Number(components.endTime) * 1_000).toISOString(),
+    operator: address,
+    protocolAddress: address,
+    counter: components.counter.toString(),
+    ...fields,
+  };
+}
+
+/** A context on two databases with the clock of the system, so that listings with the times of the local chain are listed. */
+export function toMirrorContext(databases: { main: Database; indexer: Database }): ServiceContext {
+  const clock = () => Date.now();
+  const context = toContext(databases.main, { clock });
+  const { config, chains, random, log } = context;
+  return { ...context, ...databases, market: new Market({ ...config, ...databases, chains, clock, random, log }) };
+}
+
+/** Imports records that must all be accepted. */
+export async function importAll(context: ServiceContext, ...records: unknown[]): Promise<void> {
+  const { refused } = await runImport(context, toNdjson(records));
+  if (refused.length > 0) throw new Error(JSON.stringify(refused));
+}
