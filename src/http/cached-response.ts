@@ -28,7 +28,8 @@ export const RESPONSE_TIME = '@@@@@@@response-time@@@@';
 
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+  'access-control-expose-headers':
+    'Age, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
   'x-content-type-options': 'nosniff',
 } as const;
 
@@ -63,11 +64,18 @@ export function createCachedResponse(options: {
   };
 }
 
-/** The same response with another `cache-control`. */
-export function withCachePolicy(response: CachedResponse, policy: CachePolicy): CachedResponse {
-  const cacheControl = toCacheControl(policy);
-  const change = (headers: readonly string[]) =>
-    headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part));
+/**
+ * The same response for a caller that gets it `ageMs` after its data was read: with `Age` in full seconds (RFC 9111, section 5.1), and
+ * with DEGRADED_POLICY, so that a shared cache replaces it soon.
+ */
+export function toStaleResponse(response: CachedResponse, ageMs: number): CachedResponse {
+  const cacheControl = toCacheControl(DEGRADED_POLICY);
+  const age = String(Math.floor(Math.max(ageMs, 0) / 1_000));
+  const change = (headers: readonly string[]) => [
+    ...headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part)),
+    'age',
+    age,
+  ];
   return { ...response, headers: change(response.headers), notModifiedHeaders: change(response.notModifiedHeaders) };
 }
 

@@ -7,7 +7,7 @@ import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { CachedResponse } from './cached-response.ts';
-import { DEGRADED_POLICY, withCachePolicy } from './cached-response.ts';
+import { toStaleResponse } from './cached-response.ts';
 
 /** How long a response is served without being computed again. */
 const FRESH_MS = 1_000;
@@ -46,8 +46,8 @@ export class ResponseCache {
   /**
    * The fresh response of a key, or else the response that `compute` resolves with. While another request computes that response, a
    * stored response that is less than five seconds old and not out of date is returned without waiting. When the computation rejects
-   * with `unavailable`, a stored response that is less than half an hour old is returned with DEGRADED_POLICY, even if it is out of
-   * date. Any other rejection is passed on. A stored response is never returned after its `validUntil`.
+   * with `unavailable`, a stored response that is less than half an hour old is returned, even if it is out of date. Any other
+   * rejection is passed on. A stored response that is no longer fresh carries its age. None is returned after its `validUntil`.
    */
   async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const now = this.#clock();
@@ -55,14 +55,14 @@ export class ResponseCache {
     const current = entry && this.#isCurrent(entry) ? entry : undefined;
     if (current && current.freshUntil > now) return current.response;
     const running = this.#computations.get(key);
-    if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) return current.response;
+    if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) return toStale(current, now);
     try {
       const isShared = running?.version === this.#changes.latest();
       return await (isShared ? running.promise : this.#compute(key, compute));
     } catch (error) {
       const isUnavailable = error instanceof ServiceError && error.code === 'unavailable';
-      if (isUnavailable && entry && isUsable(entry, this.#clock(), STALE_IF_UNAVAILABLE_MS))
-        return withCachePolicy(entry.response, DEGRADED_POLICY);
+      const failedAt = this.#clock();
+      if (isUnavailable && entry && isUsable(entry, failedAt, STALE_IF_UNAVAILABLE_MS)) return toStale(entry, failedAt);
       throw error;
     }
   }
@@ -88,6 +88,10 @@ export class ResponseCache {
   #isCurrent(entry: Entry): boolean {
     return this.#changes.versionOf(entry.response.cacheTag) <= entry.version;
   }
+}
+
+function toStale({ response, createdAt }: Entry, now: number): CachedResponse {
+  return toStaleResponse(response, now - createdAt);
 }
 
 function isUsable({ createdAt, response }: Entry, now: number, ageMaxMs: number): boolean {

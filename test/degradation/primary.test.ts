@@ -37,10 +37,14 @@ withTwoServers('the primary is broken', (servers) => {
         assertDegraded(response);
         const isCached = cached.some((one) => one.headers.get('etag') === response.headers.get('etag'));
         assert.ok(isCached, `${path} is not the cached response`);
+        assert.match(response.headers.get('age') ?? '', /^[1-9]\d*$/, `${path} does not say how old it is`);
       }
+      service.advance(10 * MINUTE_MS);
+      const later = await service.fresh(ethereum.path);
+      assert.ok(Number(later.headers.get('age')) >= 600, 'the age does not count from the time of the data');
       for (const path of UNCACHED) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
-      // Half an hour later the cached responses are too old to be served.
-      service.advance(30 * MINUTE_MS);
+      // Half an hour after they were made, the cached responses are too old to be served.
+      service.advance(20 * MINUTE_MS);
       for (const path of PATHS) assertErrorResponse(await service.fresh(path), 503, 'unavailable');
     } finally {
       await servers.primary.start();

@@ -310,7 +310,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         assert.equal(headers.get('access-control-allow-origin'), '*');
         assert.equal(headers.get('access-control-allow-credentials'), null);
         const exposed = (headers.get('access-control-expose-headers') ?? '').toLowerCase().split(/, ?/);
-        for (const name of [...RATE_HEADERS, 'etag']) assert.ok(exposed.includes(name), name);
+        for (const name of [...RATE_HEADERS, 'age', 'etag']) assert.ok(exposed.includes(name), name);
       }
     });
 
