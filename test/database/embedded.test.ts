@@ -295,10 +295,35 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(turns.length, 5);
     });
 
-    test('a statement that is nested too deeply is refused, and the engine keeps running', async () => {
+    test('a text parameter comes back unchanged, with any nesting, byte order mark or surrogate pair', async () => {
+      const { pool } = shared;
+      for (const text of [
+        '['.repeat(200_000),
+        `{"a":`.repeat(2_001),
+        '\ufeffa',
+        '\ufeff\ufeff',
+        '🐙'.repeat(9_000),
+        '',
+      ]) {
+        assert.deepEqual((await pool.query('select $1::text as text', [text])).rows, [{ text }]);
+        assert.deepEqual((await pool.query('select $1 as text, $2::jsonb as json', [text, null])).rows, [
+          { text, json: null },
+        ]);
+      }
+      assert.deepEqual(
+        (await pool.query({ text: 'select $1 as \ufeffname', values: ['a'] })).fields[0]?.name,
+        '\ufeffname',
+      );
+    });
+
+    test('a JSON parameter or a statement that is nested too deeply is refused, and the engine keeps running', async () => {
       const { pool } = shared;
       for (const deep of ['['.repeat(200_000), '{"a\\"]":'.repeat(100_000)]) {
-        await assert.rejects(pool.query('select ($1::text)::jsonb', [deep]), { code: '54001' });
+        await assert.rejects(pool.query('select $1::jsonb', [deep]), { code: '54001' });
+        await assert.rejects(pool.query('select $2, * from json_to_recordset($1) as t (a int)', [deep, 'x']), {
+          code: '54001',
+        });
+        await assert.rejects(pool.query('select $1::text, $2::json', [deep, deep]), { code: '54001' });
       }
       const wide = `[${Array(10_000).fill('{"a":"]"}').join()}]`;
       assert.deepEqual((await pool.query('select jsonb_array_length($1) as n', [wide])).rows, [{ n: 10_000 }]);
