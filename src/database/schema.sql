@@ -14,6 +14,7 @@ create table main.adjustment (
   source text not null,
   key_id text collate "C",
   created_at timestamp with time zone not null,
+  public_id text collate "C" default ('adj_'::text || replace((gen_random_uuid())::text, '-'::text, ''::text)),
   constraint adjustment_mode_check CHECK ((mode = ANY (ARRAY['adjustment'::text, 'set'::text]))),
   constraint adjustment_source_check CHECK ((source = ANY (ARRAY['inventory'::text, 'product'::text, 'import'::text]))),
   constraint adjustment_pkey PRIMARY KEY (id)
@@ -206,6 +207,8 @@ create table main.delivery (
   last_duration_ms integer,
   delivered_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  public_id text collate "C" default ('dlv_'::text || replace((gen_random_uuid())::text, '-'::text, ''::text)),
+  rescheduled_at timestamp with time zone,
   constraint delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text]))),
   constraint delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES main.event(id) ON DELETE CASCADE,
   constraint delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES main.webhook(id) ON DELETE CASCADE,
@@ -216,6 +219,7 @@ CREATE INDEX delivery_by_event ON main.delivery USING btree (event_id);
 CREATE INDEX delivery_by_webhook ON main.delivery USING btree (webhook_id, id DESC);
 CREATE INDEX delivery_dead ON main.delivery USING btree (webhook_id, id) WHERE (state = 'dead'::text);
 CREATE INDEX delivery_due ON main.delivery USING btree (webhook_id, due_at, id) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX delivery_public_id ON main.delivery USING btree (public_id);
 
 create table main.event (
   id text collate "C" not null,

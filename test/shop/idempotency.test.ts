@@ -52,6 +52,19 @@ forEachStore('idempotency', (store) => {
     for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as StoreResponse);
   });
 
+  test('the same key with another query is 422, because the query is part of the request', async () => {
+    const shop = await store.shop();
+    const { id } = await shop.product({ inventory: 50 });
+    for (const [name, method, path, body, other] of requestsFor(id)) {
+      const first = await withKey(shop, [name, method, `${path}?a=1`, body, other], `q ${name}`);
+      assert.ok(first.status < 300, first.text);
+      assertReplay(first, await withKey(shop, [name, method, `${path}?a=1`, body, other], `q ${name}`));
+      for (const query of ['', '?a=2']) {
+        assert.equal((await withKey(shop, [name, method, path + query, body, other], `q ${name}`)).status, 422);
+      }
+    }
+  });
+
   test('the same key with another body, method or path is 422 and changes nothing', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });

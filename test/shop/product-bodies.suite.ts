@@ -7,6 +7,18 @@ import { assertInvalidProduct, assertNothingStored } from '../support/service/sh
 
 /** Declares the tests: every unreadable body is a 400 with the message 'Invalid product payload', and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {
+  test('a description that looks like deeply nested JSON, or begins with U+FEFF, is stored and returned unchanged', async () => {
+    const shop = await store.shop();
+    for (const description of ['['.repeat(2_001), '{"a":'.repeat(6_000), '\ufeffbegins with a byte order mark']) {
+      const product = await shop.product({ name: `\ufeff${description.slice(0, 9)}`, description });
+      assert.deepEqual([product.name, product.description], [`\ufeff${description.slice(0, 9)}`, description]);
+      assert.deepEqual((await shop.ok('GET', `/products/${product.id}`)).data, product);
+      const updated = await shop.ok('PUT', `/products/${product.id}`, { description: `${description}!` });
+      assert.equal(updated.data.description, `${description}!`);
+    }
+    assert.equal((await shop.events()).length, 6);
+  });
+
   describe('a body that cannot be read', () => {
     const bytes = (...values: number[]) => Buffer.from(values);
     const wrap = (value: Buffer) => Buffer.concat([Buffer.from('{"price":1,"name":"'), value, Buffer.from('"}')]);

@@ -7,6 +7,20 @@ import { assertInvalidProduct, assertNothingStored } from '../support/service/sh
 
 const ID = /^prod_[0-9a-f]{32}$/;
 const EMOJI = '🦔';
+const IMAGES = [
+  'https://example.org/x.png',
+  'HTTP://EXAMPLE.ORG/X',
+  'ipfs://x',
+  'ar://x',
+  'data:image/png;base64,aaaa',
+];
+const NOT_IMAGES = [
+  'javascript:alert(1)',
+  ' javascript:alert(1)',
+  'JavaScript:alert(1)',
+  'data:text/html,x',
+  'vbscript:x',
+];
 
 /** Declares the tests of the fields of a new product, their limits and their defaults. */
 export function describeProductCreation(store: TestStore): void {
@@ -62,7 +76,7 @@ export function describeProductCreation(store: TestStore): void {
         price: '007.50',
         description: '<b>as given</b>\u0001',
         image: 'ipfs://x',
-        moreImages: ['b', 'a', 'b'],
+        moreImages: ['ar://b', 'ipfs://a', 'ar://b'],
         type: 'digital',
         inventory: 2 ** 31 - 1,
         trackInventory: true,
@@ -120,14 +134,19 @@ export function describeProductCreation(store: TestStore): void {
       await assertNothingStored(shop);
     });
 
+    const urls = (count: number) => Array.from({ length: count }, (_, index) => `https://example.org/${index}`);
     const repeated = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => `${index}`.padEnd(length, 'x'));
     const edges: [string, unknown[], unknown[]][] = [
       ['name', ['a', ' ', 'n'.repeat(160), EMOJI.repeat(160)], ['', 'n'.repeat(161), EMOJI.repeat(161)]],
       ['slug', ['s', 's'.repeat(180), EMOJI.repeat(180)], ['', 's'.repeat(181)]],
       ['description', ['', 'd'.repeat(10_000), null], [1, ['x']]],
-      ['image', ['', 'https://example.org/x.png', null], [1, {}]],
-      ['moreImages', [[], repeated(20, 9)], [repeated(21, 9), ['ok', 1], 'x', [null], [['x']]]],
+      ['image', ['', ...IMAGES, null], [1, {}, ...NOT_IMAGES]],
+      [
+        'moreImages',
+        [[], IMAGES, urls(20)],
+        [urls(21), ['https://ok', 1], 'https://x', [null], [['https://x']], [''], ...NOT_IMAGES.map((one) => [one])],
+      ],
       ['type', ['physical', 'digital', 'nft'], ['', 'Physical', 'service', 1, ['nft']]],
       ['collection', ['c', 'c'.repeat(120), EMOJI.repeat(120)], ['', 'c'.repeat(121), EMOJI.repeat(121), 1]],
       ['collections', [[], repeated(25, 120)], [repeated(26, 9), ['c'.repeat(121)], [''], [1], 'x']],

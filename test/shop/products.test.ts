@@ -82,7 +82,13 @@ forEachStore('products', (store) => {
       const readLast = async () => (await shop.ok('GET', '/products')).data.at(-1);
       const { data } = await shop.ok('GET', `/products/${id}`);
       assert.deepEqual({ ...data, ...(await readLast()) }, data);
-      const changes = [{ name: 'New' }, { image: 'i' }, { inventory: 7 }, { collections: ['a'] }, { price: '1.00' }];
+      const changes = [
+        { name: 'New' },
+        { image: 'https://a/i' },
+        { inventory: 7 },
+        { collections: ['a'] },
+        { price: '1.00' },
+      ];
       for (const change of changes) {
         await shop.ok('PUT', `/products/${id}`, change);
         assert.deepEqual({ ...(await readLast()), ...change }, await readLast());
@@ -97,7 +103,7 @@ forEachStore('products', (store) => {
 
     test('has exactly the documented fields', async () => {
       const shop = await store.shop();
-      await shop.product({ description: 'long', moreImages: ['a'] });
+      await shop.product({ description: 'long', moreImages: ['https://a'] });
       const [item] = (await shop.ok('GET', '/products')).data;
       const fields =
         'id name slug price type inventory trackInventory requiresShipping weightGrams collections image createdAt';
@@ -139,8 +145,8 @@ forEachStore('products', (store) => {
       const shop = await store.shop();
       const product = await shop.product({
         description: 'd',
-        image: 'i',
-        moreImages: ['a'],
+        image: 'https://a/i',
+        moreImages: ['ipfs://a'],
         collections: ['x', 'y'],
         inventory: 3,
       });
@@ -247,7 +253,7 @@ forEachStore('products', (store) => {
         { name: 'A' },
         { price: '7' },
         { description: 'B' },
-        { image: 'C' },
+        { image: 'ar://C' },
         { weightGrams: 5 },
         { inventory: 9 },
         { collections: ['D'] },

@@ -9,11 +9,55 @@ const STOCK_MAX = 2 ** 31 - 1;
 
 forEachStore('changes of stock', (store) => {
   describe('a change', () => {
+    test('has the id of its log entry, which reveals nothing about the changes of other shops', async () => {
+      const [shop, other] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product({ inventory: 5 });
+      const stranger = await other.product({ inventory: 5 });
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        ids.push((await changeStock(shop, id, { adjustment: 1 })).adjustmentId);
+        for (let m = 0; m < n; m += 1) await changeStock(other, stranger.id, { adjustment: 1 });
+      }
+      assert.deepEqual(
+        (await shop.walk('/inventory/adjustments?limit=2')).map((entry: any) => entry.id),
+        ids.toReversed(),
+      );
+      for (const one of ids) assert.match(one, /^adj_[0-9a-f]{32}$/);
+      const page = await shop.ok('GET', '/inventory/adjustments?limit=1');
+      const cursor = Buffer.from(page.pagination.nextCursor, 'base64url').toString('latin1');
+      const [row] = await store.query(
+        'select max(id)::text as id from main.adjustment where shop_id = $1',
+        [shop.id],
+      );
+      const payload = Buffer.from(cursor.slice(16), 'base64url').toString('latin1');
+      assert.ok(!cursor.slice(16).includes(row?.['id']) && !payload.includes(row?.['id']), 'the cursor shows the number');
+    });
+
+    test('that was logged before ids became opaque keeps its id', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 5 });
+      await changeStock(shop, id, { adjustment: 1 });
+      const [row] = await store.query(
+        'update main.adjustment set public_id = null where product_id = $1 returning id::text as sequence',
+        [id],
+      );
+      assert.equal((await shop.ok('GET', `/inventory/adjustments?product_id=${id}`)).data[0].id, `adj_${row?.['sequence']}`);
+    });
+
+    test('of an untracked product never reports low stock', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 20, trackInventory: false });
+      for (const change of [{ adjustment: -15 }, { set: 0 }]) {
+        const result = await changeStock(shop, id, change);
+        assert.deepEqual([result.trackInventory, result.lowStock], [false, false]);
+      }
+    });
+
     test('returns the stock before and after the change, and the change that was applied', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
       const result = await changeStock(shop, id, { adjustment: -3 });
-      assert.match(result.adjustmentId, /^adj_\d+$/);
+      assert.match(result.adjustmentId, /^adj_[0-9a-f]{32}$/);
       const same = { productId: id, name: 'Mug', trackInventory: true };
       assert.deepEqual(result, {
         ...same,

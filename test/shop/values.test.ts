@@ -119,14 +119,17 @@ describe('product fields', () => {
       const { length } = Array.from(one);
       return length >= min && length <= max && !one.includes('\0');
     });
+  const imageUrl = fc
+    .tuple(fc.constantFrom('https://', 'ipfs://', 'data:image/'), text(0, 50))
+    .map((parts) => parts.join(''));
   const validBody = fc.record(
     {
       name: text(1, 160),
       price: fc.stringMatching(/^\d{1,40}(\.\d{1,18})?$/),
       slug: text(1, 180),
       description: fc.option(text(0, 500)),
-      image: fc.option(text(0, 100)),
-      moreImages: fc.array(text(1, 50), { maxLength: 20 }),
+      image: fc.option(imageUrl),
+      moreImages: fc.array(imageUrl, { maxLength: 20 }),
       type: fc.constantFrom(...PRODUCT_TYPES),
       inventory: fc.nat().map((number) => new JsonNumber(String(number))),
       trackInventory: fc.boolean(),

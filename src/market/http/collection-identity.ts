@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { toServedImage } from '../image-url.ts';
+import { toServedImage } from '../../core/image-url.ts';
 import type { WirePrice } from './price.ts';
 
 export const collectionParams = Type.Object({

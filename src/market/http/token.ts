@@ -8,7 +8,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { toServedImage } from '../image-url.ts';
+import { toServedImage } from '../../core/image-url.ts';
 import type { Market } from '../market.ts';
 import type { Token, TokenLocation } from '../token.ts';
 import { readToken } from '../token.ts';

@@ -1,5 +1,7 @@
-// Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued.
+// Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued. Its
+// position is encrypted, because it is a number that counts the rows of all shops.
 
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { StoreRoutesContext } from './context.ts';
@@ -12,13 +14,35 @@ type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
  */
 export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, cursor?: string): string | null {
   if (cursor === undefined) return null;
-  const position = openCursor(cursorSecret, scope, cursor);
-  if (position !== null) return position;
+  const payload = openCursor(cursorSecret, scope, cursor);
+  if (payload !== null) return toPosition(cursorSecret, payload);
   throw new ServiceError('bad_request', 'Invalid query parameters', {
     details: [{ path: 'cursor', message: 'must be a nextCursor of this list with the same filters' }],
   });
 }
 
 export function sealStoreCursor({ cursorSecret }: CursorContext, scope: string, position: string | null) {
-  return position === null ? null : sealCursor(cursorSecret, scope, position);
+  return position === null ? null : sealCursor(cursorSecret, scope, encrypt(cursorSecret, position));
+}
+
+const CIPHER = 'aes-256-ctr';
+const IV_BYTES = 16;
+const NUMBER = /^\d{1,19}$/;
+
+function encrypt(secret: Buffer, position: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(secret), iv);
+  return Buffer.concat([iv, cipher.update(position, 'utf8'), cipher.final()]).toString('base64url');
+}
+
+/** The position in an authenticated payload. Cursors that were issued before positions were encrypted hold the number itself. */
+function toPosition(secret: Buffer, payload: string): string {
+  if (NUMBER.test(payload)) return payload;
+  const bytes = Buffer.from(payload, 'base64url');
+  const decipher = createDecipheriv(CIPHER, keyOf(secret), bytes.subarray(0, IV_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES)), decipher.final()]).toString('utf8');
+}
+
+function keyOf(secret: Buffer): Buffer {
+  return createHmac('sha256', secret).update('positions in store cursors').digest();
 }

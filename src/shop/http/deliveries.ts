@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { DeliveryState } from '../webhooks/delivery.ts';
-import { parseDeliveryId } from '../webhooks/delivery.ts';
 import { readDeliveries, redeliver } from '../webhooks/webhooks.ts';
 import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
@@ -71,7 +70,7 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
     (request, reply) =>
       sendInTransaction(request, reply, async (tx) => {
         const { webhookId, deliveryId } = request.params as { webhookId: string; deliveryId: string };
-        const target = { id: webhookId, deliveryId: parseDeliveryId(deliveryId) };
+        const target = { id: webhookId, deliveryId };
         const delivery = await redeliver(shopContextOf(request), tx, callerOf(request), target);
         return { status: 200, body: { data: toWireDelivery(delivery) } };
       }),

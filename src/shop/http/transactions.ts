@@ -61,8 +61,7 @@ function readIdempotencyKey(request: FastifyRequest): string | null {
   throw new ServiceError('bad_request', `Idempotency-Key must have 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`);
 }
 
-/** Identifies a request by its method, its path and the bytes of its body. The query is not included. */
+/** Identifies a request by its method, its path with the query, and the bytes of its body. */
 function digestOf(request: FastifyRequest): Buffer {
-  const path = request.url.split('?', 1)[0] ?? '';
-  return createHash('sha256').update(`${request.method} ${path}\n`).update(bodyOf(request).raw).digest();
+  return createHash('sha256').update(`${request.method} ${request.url}\n`).update(bodyOf(request).raw).digest();
 }

@@ -6,7 +6,7 @@ import type { Delivery } from '../queries/delivery-log.ts';
 import type { Webhook } from '../queries/webhooks.ts';
 import { WEBHOOK_DESCRIPTION_LENGTH_MAX } from '../webhooks/webhook-input.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
-import { DELIVERY_STATES, toDeliveryId } from '../webhooks/delivery.ts';
+import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
 import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
@@ -99,7 +99,10 @@ const WebhookRecoverySchema = Type.Object(
 const WebhookRecoveredSchema = Type.Object(
   {
     recovered: Type.Integer({ minimum: 0, description: 'Number of deliveries that were created or scheduled.' }),
-    hasMore: Type.Boolean({ description: 'Whether more deliveries may be left to recover: call again.' }),
+    hasMore: Type.Boolean({
+      description:
+        'Whether more deliveries may be left to recover: call again. Deliveries that were made due in the last ten minutes do not count.',
+    }),
   },
   { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'The result of a recovery.', ...closed },
 );
@@ -167,9 +170,9 @@ export function toWireWebhook(webhook: Webhook): WireWebhook {
 }
 
 export function toWireDelivery(delivery: Delivery): WireDelivery {
-  const { webhookId, eventId, type, state, attempts, lastStatus, lastError, lastDurationMs } = delivery;
+  const { id, webhookId, eventId, type, state, attempts, lastStatus, lastError, lastDurationMs } = delivery;
   return {
-    id: toDeliveryId(delivery.id),
+    id,
     webhookId,
     eventId,
     type,

@@ -1,5 +1,6 @@
 // Reads the fields of products from JSON: bodies of requests, and imported records.
 
+import { IMAGE_URL_FORMS, isImageUrl } from '../../core/image-url.ts';
 import { JsonNumber } from '../../core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';
 import { InvalidValue, isJsonObject, parseBodyFields, readBooleanField, readTextField } from '../body-fields.ts';
@@ -25,8 +26,8 @@ const READERS: FieldReaders<ProductInput> = {
   price: readPrice,
   slug: (value) => readTextField(value, 1, SLUG_LENGTH_MAX),
   description: (value) => (value === null ? null : readTextField(value, 0, PRODUCT_DESCRIPTION_LENGTH_MAX)),
-  image: (value) => (value === null ? null : readTextField(value, 0, IMAGE_URL_LENGTH_MAX)),
-  moreImages: (value) => readTexts(value, MORE_IMAGES_MAX, (one) => readTextField(one, 1, IMAGE_URL_LENGTH_MAX)),
+  image: (value) => (value === null || value === '' ? value : readImageUrl(value)),
+  moreImages: (value) => readTexts(value, MORE_IMAGES_MAX, readImageUrl),
   type: (value) =>
     PRODUCT_TYPES.find((type) => type === value) ?? new InvalidValue(`must be one of ${PRODUCT_TYPES.join(', ')}`),
   inventory: readStock,
@@ -70,6 +71,13 @@ export function parseNewProduct(body: unknown): ParsedBody<NewProduct> {
 /** Reads the fields of an update. */
 export function parseProductInput(body: unknown): ParsedBody<ProductInput> {
   return parseBodyFields<ProductInput>(body, READERS, 'a product');
+}
+
+/** Reads the URL of an image. Refused are schemes that may run code in the browser of a buyer, such as `javascript:`. */
+function readImageUrl(value: unknown): string | InvalidValue {
+  const url = readTextField(value, 1, IMAGE_URL_LENGTH_MAX);
+  if (url instanceof InvalidValue || isImageUrl(url)) return url;
+  return new InvalidValue(`must begin with ${IMAGE_URL_FORMS}`);
 }
 
 function readCollection(value: unknown): string | InvalidValue {

@@ -141,7 +141,10 @@ export type Attempt = {
   durationMs: number;
 };
 
-/** Records attempts. A failure is ignored if the delivery was leased or made due again since the claim. A success is not ignored. */
+/**
+ * Records attempts. A failure is ignored if the delivery was leased or made due again since the claim, or if an earlier holder of a lease
+ * has delivered it meanwhile. A success is not ignored.
+ */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
     `with attempt as (
@@ -156,7 +159,8 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
        last_error = attempt.error, last_duration_ms = attempt.duration_ms,
        delivered_at = case when attempt.state = 'delivered' then attempt.at else delivery.delivered_at end
      from attempt join locked on locked.id = attempt.id
-     where delivery.id = attempt.id and (delivery.claims = attempt.claims or attempt.state = 'delivered')`,
+     where delivery.id = attempt.id
+       and (delivery.claims = attempt.claims and delivery.state = 'pending' or attempt.state = 'delivered')`,
     [JSON.stringify(attempts.map(toColumns))],
   );
 }

@@ -8,7 +8,8 @@ import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp }
 import { MATCHES } from './deliveries.ts';
 
 const decodeDelivery = rowDecoder('delivery', {
-  number: column('id', amount),
+  sequence: column('id', amount),
+  id: column('public_id', text),
   webhookId: column('webhook_id', text),
   shopId: column('shop_id', text),
   url: text,
@@ -25,19 +26,35 @@ const decodeDelivery = rowDecoder('delivery', {
   createdAt: column('created_at', timestamp),
 });
 
-/** A delivery with its event and webhook. `id` is decimal text; a newer delivery has a larger id. Times in milliseconds. */
-export type Delivery = Omit<ReturnType<typeof decodeDelivery>, 'number'> & { id: string };
+/**
+ * A delivery with its event and webhook. `sequence` is its number among the deliveries of all shops, which is not published: a newer
+ * delivery has a larger one. Times in milliseconds.
+ */
+export type Delivery = ReturnType<typeof decodeDelivery>;
 
-const COLUMNS = `delivery.id, delivery.webhook_id, webhook.shop_id, webhook.url, delivery.event_id, event.type,
+/** SQL: the id of a delivery as callers know it. */
+const PUBLIC_ID = `coalesce(delivery.public_id, 'dlv_' || delivery.id)`;
+
+/** SQL condition: the delivery has one of the public ids in the array $2, or one of the numbers in the array $3 and no public id. */
+const NAMED = `(delivery.public_id = any($2::text[]) or (delivery.public_id is null and delivery.id = any($3::bigint[])))`;
+
+/** The parameters $2 and $3 of NAMED. */
+function toNames(ids: readonly string[]): [string[], string[]] {
+  const numbers = ids.flatMap((id) => /^dlv_(\d{1,18})$/.exec(id)?.[1] ?? []);
+  return [[...ids], numbers];
+}
+
+const COLUMNS = `delivery.id, ${PUBLIC_ID} as public_id, delivery.webhook_id, webhook.shop_id, webhook.url, delivery.event_id, event.type,
   delivery.state, delivery.attempts, delivery.due_at, delivery.last_attempt_at, delivery.last_status,
   delivery.last_error, delivery.last_duration_ms, delivery.delivered_at, delivery.created_at`;
 
 /** SQL: makes a delivery due now, with a new retry schedule. A worker that is sending the delivery can then record a success only. */
-const AGAIN = `state = 'pending', attempts = 0, due_at = $1, leased_until = null, claims = claims + 1`;
+const AGAIN = `state = 'pending', attempts = 0, due_at = $1, rescheduled_at = $1, leased_until = null,
+  claims = claims + 1`;
 
 export type DeliveryQuery = { state: DeliveryState | null; before: string | null; limit: number };
 
-/** Deliveries of a webhook, of a shop, or of all shops, newest first. With `before`, only deliveries older than the one with this id. */
+/** Deliveries of a webhook, of a shop, or of all shops, newest first. With `before`, only deliveries whose `sequence` is smaller. */
 export async function listDeliveries(
   db: Queryable,
   of: { webhookId?: string; shopId?: string },
@@ -52,7 +69,7 @@ export async function listDeliveries(
      order by delivery.id desc limit $5`,
     [of.webhookId ?? null, of.shopId ?? null, query.state, query.before, query.limit],
   );
-  return rows.map(toDelivery);
+  return rows.map(decodeDelivery);
 }
 
 export async function findDelivery(db: Queryable, webhookId: string, id: string): Promise<Delivery | null> {
@@ -60,10 +77,10 @@ export async function findDelivery(db: Queryable, webhookId: string, id: string)
     `select ${COLUMNS} from main.delivery
      join main.webhook on webhook.id = delivery.webhook_id
      join main.event on event.id = delivery.event_id
-     where delivery.webhook_id = $1 and delivery.id = $2`,
-    [webhookId, id],
+     where delivery.webhook_id = $1 and ${NAMED}`,
+    [webhookId, ...toNames([id])],
   );
-  return row ? toDelivery(row) : null;
+  return row ? decodeDelivery(row) : null;
 }
 
 /** Records an event and its delivery to one webhook. No other webhook gets the event. Returns the delivery's id. `data` is JSON text. */
@@ -76,18 +93,18 @@ export async function insertDirectDelivery(
     `with event as (
        insert into main.event (id, shop_id, type, data, created_at, fanned_out) values ($1, $2, $3, $4, $5, true)
      )
-     insert into main.delivery (webhook_id, event_id, due_at, created_at) values ($6, $1, $5, $5) returning id`,
+     insert into main.delivery (webhook_id, event_id, due_at, created_at) values ($6, $1, $5, $5) returning public_id`,
     [eventId, shopId, type, data, new Date(now), webhookId],
   );
-  return toId(row ?? {});
+  return toPublicId(row ?? {});
 }
 
 /** Makes a delivery due now, whatever its state. Returns false when the webhook has no such delivery. */
 export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: string, now: number): Promise<boolean> {
-  const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $2 and id = $3 returning id`, [
+  const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $4 and ${NAMED} returning id`, [
     new Date(now),
+    ...toNames([id]),
     webhookId,
-    id,
   ]);
   return rows.length > 0;
 }
@@ -96,11 +113,11 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
     `update main.delivery set ${AGAIN} from main.webhook
-     where delivery.id = any($2::bigint[]) and webhook.id = delivery.webhook_id and webhook.enabled
-     returning delivery.id`,
-    [new Date(now), ids],
+     where ${NAMED} and webhook.id = delivery.webhook_id and webhook.enabled
+     returning ${PUBLIC_ID} as public_id`,
+    [new Date(now), ...toNames(ids)],
   );
-  return rows.map(toId);
+  return rows.map(toPublicId);
 }
 
 /** Makes up to `limit` dead deliveries of enabled webhooks due now, of one shop or of all shops. Returns their ids. */
@@ -113,18 +130,22 @@ export async function updateDeadAgain(
        select delivery.id from main.delivery join main.webhook on webhook.id = delivery.webhook_id
        where delivery.state = 'dead' and webhook.enabled and ($2::text is null or webhook.shop_id = $2)
        order by delivery.id limit $3
-     ) returning id`,
+     ) returning ${PUBLIC_ID} as public_id`,
     [new Date(now), shopId, limit],
   );
-  return rows.map(toId);
+  return rows.map(toPublicId);
 }
 
 /** `missed`: deliveries created for events that had none. `revived`: deliveries that were dead or waited for a retry and are due now. */
 export type Recovered = { missed: number; revived: number };
 
+/** How long a delivery that was made due is left alone by recoveries. Longer than the repeated calls of one recovery take together. */
+const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
+
 /**
  * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
- * deliveries due now. At most `limit` of each kind, oldest first.
+ * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was made due less than RECOVERED_AGAIN_AFTER_MS ago is
+ * left alone, so that a caller who repeats the recovery while it reaches the limit comes to an end although deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,
@@ -132,6 +153,7 @@ export async function updateRecovered(
   { since, now, limit }: { since: number; now: number; limit: number },
 ): Promise<Recovered> {
   const params = [new Date(now), webhookId, new Date(since), limit];
+  const rescheduledBefore = new Date(now - RECOVERED_AGAIN_AFTER_MS);
   const missed = await tx.query(
     `insert into main.delivery (webhook_id, event_id, due_at, created_at)
      select webhook.id, event.id, $1, $1
@@ -148,20 +170,16 @@ export async function updateRecovered(
        where delivery.webhook_id = $2 and event.created_at >= $3
          and (delivery.state = 'dead' or (delivery.state = 'pending' and delivery.due_at > $1
            and (delivery.leased_until is null or delivery.leased_until <= $1)))
+         and (delivery.rescheduled_at is null or delivery.rescheduled_at <= $5)
        order by delivery.id limit $4 for update of delivery
      ) returning id`,
-    params,
+    [...params, rescheduledBefore],
   );
   return { missed: missed.length, revived: revived.length };
 }
 
-function toDelivery(row: Row): Delivery {
-  const { number, ...delivery } = decodeDelivery(row);
-  return { ...delivery, id: String(number) };
-}
+const decodePublicId = rowDecoder('delivery', { id: column('public_id', text) });
 
-const decodeId = rowDecoder('delivery', { id: amount });
-
-function toId(row: Row): string {
-  return String(decodeId(row).id);
+function toPublicId(row: Row): string {
+  return decodePublicId(row).id;
 }

@@ -62,22 +62,22 @@ const ADJUST = `
   ), logged as (
     insert into main.adjustment (shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at)
     select shop_id, id, previous, next, $4, $3, $6, $7, $8, $9 from changed
-    returning id
+    returning id, public_id
   ), low as (
     insert into main.event (id, shop_id, type, data, created_at)
     select $10, shop_id, 'inventory.low', json_build_object('productId', changed.id, 'name', name, 'inventory', next,
-      'previous', previous, 'threshold', $12::integer, 'adjustmentId', 'adj_' || logged.id)::text, $9
+      'previous', previous, 'threshold', $12::integer, 'adjustmentId', logged.public_id)::text, $9
     from changed, logged
     where track_inventory and previous > $12::integer and next <= $12::integer
   )
-  select target.*, (select id from logged) as adjustment_id from target`;
+  select target.*, (select public_id from logged) as adjustment_id from target`;
 
 const decodeAdjusted = rowDecoder('stock change', {
   name: text,
   trackInventory: column('track_inventory', boolean),
   previous: integer,
   next: integer,
-  adjustmentId: column('adjustment_id', nullable(amount)),
+  adjustmentId: column('adjustment_id', nullable(text)),
 });
 
 /** A change of stock as it was applied and logged. */
@@ -108,7 +108,7 @@ export async function updateStock(
   if (!row) return null;
   const { adjustmentId, ...levels } = decodeAdjusted(row);
   if (adjustmentId === null) return { outcome: 'unexpected', level: levels.previous };
-  const applied = { ...levels, productId, mode, requested, adjustmentId: toAdjustmentId(adjustmentId) };
+  const applied = { ...levels, productId, mode, requested, adjustmentId };
   return { outcome: 'applied', change: applied };
 }
 
@@ -133,6 +133,7 @@ export async function listStock(
 
 const decodeAdjustment = rowDecoder('adjustment', {
   sequence: column('id', amount),
+  id: column('public_id', text),
   productId: column('product_id', text),
   previous: integer,
   next: integer,
@@ -143,8 +144,8 @@ const decodeAdjustment = rowDecoder('adjustment', {
   createdAt: column('created_at', timestamp),
 });
 
-/** An entry of the adjustment log. `sequence` is its number in the log. */
-export type Adjustment = ReturnType<typeof decodeAdjustment> & { id: string };
+/** An entry of the adjustment log. `sequence` is its number in the log of all shops, which is not published. */
+export type Adjustment = ReturnType<typeof decodeAdjustment>;
 
 /** The log of a shop or of one of its products, newest first. With `before`, only entries older than the entry with this number. */
 export async function listAdjustments(
@@ -153,17 +154,11 @@ export async function listAdjustments(
   options: { productId: string | null; before: string | null; limit: number },
 ): Promise<Adjustment[]> {
   const rows = await db.query(
-    `select id, product_id, previous, next, requested, reason, source, key_id, created_at from main.adjustment
+    `select id, coalesce(public_id, 'adj_' || id) as public_id, product_id, previous, next, requested, reason, source, key_id, created_at
+     from main.adjustment
      where shop_id = $1 and ($2::text is null or product_id = $2) and ($3::bigint is null or id < $3)
      order by id desc limit $4`,
     [shopId, options.productId, options.before, options.limit],
   );
-  return rows.map((row) => {
-    const entry = decodeAdjustment(row);
-    return { ...entry, id: toAdjustmentId(entry.sequence) };
-  });
-}
-
-function toAdjustmentId(sequence: bigint): string {
-  return `adj_${sequence}`;
+  return rows.map(decodeAdjustment);
 }

@@ -4,7 +4,7 @@
 import type { Delivery } from '../queries/delivery-log.ts';
 import { listDeliveries, updateDeadAgain, updateDeliveriesAgain } from '../queries/delivery-log.ts';
 import type { DeliveryState } from './delivery.ts';
-import { DELIVERY_STATES, parseDeliveryId, toDeliveryId } from './delivery.ts';
+import { DELIVERY_STATES, isDeliveryId } from './delivery.ts';
 import type { ShopContext } from '../context.ts';
 import type { OperationInput, Operations } from '../operations.ts';
 import { refuseUsage } from '../operations.ts';
@@ -35,7 +35,7 @@ type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 async function retryDead(context: ShopContext, input: OperationInput): Promise<Retried> {
   const { shopId = null } = await readShop(context, input);
   const due = await updateDeadAgain(context.main, { shopId, now: context.clock(), limit: RETRIED_MAX });
-  return { due: due.map(toDeliveryId), skipped: [], hasMore: due.length === RETRIED_MAX };
+  return { due, skipped: [], hasMore: due.length === RETRIED_MAX };
 }
 
 async function retryByIds(context: ShopContext, input: OperationInput): Promise<Retried> {
@@ -43,8 +43,9 @@ async function retryByIds(context: ShopContext, input: OperationInput): Promise<
     return refuseUsage(`name 1 to ${RETRIED_MAX} deliveries to retry`);
   }
   const ids = [...new Set(input['ids'].map(String))];
-  const numbers = ids.map((id) => parseDeliveryId(id) ?? refuseUsage(`${JSON.stringify(id)} is not a delivery id`));
-  const due = (await updateDeliveriesAgain(context.main, numbers, context.clock())).map(toDeliveryId);
+  const invalid = ids.find((id) => !isDeliveryId(id));
+  if (invalid !== undefined) return refuseUsage(`${JSON.stringify(invalid)} is not a delivery id`);
+  const due = await updateDeliveriesAgain(context.main, ids, context.clock());
   return { due, skipped: ids.filter((id) => !due.includes(id)), hasMore: false };
 }
 
@@ -61,9 +62,9 @@ function readState(value: unknown): DeliveryState | null {
 }
 
 function toListed(delivery: Delivery) {
-  const { shopId: shop, webhookId, url, eventId, type, state, attempts, lastStatus, lastError } = delivery;
+  const { id, shopId: shop, webhookId, url, eventId, type, state, attempts, lastStatus, lastError } = delivery;
   const nextAttemptAt = state === 'pending' ? new Date(delivery.dueAt).toISOString() : null;
   const createdAt = new Date(delivery.createdAt).toISOString();
-  const what = { id: toDeliveryId(delivery.id), shop, webhookId, url, eventId, type };
+  const what = { id, shop, webhookId, url, eventId, type };
   return { ...what, state, attempts, lastStatus, lastError, nextAttemptAt, createdAt };
 }

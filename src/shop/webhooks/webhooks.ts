@@ -21,6 +21,7 @@ import {
   updateWebhook,
   updateWebhookSecret,
 } from '../queries/webhooks.ts';
+import { isDeliveryId } from './delivery.ts';
 import { createId, isId } from '../../core/time-ordered-id.ts';
 import type { NewWebhookSettings, WebhookSettings } from './webhook-input.ts';
 import { mergeWebhook } from './webhook-input.ts';
@@ -141,7 +142,8 @@ export async function readDeliveries(
   await readWebhook(context, caller, id);
   const rows = await listDeliveries(context.main, { webhookId: id }, { ...query, limit: query.limit + 1 });
   const deliveries = rows.slice(0, query.limit);
-  return { deliveries, next: rows.length > query.limit ? (deliveries.at(-1)?.id ?? null) : null };
+  const last = deliveries.at(-1);
+  return { deliveries, next: rows.length > query.limit && last ? String(last.sequence) : null };
 }
 
 /** Makes one delivery due now with a new retry schedule, whatever its state. */
@@ -149,10 +151,10 @@ export async function redeliver(
   context: ShopContext,
   tx: Queryable,
   caller: ShopCaller,
-  { id, deliveryId }: { id: string; deliveryId: string | null },
+  { id, deliveryId }: { id: string; deliveryId: string },
 ): Promise<Delivery> {
   const webhook = (await find(tx, caller, id)) ?? refuseMissing();
-  const delivery = deliveryId === null ? null : await findDelivery(tx, id, deliveryId);
+  const delivery = isDeliveryId(deliveryId) ? await findDelivery(tx, id, deliveryId) : null;
   if (!delivery) throw new ServiceError('not_found', 'Delivery not found');
   requireEnabled(webhook);
   await updateDeliveryAgain(tx, id, delivery.id, context.clock());

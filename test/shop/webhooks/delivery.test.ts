@@ -268,6 +268,62 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
   });
 
+  test('a success of an earlier holder of the lease is recorded, and the later failure of the present holder does not undo it', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    const statuses = [200, 500];
+    const held: (() => void)[] = [];
+    receiver.respond = (_request, response) => {
+      const status = statuses.shift() ?? 204;
+      held.push(() => response.writeHead(status).end());
+    };
+    const time = createTestClock();
+    const [first, second] = [makeDispatcher(db, { time }), makeDispatcher(db, { time })];
+    assert.equal(await first.dispatch(), 1);
+    time.pass(DELIVERY_LEASE_MS);
+    assert.equal(await second.dispatch(), 1, 'no delivery was sent after the lease expired');
+    while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    held[0]?.();
+    await first.close();
+    const deliveredAt = time.clock();
+    const read = async () => {
+      const [delivery] = await deliveriesOf(db, webhook.id);
+      return [delivery?.state, delivery?.attempts, delivery?.lastStatus, delivery?.deliveredAt];
+    };
+    assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
+    time.pass(1_000);
+    held[1]?.();
+    await second.close();
+    assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
+  });
+
+  test('a recovery that is repeated until nothing is left ends, although the deliveries fail again', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    for (let n = 0; n < 5; n += 1) await record(db, shopId);
+    receiver.respond = respondWith(503, { 'retry-after': '3600' });
+    const time = createTestClock();
+    // One delivery at a time is sent to a failing webhook.
+    const sendAll = async () => {
+      for (let n = 0; n < 12; n += 1) {
+        const dispatcher = makeDispatcher(db, { time });
+        await dispatcher.dispatch();
+        await dispatcher.close();
+      }
+    };
+    await sendAll();
+    time.pass(1_000);
+    const recover = () => updateRecovered(db, webhook.id, { since: NOW, now: time.clock(), limit: 2 });
+    const revived: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      revived.push((await recover()).revived);
+      await sendAll();
+      time.pass(1_000);
+    }
+    assert.deepEqual(revived, [2, 2, 1, 0]);
+    time.pass(10 * 60_000);
+    assert.equal((await recover()).revived, 2, 'a later recovery makes the same deliveries due again');
+  });
+
   test('two dispatchers share the deliveries, and each delivery is sent once', async () => {
     await subscribe(db, { shopId, url: receiver.url });
     await subscribe(db, { shopId, url: receiver.url });

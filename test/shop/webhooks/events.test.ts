@@ -93,10 +93,33 @@ function suite(store: TestStore): void {
     assert.equal((await shop.ok('POST', `/webhooks/${webhook.id}/deliveries/${id}/redeliver`)).data.state, 'pending');
     await until(() => receivedAt('/hook/logged').length === 6, LIMIT_MS, 'the delivery was not sent again');
     assert.equal(receivedAt('/hook/logged').filter(({ headers }) => headers['webhook-id'] === eventId).length, 2);
-    for (const unknown of ['dlv_0', 'dlv_999999999', 'nonsense', '1']) {
+    for (const unknown of ['dlv_0', 'dlv_999999999', `dlv_${'a'.repeat(32)}`, 'nonsense', '1']) {
       const path = `/webhooks/${webhook.id}/deliveries/${unknown}/redeliver`;
       assert.equal((await shop.send('POST', path)).status, 404);
     }
+  });
+
+  test('the id of a delivery reveals no number; a delivery from before ids became opaque keeps its id and can be sent again', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/ids` });
+    await shop.product();
+    await shop.product();
+    await until(async () => (await readDeliveries(shop, webhook.id)).length === 2, LIMIT_MS, 'no deliveries');
+    const [newer, older] = await readDeliveries(shop, webhook.id);
+    for (const { id } of [newer, older]) assert.match(id, /^dlv_[0-9a-f]{32}$/);
+    const [old] = await store.query(
+      'update main.delivery set public_id = null where public_id = $1 returning id::text as number',
+      [older.id],
+    );
+    const path = (id: string) => `/webhooks/${webhook.id}/deliveries/${id}/redeliver`;
+    assert.equal((await readDeliveries(shop, webhook.id))[1].id, `dlv_${old?.['number']}`);
+    assert.equal((await shop.ok('POST', path(`dlv_${old?.['number']}`))).data.id, `dlv_${old?.['number']}`);
+    assert.equal((await shop.ok('POST', path(newer.id))).data.id, newer.id);
+    const [hidden] = await store.query(
+      'select id::text as number from main.delivery where public_id = $1',
+      [newer.id],
+    );
+    assert.equal((await shop.send('POST', path(`dlv_${hidden?.['number']}`))).status, 404);
   });
 
   test('a webhook whose receiver responds with 410 is disabled; after it is enabled again, all missed events can be recovered', async () => {

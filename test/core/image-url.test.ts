@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toServedImage } from '../../src/market/image-url.ts';
+import { toServedImage } from '../../src/core/image-url.ts';
 
 test('http, https, ipfs, ar and data:image URLs are served unchanged', () => {
   const served = [

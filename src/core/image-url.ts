@@ -1,0 +1,16 @@
+// Image URLs come from outside and are opened by browsers: only URLs of schemes that cannot run code are accepted from shops, and served
+// by the marketplace interface.
+
+const SERVABLE = /^(?:https?:\/\/|ipfs:\/\/|ar:\/\/|data:image\/)/i;
+
+/** The beginnings of the accepted URLs, for messages. */
+export const IMAGE_URL_FORMS = 'http://, https://, ipfs://, ar:// or data:image/';
+
+export function isImageUrl(url: string): boolean {
+  return SERVABLE.test(url);
+}
+
+/** The URL unchanged, or null when its scheme is not http, https, ipfs, ar or data:image. */
+export function toServedImage(url: string | null): string | null {
+  return url !== null && isImageUrl(url) ? url : null;
+}
