@@ -1,7 +1,10 @@
 // Image URLs come from outside and are opened by browsers: only URLs of schemes that cannot run code are accepted from shops, and served
 // by the marketplace interface.
 
-const SERVABLE = /^(?:https?:\/\/|ipfs:\/\/|ar:\/\/|data:image\/)/i;
+/** The beginning of an accepted URL in any letter case, as a pattern of JSON Schema, which has no flags. */
+export const IMAGE_URL_PATTERN =
+  '^([hH][tT][tT][pP][sS]?://|[iI][pP][fF][sS]://|[aA][rR]://|[dD][aA][tT][aA]:[iI][mM][aA][gG][eE]/)';
+const SERVABLE = new RegExp(IMAGE_URL_PATTERN);
 
 /** The beginnings of the accepted URLs, for messages. */
 export const IMAGE_URL_FORMS = 'http://, https://, ipfs://, ar:// or data:image/';

@@ -12,7 +12,7 @@ import {
   PRODUCT_TYPES,
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
-import { IMAGE_URL_FORMS } from '../../core/image-url.ts';
+import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../core/image-url.ts';
 import { STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
 
@@ -81,8 +81,9 @@ const optional = {
   description: typeOrNull<string>('string', 'Description.', { maxLength: PRODUCT_DESCRIPTION_LENGTH_MAX }),
   image: typeOrNull<string>('string', `Main image URL: begins with ${IMAGE_URL_FORMS}, or is empty.`, {
     maxLength: IMAGE_URL_LENGTH_MAX,
+    pattern: `^$|${IMAGE_URL_PATTERN}`,
   }),
-  moreImages: Type.Array(Type.String({ minLength: 1, maxLength: IMAGE_URL_LENGTH_MAX }), {
+  moreImages: Type.Array(Type.String({ minLength: 1, maxLength: IMAGE_URL_LENGTH_MAX, pattern: IMAGE_URL_PATTERN }), {
     maxItems: MORE_IMAGES_MAX,
     description: `Further image URLs, which begin with ${IMAGE_URL_FORMS}.`,
   }),
