@@ -6,7 +6,8 @@ import type { MarketSource } from './market-source.ts';
 import { valueOrNull } from './market-source.ts';
 import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
 
-const AGE_MAX_MS = 30 * 60_000;
+/** A stored floor is served up to this age. */
+export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
 /** An unchanged floor is written again only after this time. Its stored age is wrong by no more than this. */
 const REWRITE_MS = 60_000;
 /** The largest number of collections whose last write is kept in memory. At this number all are forgotten. */
@@ -25,7 +26,7 @@ export class LastBuyerFloors {
 
   /** The last buyer floor in base units; null when none was stored in the last half hour, or when it cannot be read. */
   async find(collectionId: string): Promise<bigint | null> {
-    const since = this.#clock() - AGE_MAX_MS;
+    const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
     return floor?.raw ?? null;
   }

@@ -1,10 +1,13 @@
-// The dependencies of the workers: the dependencies of the chains and of the upstreams, and the vendors whose tasks the workers run.
+// The dependencies of the workers: the dependencies of the chains and of the upstreams, the vendors whose tasks the workers run, and
+// the reads of the marketplace whose results they store.
 
 import type { ChainContext } from '../chains/context.ts';
+import type { Market } from '../market/market.ts';
 import type { UpstreamContext } from '../upstreams/context.ts';
 import type { ConfiguredVendor } from '../upstreams/vendor.ts';
 
 export type WorkerContext = ChainContext &
   Omit<UpstreamContext, 'config'> & {
     config: Omit<UpstreamContext['config'], 'vendors'> & { vendors: readonly ConfiguredVendor[] };
+    market: Market;
   };

@@ -8,7 +8,9 @@ import { createChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './follow-operations.ts';
 import { TaskDriver } from '../tasks/driver.ts';
+import { createBuyerFloorsTask } from './buyer-floors.ts';
 import { createCatalogTask } from './catalog.ts';
+import { createSnapshotsTask } from './snapshots.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createVendorTasks } from '../upstreams/vendor.ts';
 import { runTask } from '../tasks/run.ts';
@@ -30,7 +32,14 @@ export async function startTasks(context: WorkerContext, { drive }: { drive: boo
 /** Every task that the settings enable. */
 async function createTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
-  return [...createChainTasks(context), ...vendorTasks, createExpiryTask(context), createCatalogTask(context)];
+  return [
+    ...createChainTasks(context),
+    ...vendorTasks,
+    createExpiryTask(context),
+    createCatalogTask(context),
+    createSnapshotsTask(context),
+    createBuyerFloorsTask(context),
+  ];
 }
 
 type Operation = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;

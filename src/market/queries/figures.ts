@@ -2,6 +2,7 @@
 // that writes listings or tokens locks the figures of their collections first and refreshes them last.
 
 import type { Queryable } from '../../database/port.ts';
+import { column, rowDecoder, text } from '../../database/rows.ts';
 
 /** An asset of a collection. */
 export type CollectionAsset = { collectionId: string; asset: string };
@@ -144,4 +145,20 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
       from figure_changes as changed where changed.collection_id = figures.collection_id
         and (changed.tokens <> 0 or changed.chain_tokens <> 0 or changed.holders <> 0)
     )`;
+}
+
+const decodeMark = rowDecoder('collection_figures', { collectionId: column('collection_id', text), mark: text });
+
+/**
+ * A text for each of the given collections that differs after its listed assets or its floors have changed. A collection without figures
+ * is missing.
+ */
+export async function listListingMarks(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.query(
+    `select collection_id, concat_ws('/', listed_assets, own_listed_assets, coalesce(mirror_floor_raw, -1),
+       coalesce(own_floor_raw, -1)) as mark
+     from indexer.collection_figures where collection_id = any($1)`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeMark).map(({ collectionId, mark }) => [collectionId, mark]));
 }

@@ -1,7 +1,7 @@
 // The last resolved buyer floor of each collection. Primary database: it can be read after a restart and while the indexer is down.
 
 import type { Queryable } from '../../database/port.ts';
-import { amount, column, rowDecoder, timestamp } from '../../database/rows.ts';
+import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 /** A floor in base units, resolved at `observedAt` (milliseconds). */
 export type LastBuyerFloor = { raw: bigint; observedAt: number };
@@ -22,6 +22,23 @@ export async function findLastBuyerFloor(
     [collectionId, new Date(since)],
   );
   return row ? decodeLastBuyerFloor(row) : null;
+}
+
+const decodeTime = rowDecoder('last_buyer_floor', {
+  collectionId: column('collection_id', text),
+  observedAt: column('observed_at', timestamp),
+});
+
+/** When the stored floors of the given collections were resolved, in milliseconds. A collection without a stored floor is missing. */
+export async function listLastBuyerFloorTimes(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.query(
+    `select collection_id, observed_at from main.last_buyer_floor where collection_id = any($1)`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeTime).map(({ collectionId, observedAt }) => [collectionId, observedAt]));
 }
 
 /** Stores a floor, unless another process has stored a later one. */

@@ -68,7 +68,7 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   const pages = walkDasCollection(upstream, contractAddress, { signal });
   const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
   if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
-  else await walk.conclude({ source: DAS, subjects: ['tokens'] });
+  else await walk.conclude({ source: DAS, subjects: ['tokens', 'owners'] });
 }
 
 /** Removes the fields that the stored collection has already, because the operator or another vendor may have set them. */

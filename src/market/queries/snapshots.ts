@@ -1,0 +1,102 @@
+// What the stored snapshots of collections are made from (indexer database), and the stored snapshots (primary database).
+
+import type { CollectionSnapshot } from '../../core/collection.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import type { Coverage } from '../provenance/coverage.ts';
+import { insertCatalogChanges } from './catalog.ts';
+import { coverageList, coverageSql } from './coverage.ts';
+
+/** Amounts in base units, and the recorded volume in native units. A record that the collection does not have is null. */
+export type SnapshotFacts = {
+  collectionId: string;
+  mirrorFloorRaw: bigint | null;
+  ownFloorRaw: bigint | null;
+  tokens: number;
+  chainTokens: number;
+  holders: number;
+  stats: { at: number; floorRaw: bigint | null; owners: number | null; supply: number | null } | null;
+  analytics: { at: number; floorRaw: bigint | null; volumeAllTime: number | null } | null;
+  volumeRaw: bigint;
+  coverage: Coverage[];
+};
+
+const decodeFigures = rowDecoder('collection_figures', {
+  collectionId: column('collection_id', text),
+  mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
+  ownFloorRaw: column('own_floor_raw', nullable(amount)),
+  tokens: safeInteger,
+  chainTokens: column('chain_tokens', safeInteger),
+  holders: safeInteger,
+  volumeRaw: column('volume_raw', amount),
+  coverage: coverageList,
+});
+const decodeStats = rowDecoder('collection_stats', {
+  at: column('stats_at', nullable(timestamp)),
+  floorRaw: column('stats_floor_raw', nullable(amount)),
+  owners: nullable(safeInteger),
+  supply: nullable(safeInteger),
+});
+const decodeAnalytics = rowDecoder('collection_analytics', {
+  at: column('analytics_at', nullable(timestamp)),
+  floorRaw: column('analytics_floor_raw', nullable(amount)),
+  volumeAllTime: column('volume_all_time', nullable(double)),
+});
+
+function decodeFacts(row: Row): SnapshotFacts {
+  const stats = decodeStats(row);
+  const analytics = decodeAnalytics(row);
+  return {
+    ...decodeFigures(row),
+    stats: stats.at === null ? null : { ...stats, at: stats.at },
+    analytics: analytics.at === null ? null : { ...analytics, at: analytics.at },
+  };
+}
+
+/** The facts about the given collections. A collection of which the indexer database has nothing is missing. */
+export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
+  const rows = await db.query(
+    `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,
+       figures.holders, coalesce(total.volume_raw, 0) as volume_raw,
+       stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.owners, stats.supply,
+       analytics.at as analytics_at, analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time,
+       ${coverageSql('figures.collection_id', ['listings', 'sales', 'tokens', 'owners'])} as coverage
+     from indexer.collection_figures as figures
+     left join indexer.sale_total as total on total.collection_id = figures.collection_id
+     left join indexer.collection_stats as stats on stats.collection_id = figures.collection_id
+     left join indexer.collection_analytics as analytics on analytics.collection_id = figures.collection_id
+     where figures.collection_id = any($1)`,
+    [collectionIds],
+  );
+  return rows.map(decodeFacts);
+}
+
+const decodeId = rowDecoder('collection', { id: text });
+
+/** Replaces the stored snapshots of collections. Returns the ids of those whose snapshot changed. */
+export async function updateSnapshots(
+  tx: Queryable,
+  snapshots: ReadonlyMap<string, CollectionSnapshot>,
+): Promise<string[]> {
+  const rows = [...snapshots].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const updated = await tx.query(
+    `update main.collection as stored set snapshot_floor_raw = incoming.floor_raw, snapshot_volume = incoming.volume,
+       snapshot_supply = incoming.supply, snapshot_owners = incoming.owners
+     from unnest($1::text[], $2::numeric[], $3::float8[], $4::bigint[], $5::bigint[])
+       as incoming (id, floor_raw, volume, supply, owners)
+     where stored.id = incoming.id
+       and (stored.snapshot_floor_raw, stored.snapshot_volume, stored.snapshot_supply, stored.snapshot_owners)
+         is distinct from (incoming.floor_raw, incoming.volume, incoming.supply, incoming.owners)
+     returning stored.id`,
+    [
+      rows.map(([id]) => id),
+      rows.map(([, { floorRaw }]) => floorRaw?.toString() ?? null),
+      rows.map(([, { volumeAllTime }]) => volumeAllTime),
+      rows.map(([, { supply }]) => supply),
+      rows.map(([, { owners }]) => owners),
+    ],
+  );
+  const ids = updated.map((row) => decodeId(row).id);
+  await insertCatalogChanges(tx, ids);
+  return ids;
+}

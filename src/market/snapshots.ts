@@ -1,0 +1,57 @@
+// The stored snapshot of a collection: the last good figures, kept for the time when nothing fresher is known. A figure is good when it is
+// complete and not too old. A figure that is not known now leaves the stored one. Pure.
+
+import type { Chain } from '../core/chains.ts';
+import type { Collection, CollectionSnapshot } from '../core/collection.ts';
+import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import type { Figure } from './provenance/figure.ts';
+import { toHoldingFigures } from './provenance/holdings.ts';
+import { toVolumeFigure } from './provenance/trade.ts';
+import type { SnapshotFacts } from './queries/snapshots.ts';
+
+/** The snapshot of a collection after its figures at the time `now`. `chain` is null when the collection has no known chain. */
+export function toStoredSnapshot(
+  { snapshot, tokensComplete }: Pick<Collection, 'snapshot' | 'tokensComplete'>,
+  facts: SnapshotFacts,
+  { chain, now }: { chain: Chain | null; now: number },
+): CollectionSnapshot {
+  const { stats, analytics, coverage } = facts;
+  const floor = toAskFloorFigure(
+    {
+      own: facts.ownFloorRaw,
+      mirror: { cheapest: facts.mirrorFloorRaw, coverage },
+      analytics,
+      stats,
+      snapshotFloorRaw: null,
+    },
+    now,
+  );
+  const holdings = toHoldingFigures(
+    { ...facts, mirroredAssets: 0, record: stats && { ...stats, listedCount: null } },
+    { snapshot: { supply: null, owners: null }, tokensComplete, ownAssets: null, hasOwnBook: chain?.family === 'evm' },
+    now,
+  );
+  const volume = toVolumeFigure(
+    {
+      record: analytics && {
+        at: analytics.at,
+        volume: { allTime: analytics.volumeAllTime, sevenDay: null, twentyFourHour: null },
+      },
+      volumeRaw: facts.volumeRaw,
+      coverage,
+    },
+    { decimals: chain?.decimals ?? null, snapshotVolume: null },
+    now,
+  );
+  return {
+    floorRaw: keep(floor, snapshot.floorRaw),
+    volumeAllTime: keep(volume, snapshot.volumeAllTime),
+    supply: keep(holdings.supply, snapshot.supply),
+    owners: keep(holdings.owners, snapshot.owners),
+  };
+}
+
+/** A floor that is known to be none has the figure null, which replaces the stored floor. */
+function keep<T>(figure: Figure<T> | null, stored: T): T {
+  return figure === null ? stored : figure.value;
+}

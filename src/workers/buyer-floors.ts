@@ -1,0 +1,104 @@
+// The task that keeps the last buyer floors of the followed collections whose chain keeps them, so that a floor can be served while the indexer
+// database fails, also when no reader requested it before. A floor is resolved when the maintained figures of the collection have changed
+// since, or when the stored floor would soon be too old to be served.
+
+import { listFollows } from '../follows/queries/follows.ts';
+import { resolveBuyerFloor } from '../market/buyer-floor.ts';
+import { BUYER_FLOOR_AGE_MAX_MS } from '../market/last-buyer-floors.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
+import { listListingMarks } from '../market/queries/figures.ts';
+import {
+  deleteLastBuyerFloor,
+  listLastBuyerFloorTimes,
+  upsertLastBuyerFloor,
+} from '../market/queries/last-buyer-floors.ts';
+import type { Task, TaskResult } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
+
+const PERIOD_MS = 60_000;
+const DEADLINE_MS = 10 * 60_000;
+/** The collections of one statement. */
+const BATCH_SIZE = 500;
+const BATCH_TIMEOUT_MS = 10_000;
+/** A stored floor of this age is resolved again. Two further runs can fail before the floor is too old. */
+const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
+/** The most floors that one run resolves. The next run continues, the oldest floors first. */
+const RESOLVED_MAX = 2_000;
+
+export function createBuyerFloorsTask(context: WorkerContext): Task {
+  const keeper = new BuyerFloorKeeper(context);
+  return {
+    name: 'buyer-floors',
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    run: (signal) => keeper.run(signal),
+  };
+}
+
+/** `mark`: the maintained figures of the listings at the time of the resolution, as text. `at` in milliseconds. */
+type Resolved = { mark: string; at: number };
+
+class BuyerFloorKeeper {
+  readonly #context: WorkerContext;
+  /** What this process has resolved, by collection. After a restart it begins with the stored floors. */
+  readonly #resolved = new Map<string, Resolved>();
+
+  constructor(context: WorkerContext) {
+    this.#context = context;
+  }
+
+  async run(signal: AbortSignal): Promise<TaskResult> {
+    const { main, chains } = this.#context;
+    const follows = await listFollows(main.within(BATCH_TIMEOUT_MS));
+    const ids = follows.flatMap(({ collectionId, chain }) => (chains.get(chain)?.keepsBuyerFloor ? collectionId : []));
+    const kept = new Set(ids);
+    for (const id of this.#resolved.keys()) if (!kept.has(id)) this.#resolved.delete(id);
+    const due: (Resolved & { collectionId: string })[] = [];
+    for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+      signal.throwIfAborted();
+      due.push(...(await this.#listDue(ids.slice(start, start + BATCH_SIZE))));
+    }
+    const chosen = due.toSorted((a, b) => a.at - b.at).slice(0, RESOLVED_MAX);
+    let changed = 0;
+    for (let start = 0; start < chosen.length; start += BATCH_SIZE) {
+      changed += await this.#resolve(chosen.slice(start, start + BATCH_SIZE), signal);
+    }
+    return { read: chosen.length, changed, refused: 0, soon: due.length > chosen.length };
+  }
+
+  /** The collections to resolve, with their current marks and the time of their last resolution. */
+  async #listDue(ids: readonly string[]): Promise<(Resolved & { collectionId: string })[]> {
+    const { main, indexer, clock } = this.#context;
+    const marks = await listListingMarks(indexer.within(BATCH_TIMEOUT_MS), ids);
+    const stored = await listLastBuyerFloorTimes(main.within(BATCH_TIMEOUT_MS), ids);
+    const now = clock();
+    return ids.flatMap((collectionId) => {
+      const mark = marks.get(collectionId) ?? '';
+      const last = this.#resolved.get(collectionId);
+      const at = last?.at ?? stored.get(collectionId) ?? Number.NEGATIVE_INFINITY;
+      // A time in the future was stored by a process with a wrong clock.
+      const isFresh = at <= now && now - at < REFRESH_MS;
+      if (isFresh && !last) this.#resolved.set(collectionId, { mark, at });
+      return isFresh && (last?.mark ?? mark) === mark ? [] : [{ collectionId, mark, at }];
+    });
+  }
+
+  /** Resolves and stores floors, and returns how many. Throws when a floor cannot be resolved: the others would fail too. */
+  async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
+    const { main, market, clock } = this.#context;
+    const db = main.within(BATCH_TIMEOUT_MS);
+    const markOf = new Map(due.map(({ collectionId, mark }) => [collectionId, mark]));
+    let resolved = 0;
+    for (const collection of await listCollectionsByIds(db, [...markOf.keys()])) {
+      signal.throwIfAborted();
+      const at = clock();
+      const floor = await resolveBuyerFloor(market, collection);
+      if (!floor.ok) throw new Error('the listings of the own order book or of the mirror cannot be read');
+      if (floor.value === null) await deleteLastBuyerFloor(db, collection.id, at);
+      else await upsertLastBuyerFloor(db, collection.id, { raw: floor.value, observedAt: at });
+      this.#resolved.set(collection.id, { mark: markOf.get(collection.id) ?? '', at });
+      resolved += 1;
+    }
+    return resolved;
+  }
+}

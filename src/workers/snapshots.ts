@@ -1,0 +1,54 @@
+// The task that keeps the stored snapshots of followed collections: it copies their last good figures to the primary database, where they can
+// be read while the indexer database fails. It reads the maintained figures and counts nothing.
+
+import { listFollows } from '../follows/queries/follows.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
+import { listSnapshotFacts, updateSnapshots } from '../market/queries/snapshots.ts';
+import { toStoredSnapshot } from '../market/snapshots.ts';
+import type { Task } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
+
+const PERIOD_MS = 5 * 60_000;
+const DEADLINE_MS = 10 * 60_000;
+/** The collections of one statement. */
+const BATCH_SIZE = 200;
+/** The deadline of each statement. If one exceeds it, the run fails and the next run repeats it. */
+const BATCH_TIMEOUT_MS = 10_000;
+
+export function createSnapshotsTask(context: WorkerContext): Task {
+  return {
+    name: 'snapshots',
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    run: async (signal, report) => {
+      const ids = (await listFollows(context.main.within(BATCH_TIMEOUT_MS))).map(({ collectionId }) => collectionId);
+      let changed = 0;
+      for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+        signal.throwIfAborted();
+        report({ done: start, total: ids.length, what: 'collections' });
+        changed += await keepSnapshots(context, ids.slice(start, start + BATCH_SIZE));
+      }
+      return { read: ids.length, changed, refused: 0 };
+    },
+  };
+}
+
+/** Returns how many stored snapshots changed. */
+async function keepSnapshots(
+  { main, indexer, chains, clock, onChanged }: WorkerContext,
+  ids: readonly string[],
+): Promise<number> {
+  const facts = await listSnapshotFacts(indexer.within(BATCH_TIMEOUT_MS), ids);
+  const factsOf = new Map(facts.map((one) => [one.collectionId, one]));
+  const now = clock();
+  const changed = await main.within(BATCH_TIMEOUT_MS).transaction(async (tx) => {
+    const snapshots = (await listCollectionsByIds(tx, ids)).flatMap((collection) => {
+      const known = factsOf.get(collection.id);
+      const chain = collection.chain === null ? null : (chains.get(collection.chain) ?? null);
+      return known ? [[collection.id, toStoredSnapshot(collection, known, { chain, now })] as const] : [];
+    });
+    return updateSnapshots(tx, new Map(snapshots));
+  });
+  if (changed.length > 0) onChanged({ collectionIds: new Set(changed), kinds: new Set(['collection']) });
+  return changed.length;
+}
