@@ -1,5 +1,6 @@
 // Asks a chain which signed orders can be filled at one block. An order whose terms are known is filled in an `eth_call` by a buyer with
-// enough money. Of an order of which only the hash is known, the oracle asks for its status, the counter, the holder and the approvals.
+// enough money. Of another order the oracle asks for its status, the counter, the holder and the approvals, as far as it knows
+// whom to ask.
 // Nothing is derived from events, and no rule of the service is used.
 
 import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
@@ -102,7 +103,7 @@ async function askFulfilments(
 }
 
 function toFulfilment({ protocol, terms }: SignedOrder, fraction: Fraction): EthCall {
-  if (!terms) throw new Error('the terms of the order are not known');
+  if (!terms || protocol === null) throw new Error('the terms of the order are not known');
   const accepting = currenciesOf(terms.parameters).map((currency) => [currency, { code: ACCEPTS_ALL }]);
   return {
     from: BUYER,
@@ -149,11 +150,13 @@ async function askFacts(
 
 function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, standard }: SignedOrder): EthCall[] {
   const isSingle = standard === 'erc721';
+  // An account without code returns nothing, so what is asked of it stays unknown.
+  const seaport = protocol ?? BUYER;
   return [
-    { to: protocol, data: encodeOrderStatus(hash) },
-    { to: protocol, data: encodeCounter(seller) },
+    { to: seaport, data: encodeOrderStatus(hash ?? '0x0') },
+    { to: seaport, data: encodeCounter(seller) },
     { to: contract, data: isSingle ? encodeOwnerOf(tokenId) : encodeBalanceOf(seller, tokenId) },
-    { to: contract, data: encodeApprovedForAll(seller, operator ?? protocol) },
+    { to: contract, data: encodeApprovedForAll(seller, operator ?? BUYER) },
     // An ERC-1155 token has no approval of its own: the call reverts.
     { to: contract, data: encodeApproved(tokenId) },
   ];
@@ -162,7 +165,8 @@ function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, stan
 /** What the facts say of an order. A fact that is not known excludes nothing, so the verdict is then null. */
 function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
   const [statusResult, counterResult, holderResult, allResult, approvedResult] = facts;
-  const status = statusResult && 'result' in statusResult ? decodeWords(statusResult.result) : [];
+  const status =
+    order.hash !== null && statusResult && 'result' in statusResult ? decodeWords(statusResult.result) : [];
   const [, cancelled, filled = 0n, size = 0n] = status;
   if (cancelled === 1n) return { fillable: false, reason: 'getOrderStatus: cancelled' };
   if (size > 0n && filled >= size) return { fillable: false, reason: 'getOrderStatus: filled' };

@@ -39,23 +39,26 @@ const GAS: Hex = '0x989680';
 /** The code of a JSON-RPC error that a reverted call has at most endpoints. */
 const REVERTED = 3;
 
-export function createEndpoint(url: string): Endpoint {
+/** `headers`: sent with every request, such as credentials. */
+export function createEndpoint(url: string, headers: Readonly<Record<string, string>> = {}): Endpoint {
+  const sendAll = (requests: readonly Request[]) => sendBatches({ url, headers }, requests);
+  const sendOne = async (request: Request): Promise<unknown> => {
+    const [response] = await sendAll([request]);
+    if (!response || response.error) throw new EndpointFailure(`${request.method}: ${response?.error?.message}`);
+    return response.result ?? null;
+  };
   return {
     callAll: async (calls, block) => {
-      const responses = await sendAll(
-        url,
-        calls.map((each) => toRequest(each, block)),
-      );
-      return responses.map(toCallResult);
+      return (await sendAll(calls.map((each) => toRequest(each, block)))).map(toCallResult);
     },
     header: async (block) => {
       const at = block === 'latest' ? block : toHex(block);
-      const found = await sendOne(url, { method: 'eth_getBlockByNumber', params: [at, false] });
+      const found = await sendOne({ method: 'eth_getBlockByNumber', params: [at, false] });
       if (found === null) return null;
       const { number, hash, timestamp } = found as { number: Hex; hash: Hex; timestamp: Hex };
       return { number: Number(number), hash, time: Number(timestamp) };
     },
-    chainId: async () => Number(await sendOne(url, { method: 'eth_chainId', params: [] })),
+    chainId: async () => Number(await sendOne({ method: 'eth_chainId', params: [] })),
   };
 }
 
@@ -68,18 +71,14 @@ function toHex(value: number | bigint): Hex {
   return `0x${value.toString(16)}`;
 }
 
-async function sendOne(url: string, request: Request): Promise<unknown> {
-  const [response] = await sendAll(url, [request]);
-  if (!response || response.error) throw new EndpointFailure(`${request.method}: ${response?.error?.message}`);
-  return response.result ?? null;
-}
+type Target = { url: string; headers: Readonly<Record<string, string>> };
 
-async function sendAll(url: string, requests: readonly Request[]): Promise<Response[]> {
+async function sendBatches(target: Target, requests: readonly Request[]): Promise<Response[]> {
   const responses: Response[] = [];
   for (let from = 0; from < requests.length; from += BATCH_SIZE_MAX) {
     const part = requests.slice(from, from + BATCH_SIZE_MAX);
     const received = await post(
-      url,
+      target,
       part.map((request, id) => ({ jsonrpc: '2.0', id, ...request })),
     );
     const byId = new Map(received.map((response) => [response.id, response]));
@@ -92,11 +91,11 @@ async function sendAll(url: string, requests: readonly Request[]): Promise<Respo
   return responses;
 }
 
-async function post(url: string, body: unknown): Promise<Response[]> {
+async function post({ url, headers }: Target, body: unknown): Promise<Response[]> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });

@@ -15,11 +15,12 @@ export type SignedOrder = {
   price: bigint | null;
   /** Milliseconds; null for an order that does not expire. */
   expiresAt: number | null;
-  protocol: string;
-  hash: string;
+  /** The Seaport deployment and the hash. Null where only a marketplace knows them. */
+  protocol: string | null;
+  hash: string | null;
   /** The units that are offered. */
   units: bigint;
-  /** The signed terms. Null for an order of which only the hash is known. */
+  /** The signed terms. Null where they are not known. */
   terms: SeaportTerms | null;
   counter: bigint | null;
   /** The account that must be allowed to move the token: Seaport, or a conduit. Null when it is not known. */

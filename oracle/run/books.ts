@@ -16,6 +16,8 @@ const SOURCE = 'opensea';
 const LATE_SHARE = 0.25;
 const LATE_BLOCKS_MAX = 12;
 const REPEATED_AT_ONCE = 4;
+/** Seaport's number for an order that anybody may fill in parts. */
+const PARTIAL_OPEN = 1;
 const PRUNE_AGE_MS = 60_000;
 
 export type BooksOptions = {
@@ -76,10 +78,10 @@ export class Books implements Marketplace {
 
   async #submit(order: SignedOrder): Promise<string | null> {
     if (!order.terms) throw new Error('an own order has terms');
-    for (const follower of this.#followers) {
-      const rejection = await follower.postOrder(order.terms);
-      if (rejection !== null) return `${follower.name}: ${rejection}`;
-    }
+    const { terms } = order;
+    const rejections = await Promise.all(this.#followers.map((follower) => follower.postOrder(terms)));
+    const rejection = rejections.find((each) => each !== null);
+    if (rejection !== undefined) return rejection;
     this.orders.set(order.key, order);
     return null;
   }
@@ -87,7 +89,7 @@ export class Books implements Marketplace {
   async #report(reported: readonly Reported[]): Promise<void> {
     if (reported.length === 0) return;
     const records = reported.map(({ record }) => record);
-    for (const follower of this.#followers) await follower.postRecords(records);
+    await Promise.all(this.#followers.map((follower) => follower.postRecords(records)));
     for (const one of reported) {
       if (!this.orders.has(one.order.key)) this.#reported.push(one);
       this.orders.set(one.order.key, one.order);
@@ -148,6 +150,11 @@ function toRecord(chain: string, { components, hash, tokens }: Listing): object 
     priceRaw: price.toString(),
     seller: components.offerer,
     orderHash: hash,
+    operator: operatorOf(components.conduitKey),
+    protocolAddress: SEAPORT_ADDRESS,
+    counter: components.counter.toString(),
+    quantity: token?.units.toString(),
+    partial: components.orderType === PARTIAL_OPEN,
     timestamp: toTime(components.startTime),
     expiresAt: toTime(components.endTime),
   };

@@ -205,9 +205,11 @@ class Run {
     const fillable = [...verdicts.values()].filter((verdict) => verdict.fillable === true).length;
     this.#result.fillable.least = Math.min(this.#result.fillable.least, fillable);
     this.#result.fillable.most = Math.max(this.#result.fillable.most, fillable);
-    for (const follower of followers) {
+    const checks = followers.map(async (follower) => {
       await follower.reach(height);
-      const compared = await this.#compareUntilEqual(follower, { height, orders, verdicts });
+      return { follower, compared: await this.#compareUntilEqual(follower, { height, orders, verdicts }) };
+    });
+    for (const { follower, compared } of await Promise.all(checks)) {
       this.#result.listings += compared.listings;
       this.#result.rightlyAbsent += compared.rightlyAbsent;
       this.#result.undecided += compared.undecided;
@@ -302,15 +304,12 @@ class Run {
 
   async #compareDigests(height: number): Promise<void> {
     const { followers, world } = this.#parts;
-    const digests: string[] = [];
     const { hash } = await readBlock(world.chain, height);
-    for (const follower of followers) {
-      const { block, hash: atHash, digest } = await follower.digest();
-      if (block !== height || atHash !== hash) throw new Error(`${follower.name} has a digest of block ${block}`);
-      digests.push(digest);
-    }
+    const digests = await Promise.all(followers.map((follower) => follower.digest()));
+    if (digests.some((each) => each.block !== height || each.hash !== hash))
+      throw new Error(`a service has the digest of another block than ${height} (${hash})`);
     this.#result.digests += 1;
-    if (new Set(digests).size > 1) this.#result.differentDigests.push(height);
+    if (new Set(digests.map(({ digest }) => digest)).size > 1) this.#result.differentDigests.push(height);
   }
 }
 

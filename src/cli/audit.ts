@@ -17,24 +17,50 @@ export const defineAudit: DefineCommand = (audit, io) => {
         'isApprovedForAll, getApproved) at the last block that the service has read. A difference counts if it still exists ' +
         'at a newer block. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
         'chain is queried. The stored log of chain events is applied to an empty database by the code that follows the ' +
-        'chains, and everything that is derived from the log is compared with the stored data.',
+        'chains, and everything that is derived from the log is compared with the stored data.\n\nWith --fillable the listings of a ' +
+        'random sample of the followed collections are read from /v1, and the chain is asked which orders it would fill ' +
+        '(eth_call of a fulfilment). Served listings that cannot be filled, and orders that can be filled and are not served, ' +
+        'are printed. Then --sample is the number of collections of each chain (default: 20).',
     )
     .option('--chain <chain>', 'only this chain')
     .option(
       '--sample <number>',
-      'how many orders, and how many tokens, of each chain (default: 200; 0: all)',
+      'how many orders, and how many tokens, of each chain (default: 200; 0: all); with --fillable, how many collections',
       parseSample,
     )
     .option('--seed <seed>', 'the seed of an earlier audit, to compare the same orders and tokens')
     .option('--replay', 'compare with a replay of the stored log')
+    .option('--fillable', 'compare the listings that the service serves with fulfilments on the chain')
+    .option('--url <url>', 'with --fillable: the service to read (default: the one at HOST and PORT)')
+    .option(
+      '--endpoint <url>',
+      'with --fillable and --chain: the endpoint to query (default: the first of RPC_URL_<CHAIN>)',
+    )
     .option('--json', JSON_OPTION)
-    .addHelpText('after', '\nExit code 1: an order or a token differs, or could not be read.')
+    .addHelpText('after', '\nExit code 1: an order, a token or a listing differs, or could not be read.')
     .action((options) => runAudit(options, io));
 };
 
-type Options = { chain?: string; sample?: number; seed?: string; replay?: true; json?: true };
+type Options = {
+  chain?: string;
+  sample?: number;
+  seed?: string;
+  replay?: true;
+  fillable?: true;
+  url?: string;
+  endpoint?: string;
+  json?: true;
+};
 
-async function runAudit({ chain, sample, seed, replay, json }: Options, io: CommandIo): Promise<void> {
+async function runAudit(options: Options, io: CommandIo): Promise<void> {
+  const { chain, sample, seed, replay, fillable, url, endpoint, json } = options;
+  if (fillable) {
+    if (replay) throw new OperatorError('use --fillable without --replay', { exitCode: 2 });
+    const { runFillableAudit } = await import('./audit-fillable.ts');
+    return runFillableAudit(options, io);
+  }
+  if (url !== undefined || endpoint !== undefined)
+    throw new OperatorError('--url and --endpoint need --fillable', { exitCode: 2 });
   if (replay && (seed !== undefined || sample !== undefined)) {
     throw new OperatorError('--replay compares everything: use it without --sample and --seed', { exitCode: 2 });
   }

@@ -14,8 +14,8 @@ const REORGANISATIONS = 6;
 const REORG_DEPTH_MAX = 6;
 const BLOCKS = 40;
 const ORDERS = 40;
-/** The orders of the own book alone. */
-const MIRROR_SHARE = 0;
+/** The share of the orders that only a marketplace reports. */
+const MIRROR_SHARE = 0.5;
 
 test('at every block two services list exactly the orders that the chain can fill, and have the same digest', async (t) => {
   const services = createTwoServices({ seed: SEED, faultShare: FAULT_SHARE });

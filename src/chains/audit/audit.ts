@@ -19,6 +19,7 @@ import { compareAll, CHAIN_FAILURES_MAX } from './compare.ts';
 import { digestChain } from './digest.ts';
 import { compareOrder } from './orders.ts';
 import { replayLog } from './replay.ts';
+import { readAuditedBook } from './signed-orders.ts';
 import type { AuditReport, ChainAudit, Difference } from './report.ts';
 import { addToReport, createReport } from './report.ts';
 import type { HeldToken } from './tokens.ts';
@@ -37,6 +38,7 @@ export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
     'audit.replay': (input: Input) => replayLog(context, { chains: readChains(context, input) }),
+    'audit.signed': (input: Input) => readAuditedBook(context, String(input['collectionId'])),
     'audit.digest': async (input: Input) => {
       const digests = [];
       for (const chain of readChains(context, input)) digests.push((await digestChain(context, chain)) ?? []);

@@ -115,10 +115,11 @@ export async function listExpiredSince(db: Queryable, chain: string, blockTime: 
   return rows.map((row) => decodeId(row).id);
 }
 
-/** Whether listings of the chain wait for their first evaluation. */
+/** Whether listings of the chain still have to be judged by its log. */
 export async function hasPendingListings(db: Queryable, chain: string): Promise<boolean> {
   const rows = await db.query(
-    `select 1 from indexer.listing where chain = $1 and status = 'active' and undeliverable = 'pending' limit 1`,
+    `select 1 from indexer.listing where chain = $1 and undeliverable = 'pending'
+     union all select 1 from indexer.judged_collection where chain = $1 and state <> 'joined' limit 1`,
     [chain],
   );
   return rows.length > 0;

@@ -1,0 +1,141 @@
+// The oracle against a service that runs: the listings of some of its collections are compared with the chain, while both go on. A
+// difference counts when it is still there at a newer block.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { askVerdicts } from './chain-verdicts.ts';
+import type { Compared, Finding } from './compare.ts';
+import { compareListings } from './compare.ts';
+import type { Endpoint } from './rpc.ts';
+import { EndpointFailure } from './rpc.ts';
+import type { SeaportTerms } from './seaport-calls.ts';
+import type { ServedApi, ServedListing } from './served.ts';
+import type { SignedOrder } from './signed-order.ts';
+
+/** The orders of a collection, as the service stores them: integers as decimal text, times in milliseconds. */
+export type StoredBook = {
+  contract: string;
+  standard: 'erc721' | 'erc1155';
+  block: number;
+  hash: string;
+  orders: readonly {
+    orderId: string;
+    source: string | null;
+    tokenId: string;
+    seller: string;
+    price: string;
+    expiresAt: number | null;
+    protocol: string | null;
+    orderHash: string | null;
+    units: string;
+    counter: string | null;
+    operator: string | null;
+    terms: unknown;
+  }[];
+};
+
+export type FillableAudit = {
+  collections: number;
+  listings: number;
+  /** Orders that cannot be filled, and are not served. */
+  rightlyAbsent: number;
+  /** Orders of which too little is known, or that are about to expire. */
+  undecided: number;
+  /** Collections that could not be compared, because the chain kept moving or the endpoint does not have the block. */
+  uncompared: string[];
+  findings: (Finding & { block: number })[];
+};
+
+export type FillableAuditOptions = {
+  api: ServedApi;
+  endpoint: Endpoint;
+  collectionIds: readonly string[];
+  readBook: (collectionId: string) => Promise<StoredBook>;
+  clock: () => number;
+};
+
+/** How often a collection is compared until nothing differs. */
+const ATTEMPTS_MAX = 5;
+const PAUSE_MS = 1_500;
+
+export async function auditFillable(options: FillableAuditOptions): Promise<FillableAudit> {
+  const audit: FillableAudit = {
+    collections: 0,
+    listings: 0,
+    rightlyAbsent: 0,
+    undecided: 0,
+    uncompared: [],
+    findings: [],
+  };
+  for (const collectionId of options.collectionIds) {
+    const compared = await compareRepeatedly(options, collectionId);
+    audit.collections += 1;
+    if (!compared) audit.uncompared.push(collectionId);
+    audit.listings += compared?.listings ?? 0;
+    audit.rightlyAbsent += compared?.rightlyAbsent ?? 0;
+    audit.undecided += compared?.undecided ?? 0;
+    audit.findings.push(...(compared?.findings ?? []).map((finding) => ({ ...finding, block: compared?.block ?? 0 })));
+  }
+  return audit;
+}
+
+type ComparedAt = Compared & { block: number };
+
+async function compareRepeatedly(options: FillableAuditOptions, collectionId: string): Promise<ComparedAt | null> {
+  let last: ComparedAt | null = null;
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+    if (attempts > 0) await delay(PAUSE_MS);
+    const compared = await compareOnce(options, collectionId);
+    if (compared?.findings.length === 0) return compared;
+    last = compared ?? last;
+  }
+  return last;
+}
+
+/** Null when the rows and the chain could not be read at one block. */
+async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<ComparedAt | null> {
+  const { api, endpoint, readBook, clock } = options;
+  const book = await readBook(collectionId);
+  const readFrom = clock();
+  const { rows, isComplete } = await api.listings(collectionId);
+  const readTo = clock();
+  // While the service reads another block, its rows may be of either.
+  if (!isComplete || (await readBook(collectionId)).hash !== book.hash) return null;
+  const orders = book.orders.map((order) => toSignedOrder(collectionId, book, order));
+  try {
+    const verdicts = await askVerdicts(endpoint, orders, book.block);
+    if ((await endpoint.header(book.block))?.hash !== book.hash) return null;
+    const compared = compareListings({ collectionId, rows, orders, verdicts, keyOf, readFrom, readTo });
+    return { ...compared, block: book.block };
+  } catch (error) {
+    if (error instanceof EndpointFailure) return null;
+    throw error;
+  }
+}
+
+function keyOf({ source, orderId }: Pick<ServedListing, 'source' | 'orderId'>): string {
+  return `${source ?? ''} ${orderId}`;
+}
+
+function toSignedOrder(
+  collectionId: string,
+  { contract, standard }: StoredBook,
+  order: StoredBook['orders'][number],
+): SignedOrder {
+  return {
+    key: keyOf(order),
+    book: order.source === null ? 'own' : 'mirror',
+    collectionId,
+    contract,
+    tokenId: BigInt(order.tokenId),
+    standard,
+    seller: order.seller,
+    price: BigInt(order.price),
+    expiresAt: order.expiresAt,
+    protocol: order.protocol,
+    hash: order.orderHash,
+    units: BigInt(order.units),
+    terms: order.protocol === null ? null : (order.terms as SeaportTerms | null),
+    counter: order.counter === null ? null : BigInt(order.counter),
+    operator: order.operator,
+  };
+}

@@ -1,0 +1,63 @@
+// The orders of a collection with their signed terms, for `audit --fillable`. The rows are handed over as they are stored: the command
+// asks the chain about them.
+
+import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { readTogether } from '../../database/snapshot.ts';
+import { findFollow } from '../../follows/queries/follows.ts';
+import type { ChainContext } from '../context.ts';
+import { listUnendedListings, listUnexpiredOrders } from './queries/signed-orders.ts';
+
+/** Integers as decimal text, and times in milliseconds. */
+export type AuditedBook = {
+  chain: string;
+  contract: string;
+  standard: 'erc721' | 'erc1155';
+  /** The last block that the service has read, and its hash. */
+  block: number;
+  hash: string;
+  /** `source` is null for an order of the own order book. Fields are null where they are not known. */
+  orders: {
+    orderId: string;
+    source: string | null;
+    tokenId: string;
+    seller: string;
+    price: string;
+    expiresAt: number | null;
+    protocol: string | null;
+    orderHash: string | null;
+    units: string;
+    counter: string | null;
+    operator: string | null;
+    terms: unknown;
+  }[];
+};
+
+const ORDERS_MAX = 50_000;
+
+/** Throws OperatorError when the collection does not follow its chain. */
+export async function readAuditedBook(context: ChainContext, collectionId: string): Promise<AuditedBook> {
+  const options = { now: context.clock(), limit: ORDERS_MAX };
+  return readTogether(context, async ({ main, indexer }) => {
+    const follow = await findFollow(main, collectionId);
+    const cursor = follow?.joined ? await findChainCursor(main, follow.chain) : null;
+    if (!follow?.standard || !cursor) throw new OperatorError(`${collectionId} does not follow its chain`);
+    const own = await listUnexpiredOrders(main, collectionId, options);
+    const mirrored = await listUnendedListings(indexer, collectionId, options);
+    return {
+      chain: follow.chain,
+      contract: follow.contractAddress,
+      standard: follow.standard,
+      block: cursor.number,
+      hash: cursor.hash,
+      orders: [
+        ...own.map((order) => ({ ...order, source: null, ...toWire(order) })),
+        ...mirrored.map((order) => ({ ...order, terms: null, ...toWire(order) })),
+      ],
+    };
+  });
+}
+
+function toWire({ price, units, counter }: { price: bigint; units: bigint; counter: bigint | null }) {
+  return { price: price.toString(), units: units.toString(), counter: counter?.toString() ?? null };
+}

@@ -1,0 +1,162 @@
+// `mercat audit --fillable` beside a service that follows a local chain: it finds the listings that the chain cannot fill, and the
+// orders that are missing.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startSimulation } from '../../devnet/devnet.ts';
+import { createIntakeClient } from '../../devnet/intake-client.ts';
+import { readHeight } from '../../devnet/chain.ts';
+import type { Simulation } from '../../devnet/simulation.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/database/port.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import type { TestDevnet } from '../support/chain/devnet.ts';
+import { startTestDevnet } from '../support/chain/devnet.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ORDERS = 30;
+const STEPS = 25;
+const PATIENCE_MS = 60_000;
+
+forEachEngine('audit --fillable', (engine) => {
+  // The inner suite stops its service before the database is removed.
+  describe('beside a service', () => {
+    let devnet: TestDevnet;
+    let simulation: Simulation;
+    let settings: Record<string, string>;
+    let service: TestService | null = null;
+    before(async () => {
+      devnet = await startTestDevnet();
+      const [network] = devnet.networks;
+      assert.ok(network);
+      const { chain, collections } = network.world;
+      const port = String(await freePort());
+      settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: chain.url, CHAIN_POLL_MS: '50', PORT: port };
+      const { operate, socketPath } = await start();
+      for (const { address, name } of collections)
+        await operate('collections.add', { chain: chain.id, address, name, fromBlock: 0 });
+      const marketplace = createIntakeClient({ socketPath });
+      const options = { seed: 3, orders: ORDERS, marketplace, reorgShare: 0 };
+      const started = await startSimulation(network, options);
+      simulation = started.simulation;
+      await simulation.post(started.book);
+      assert.deepEqual(simulation.rejected, []);
+      for (let step = 0; step < STEPS; step += 1) await simulation.step();
+      await settle();
+    });
+    after(async () => {
+      await service?.close();
+      await devnet.stop();
+    });
+
+    const start = async () => {
+      service = await startTestService({ settings });
+      return service;
+    };
+    const settle = async () => {
+      const height = await readHeight(simulation.world.chain);
+      await until(
+        async () => (await service?.operate('status', {}))?.body.result.chains[0]?.block >= height,
+        PATIENCE_MS,
+        `block ${height} was not read`,
+      );
+    };
+    const audit = async (...args: string[]) => {
+      const { PATH = '' } = process.env;
+      const child = spawn(process.execPath, [MAIN, 'audit', '--fillable', '--json', ...args], {
+        env: { PATH, HOME: settings['DATA_DIR'] ?? '', LOG_LEVEL: 'error', ...settings },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
+      const [code] = (await once(child, 'close')) as [number];
+      return { code, printed, chains: printed.startsWith('{') ? JSON.parse(printed).chains : [] };
+    };
+    /** Changes rows while the service is stopped. */
+    const change = async (work: (main: Database) => Promise<void>) => {
+      await service?.close();
+      const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
+      try {
+        await work(main);
+      } finally {
+        await close();
+      }
+      await start();
+      await settle();
+    };
+
+    test('finds nothing when the service lists what the chain can fill', async () => {
+      const { code, printed, chains } = await audit();
+      assert.equal(code, 0, printed);
+      const [{ collections, listings, findings, uncompared, undecided, rightlyAbsent }] = chains;
+      assert.deepEqual(
+        [collections, findings, uncompared, undecided],
+        [simulation.world.collections.length, [], [], 0],
+      );
+      assert.ok(listings > 0 && rightlyAbsent > 0, printed);
+    });
+
+    test('names a listing whose order was filled, and an order that is hidden although it can be filled', async () => {
+      const changed: string[] = [];
+      await change(async (main) => {
+        for (const [set, where] of [
+          [
+            `status = 'active', filled_quantity = 0, dormant = null, tx = null, ended_at = null`,
+            `status = 'filled' and quantity = 1 and expires_at > now() + interval '1 day'
+            and not exists (select from main.book_order as other where other.collection_id = book_order.collection_id
+              and other.token_id = book_order.token_id and other.id <> book_order.id)`,
+          ],
+          [
+            `dormant = 'no-balance'`,
+            `status = 'active' and dormant is null and quantity = 1 and expires_at > now() + interval '1 day'
+            and not exists (select from main.book_order as other where other.collection_id = book_order.collection_id
+              and other.token_id = book_order.token_id and other.id <> book_order.id)`,
+          ],
+        ] as const) {
+          const rows = await main.query(
+            `update main.book_order set ${set} where id = (select id from main.book_order where ${where} order by id limit 1)
+           returning collection_id, token_id`,
+          );
+          assert.equal(rows.length, 1, where);
+          changed.push(`${rows[0]?.['collection_id']} ${rows[0]?.['token_id']}`);
+        }
+      });
+      const { code, printed, chains } = await audit('--sample', '0');
+      assert.equal(code, 1, printed);
+      const found = chains[0].findings.map((one: Record<string, string>) => [
+        one['kind'],
+        `${one['collectionId']} ${one['asset']}`,
+      ]);
+      assert.deepEqual(found.toSorted(), [
+        ['hidden', changed[1]],
+        ['phantom', changed[0]],
+      ]);
+    });
+
+    test('compares nothing with an endpoint of another chain, and reports that', async () => {
+      const other = await startTestDevnet({ seed: 2, size: { people: 2, collections: 1, tokens: 2, editions: 0 } });
+      try {
+        const url = other.networks[0]?.world.chain.url ?? '';
+        const { code, printed, chains } = await audit('--chain', 'ethereum', '--sample', '1', '--endpoint', url);
+        assert.equal(code, 1, printed);
+        assert.deepEqual([chains[0].listings, chains[0].uncompared.length], [0, 1]);
+      } finally {
+        await other.stop();
+      }
+    });
+
+    test('rejects options that do not belong together', async () => {
+      for (const args of [['--replay'], ['--endpoint', 'http://127.0.0.1:1'], ['--url', 'nowhere']])
+        assert.equal((await audit(...args)).code, 2, args.join(' '));
+    });
+  });
+});
