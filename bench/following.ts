@@ -75,12 +75,13 @@ async function withContext(
   work: (context: FollowContext, project: () => Promise<boolean>) => Promise<void>,
 ): Promise<void> {
   const endpoint = await startSyntheticChain(shape);
-  const chain = createChains().get(CHAIN);
+  const chains = createChains();
+  const chain = chains.get(CHAIN);
   if (!chain) throw new Error(`${CHAIN} is not a chain`);
   const log = createLog('warn');
   const reader = new ChainReader({ chain, urls: [endpoint.url], log, clock: systemClock, random: Math.random });
   const context = { main: database, reader, protocols: [PROTOCOL as Address], clock: systemClock, log };
-  const projection = { main: database, indexer: database, chain, serviceName: 'mercat', clock: systemClock };
+  const projection = { main: database, indexer: database, chain, chains, serviceName: 'mercat', clock: systemClock };
   const project = async () => (await projectNext(projection)) !== null;
   try {
     await work(context, project);

@@ -60,7 +60,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });
   const changes = new CollectionVersions();
-  const catalog = new Catalog({ main, indexer, clock, log, random });
+  const catalog = new Catalog({ main, indexer, chains, clock, log, random });
   return {
     config,
     log,
@@ -75,7 +75,7 @@ export function createContext(options: ContextOptions): ServiceContext {
     market,
     changes,
     onChanged: (change) => noteChange({ market, changes }, change),
-    retireMirroredListings: (orders, at) => retireMirroredListings({ indexer }, orders, at),
+    retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
     copyCatalog: () => catalog.copy(),
     close: async () => {
       followed.close();

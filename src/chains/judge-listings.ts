@@ -4,14 +4,14 @@
 // out of date when the position of the projection has moved, or the row was written: then nothing is written, and the step is repeated.
 
 import { findLastSeq } from '../chain-log/queries/chain-events.ts';
-import type { Chain } from '../core/chains.ts';
+import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import type { JudgedListing } from '../market/listing-judgement.ts';
 import { deriveListingState, isSameListingState } from '../market/listing-judgement.ts';
-import { lockFigures, refreshListedAssets } from '../market/queries/figures.ts';
+import { lockFigures } from '../market/queries/figures.ts';
 import type { ListingChange } from '../market/queries/judged-listings.ts';
 import {
   listListingsToJudge,
@@ -19,6 +19,8 @@ import {
   updateHiddenListings,
   updateListingStates,
 } from '../market/queries/judged-listings.ts';
+import type { RefreshContext } from '../market/ranks.ts';
+import { refreshFigures } from '../market/ranks.ts';
 import { listEvidence } from '../orders/queries/order-evidence.ts';
 import type { JudgedCollection } from './queries/judged-collections.ts';
 import {
@@ -29,7 +31,7 @@ import {
 import type { ProjectedPosition } from './queries/projection.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
-export type JudgeContext = { main: Database; indexer: Database; chain: Chain; clock: Clock };
+export type JudgeContext = { main: Database; indexer: Database; chain: Chain; chains: Chains; clock: Clock };
 
 /** The most listings whose evidence one statement reads, and the most that one step judges. */
 const BATCH_SIZE = 500;
@@ -104,7 +106,7 @@ async function writeStep(
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
     await lockFigures(tx, changed.union(new Set(collections.map(({ collectionId }) => collectionId))));
     if (collections.length > 0) await upsertJudgedCollections(tx, chain.id, collections);
-    await writeJudgements(tx, changes, context.clock());
+    await writeJudgements(tx, changes, { chains: context.chains, now: context.clock() });
     return true;
   });
   return isWritten ? changed : new Set();
@@ -112,7 +114,7 @@ async function writeStep(
 
 /** Lists the next hidden listings of a collection that leaves. The collection has left when none is hidden. */
 async function listAgain(
-  { indexer, chain, clock }: JudgeContext,
+  { indexer, chain, chains, clock }: JudgeContext,
   from: ProjectedPosition,
   { collectionId }: JudgedCollection,
 ): Promise<Set<string>> {
@@ -121,7 +123,7 @@ async function listAgain(
     await lockFigures(tx, [collectionId]);
     const listed = await updateHiddenListings(tx, collectionId, BATCH_SIZE);
     if (listed.length === 0) await deleteJudgedCollection(tx, collectionId);
-    await refreshListedAssets(tx, listed, clock());
+    await refreshFigures(tx, { collectionIds: [collectionId], assets: listed }, { chains, now: clock() });
     return true;
   });
   return new Set(isWritten ? [collectionId] : []);
@@ -152,10 +154,15 @@ class OutOfDate extends Error {
 }
 
 /** Writes the states and the figures that follow from them. Throws OutOfDate. The caller has locked the figures of the collections. */
-export async function writeJudgements(tx: Queryable, changes: readonly ListingChange[], now: number): Promise<void> {
+export async function writeJudgements(
+  tx: Queryable,
+  changes: readonly ListingChange[],
+  context: RefreshContext,
+): Promise<void> {
   const written = await updateListingStates(tx, changes);
   if (written.length < changes.length) throw new OutOfDate();
-  await refreshListedAssets(tx, written, now);
+  const collectionIds = written.map(({ collectionId }) => collectionId);
+  await refreshFigures(tx, { collectionIds, assets: written }, context);
 }
 
 /** Runs a transaction that may throw OutOfDate. Returns false when it did, or when `work` returned false. */

@@ -7,7 +7,7 @@ import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
 import { countHoldings, listOwnership } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
-import type { Chain } from '../core/chains.ts';
+import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import { toCollectionId } from '../core/collection.ts';
 import type { Database, Queryable } from '../database/port.ts';
@@ -16,6 +16,7 @@ import { listFollows } from '../follows/queries/follows.ts';
 import { lockFigures } from '../market/queries/figures.ts';
 import type { ListedOrder, ListingChange } from '../market/queries/judged-listings.ts';
 import { listAffectedListings, listListingsOfOrders } from '../market/queries/judged-listings.ts';
+import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
 import type { NewStats } from '../market/queries/stats.ts';
@@ -37,6 +38,7 @@ export type ProjectionContext = {
   main: Database;
   indexer: Database;
   chain: Chain;
+  chains: Chains;
   serviceName: string;
   clock: Clock;
 };
@@ -56,7 +58,7 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
 
 /** When another process has written the batch in the meantime, nothing is written and the result is empty. */
 async function projectBatch(context: ProjectionContext): Promise<Set<string> | null> {
-  const { main, indexer, clock } = context;
+  const { main, indexer, chains, clock } = context;
   const chain = context.chain.id;
   const from = await findProjectedPosition(indexer, chain);
   const batch = await listLogEntries(main, chain, { after: from.seq, limit: BATCH_SIZE });
@@ -91,7 +93,8 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     await upsertSales(tx, sales);
     await writeHolders(tx, holders);
     await upsertStats(tx, stats);
-    await writeJudgements(tx, judgements, clock());
+    await writeJudgements(tx, judgements, { chains, now: clock() });
+    await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
     return true;
   });
   return isWritten ? changed : new Set();

@@ -2,6 +2,7 @@
 // transaction that changes them records what changed in `main.catalog_change`; a copy reads the current state, writes it, and then
 // deletes these records. A copy that is interrupted is repeated.
 
+import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
@@ -17,9 +18,11 @@ import {
   updateOwnAssets,
   updateOwnFigures,
 } from './queries/catalog.ts';
-import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+import { lockFigures } from './queries/figures.ts';
+import type { RefreshContext } from './ranks.ts';
+import { refreshFigures } from './ranks.ts';
 
-export type CatalogContext = { main: Database; indexer: Database; clock: Clock };
+export type CatalogContext = { main: Database; indexer: Database; chains: Chains; clock: Clock };
 
 /** The most changes of one transaction. */
 const BATCH_SIZE = 1_000;
@@ -52,7 +55,7 @@ type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statement
  * `indexer` is null when both schemas are in one database: then one transaction reads and writes. Otherwise the copy is committed before
  * its records are deleted. The lock in the primary database lasts until then, so an older state never replaces a newer one.
  */
-async function copyBatch({ main, indexer, clock }: BatchContext): Promise<number> {
+async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promise<number> {
   return main.transaction(async (tx) => {
     await lockCatalog(tx);
     const changes = await listCatalogChanges(tx, BATCH_SIZE);
@@ -64,7 +67,7 @@ async function copyBatch({ main, indexer, clock }: BatchContext): Promise<number
     }
     const entries = await listCatalogEntries(tx, [...ids]);
     const assets = await listOwnAssets(tx, [...named.values()]);
-    const write = (to: Queryable) => writeCatalog(to, { entries, assets }, clock());
+    const write = (to: Queryable) => writeCatalog(to, { entries, assets }, { chains, now: clock() });
     await (indexer ? indexer.transaction(write) : write(tx));
     await deleteCatalogChanges(tx, changes);
     return changes.length;
@@ -74,15 +77,13 @@ async function copyBatch({ main, indexer, clock }: BatchContext): Promise<number
 async function writeCatalog(
   tx: Queryable,
   { entries, assets }: { entries: readonly CatalogEntry[]; assets: readonly OwnAsset[] },
-  now: number,
+  context: RefreshContext,
 ): Promise<void> {
-  await lockFigures(
-    tx,
-    entries.map(({ collectionId }) => collectionId),
-  );
+  const collectionIds = entries.map(({ collectionId }) => collectionId);
+  await lockFigures(tx, collectionIds);
   await updateOwnFigures(tx, entries);
   await updateOwnAssets(tx, assets);
-  await refreshListedAssets(tx, assets, now);
+  await refreshFigures(tx, { collectionIds, assets }, context);
 }
 
 /** Makes the copies that follow a commit. Callers that come while a copy runs share the next one. */

@@ -7,8 +7,9 @@ import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
-import type { CollectionRankings, RankKey, RankingQuery } from './ranking.ts';
-import { keysAfter } from './ranking.ts';
+import type { RankKey } from './queries/ranks.ts';
+import type { RankingQuery } from './ranking.ts';
+import { readRanking } from './ranking.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export type CollectionSummary = {
@@ -24,14 +25,13 @@ export type CollectionPage = { summaries: CollectionSummary[]; next: RankKey | n
 
 /**
  * The page of a ranking that begins after a key. Throws `unavailable` when the collection records cannot be read, and
- * `upstream_error` when the volumes cannot be read, or the floors in a ranking by floor.
+ * `upstream_error` when the ranking or the volumes cannot be read.
  */
 export async function listCollections(
   market: Market,
-  rankings: CollectionRankings,
   query: RankingQuery & { after: RankKey | null; limit: number },
 ): Promise<CollectionPage> {
-  const following = keysAfter(await rankings.read(query), query.after);
+  const following = await readRanking(market, query, { after: query.after, limit: query.limit + 1 });
   const page = following.slice(0, query.limit);
   const summaries = await readSummaries(
     market,

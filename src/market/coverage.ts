@@ -1,21 +1,23 @@
 // Stores which part of a collection's history a source has covered. The figures of the collection depend on it, so it is written under
 // their lock.
 
+import type { Chains } from '../core/chains.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/port.ts';
 import type { CollectionCoverage } from './queries/coverage.ts';
 import { upsertCoverage } from './queries/coverage.ts';
 import { lockFigures } from './queries/figures.ts';
+import { refreshFigures } from './ranks.ts';
 
 /** Call it after the rows that it is about were committed. */
 export async function saveCoverage(
-  indexer: Pick<Database, 'transaction'>,
+  { indexer, chains, clock }: { indexer: Pick<Database, 'transaction'>; chains: Chains; clock: Clock },
   coverage: readonly CollectionCoverage[],
 ): Promise<void> {
   await indexer.transaction(async (tx) => {
-    await lockFigures(
-      tx,
-      coverage.map(({ collectionId }) => collectionId),
-    );
+    const collectionIds = coverage.map(({ collectionId }) => collectionId);
+    await lockFigures(tx, collectionIds);
     await upsertCoverage(tx, coverage);
+    await refreshFigures(tx, { collectionIds }, { chains, now: clock() });
   });
 }

@@ -3,7 +3,8 @@
 // active again when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
-import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+import type { Chains } from '../core/chains.ts';
+import { lockFigures } from './queries/figures.ts';
 import type { ListingSnapshot, SnapshotDoubt } from './queries/listing-snapshots.ts';
 import {
   claimListingSnapshot,
@@ -11,6 +12,7 @@ import {
   updateListingSnapshot,
   updateRetiredListings,
 } from './queries/listing-snapshots.ts';
+import { refreshFigures } from './ranks.ts';
 
 /**
  * A snapshot is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is
@@ -23,7 +25,7 @@ export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubt
 export type SnapshotOutcome = { retired: number; doubted: boolean };
 
 export function applyListingSnapshot(
-  indexer: Database,
+  { indexer, chains }: { indexer: Database; chains: Chains },
   snapshot: ListingSnapshot,
   limits: SnapshotLimits,
 ): Promise<SnapshotOutcome> {
@@ -39,11 +41,8 @@ export function applyListingSnapshot(
     const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt }, before, limits);
     const retired = isAccepted ? await updateRetiredListings(tx, missing, takenAt) : [];
     await updateListingSnapshot(tx, snapshot, { retired: retired.length, ...doubt });
-    await refreshListedAssets(
-      tx,
-      retired.map((asset) => ({ collectionId, asset })),
-      takenAt,
-    );
+    const assets = retired.map((asset) => ({ collectionId, asset }));
+    await refreshFigures(tx, { collectionIds: [collectionId], assets }, { chains, now: takenAt });
     return { retired: retired.length, doubted: !isAccepted };
   });
 }

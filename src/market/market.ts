@@ -51,7 +51,7 @@ export class Market {
   readonly askFloors: MarketSource;
   readonly listedCounts: MarketSource;
   readonly volumes: MarketSource;
-  readonly floorRanking: MarketSource;
+  readonly ranking: MarketSource;
   readonly sales: MarketSource;
   readonly tokenOverlay: MarketSource;
   readonly buyerFloor: MarketSource;
@@ -80,7 +80,7 @@ export class Market {
     this.askFloors = addSource('ask-floors', indexer);
     this.listedCounts = addSource('listed-counts', indexer);
     this.volumes = addSource('volumes', indexer);
-    this.floorRanking = addSource('floor-ranking', indexer);
+    this.ranking = addSource('ranking', indexer);
     this.sales = addSource('sales', indexer);
     this.tokenOverlay = addSource('token-overlay', indexer);
     this.buyerFloor = addSource('buyer-floor', indexer);

@@ -2,6 +2,7 @@
 // the chain decides when it ends. Failures are ignored, because the next complete list of a marketplace retires its listings of
 // such orders as well.
 
+import type { Chains } from '../core/chains.ts';
 import type { Database } from '../database/port.ts';
 import { updateListingsOfOwnOrders } from './queries/listing-writes.ts';
 
@@ -10,13 +11,13 @@ const TIMEOUT_MS = 1_000;
 
 /** Must be called after the orders were committed. `at` is the time of the change, in milliseconds. Never rejects. */
 export async function retireMirroredListings(
-  { indexer }: { indexer: Pick<Database, 'within'> },
+  { indexer, chains }: { indexer: Pick<Database, 'within'>; chains: Chains },
   orders: readonly { chain: string; orderHash: string }[],
   at: number,
 ): Promise<void> {
   const db = indexer.within(TIMEOUT_MS);
   for (const [chain, ordersOfChain] of Map.groupBy(orders, (order) => order.chain)) {
     const orderHashes = ordersOfChain.map((order) => order.orderHash);
-    await updateListingsOfOwnOrders(db, chain, { orderHashes, at }).catch(() => undefined);
+    await updateListingsOfOwnOrders(db, chain, { orderHashes, at, chains }).catch(() => undefined);
   }
 }

@@ -124,11 +124,11 @@ export class Ingester {
    * all listings below the price. Returns false when so many listings are missing that the snapshot is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
-    const { indexer, clock, onChanged } = this.#context;
+    const { indexer, chains, clock, onChanged } = this.#context;
     const keys = [...(this.#seen.get(toSeenKey(source, collectionId)) ?? [])];
     const listedBefore = this.#startedAt - LISTING_DELAY_MAX_MS;
     const snapshot = { source, collectionId, keys, listedBefore, takenAt: clock(), below };
-    const { retired, doubted } = await applyListingSnapshot(indexer, snapshot, SNAPSHOT_LIMITS);
+    const { retired, doubted } = await applyListingSnapshot({ indexer, chains }, snapshot, SNAPSHOT_LIMITS);
     this.#counts.retired += retired;
     if (retired > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['listing']) });
     return !doubted;
@@ -136,7 +136,7 @@ export class Ingester {
 
   /** Stores what a walk has covered. Call it after the rows of the walk were ingested. */
   saveCoverage(coverage: Omit<CollectionCoverage, 'kind'>): Promise<void> {
-    return saveCoverage(this.#context.indexer, [{ ...coverage, kind: 'scan' }]);
+    return saveCoverage(this.#context, [{ ...coverage, kind: 'scan' }]);
   }
 
   /** How many rows and records were rejected so far. Unsupported rows do not count. */

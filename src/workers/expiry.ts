@@ -1,12 +1,11 @@
 // The sweep that marks expired orders and listings, and deletes rows that are no longer used. Reads compare expiry times with the clock
 // themselves, so a late sweep does not change what is served. The sweep keeps the indexes of active rows small.
 
-import type { Clock } from '../core/clock.ts';
 import { expireOrders, startOrders } from '../orders/book.ts';
-import type { Database } from '../database/port.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listing-writes.ts';
+import { refreshDueRanks } from '../market/ranks.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
@@ -24,14 +23,14 @@ const BATCHES_MAX = 200;
 /** How long the record of a view is kept. Tasks use a view for minutes, and the time of a token's last refresh for hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
-export function createExpiryTask({ main, indexer, clock, copyCatalog }: WorkerContext): Task {
+export function createExpiryTask(context: WorkerContext): Task {
   return {
     name: 'expiry',
     periodMs: PERIOD_MS,
     deadlineMs: DEADLINE_MS,
     run: async (signal) => {
-      const rows = await sweepExpired(main, indexer, clock, signal);
-      if (rows > 0) await copyCatalog();
+      const rows = await sweepExpired(context, signal);
+      if (rows > 0) await context.copyCatalog();
       return { read: rows, changed: rows, refused: 0 };
     },
   };
@@ -39,20 +38,23 @@ export function createExpiryTask({ main, indexer, clock, copyCatalog }: WorkerCo
 
 /** Marks and deletes rows in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. */
 export async function sweepExpired(
-  main: Database,
-  indexer: Database,
-  clock: Clock,
+  { main, indexer, chains, clock }: Pick<WorkerContext, 'main' | 'indexer' | 'chains' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<number> {
   const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
   const orders = await sweep((limit) => expireOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
   const starts = await sweep((limit) => startOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
-  const listings = await sweep((limit) => updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), clock(), limit));
+  const listings = await sweep((limit) =>
+    updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), { chains, now: clock() }, limit),
+  );
+  const ranks = await sweep((limit) =>
+    refreshDueRanks(indexer.within(BATCH_TIMEOUT_MS), { chains, now: clock() }, limit),
+  );
   const responses = await sweep((limit) =>
     deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
   const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
-  return orders + starts + listings + responses + views;
+  return orders + starts + listings + ranks + responses + views;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -141,13 +141,13 @@ forEachEngine('the own order book and its copy', (engine) => {
         for (let round = 0; round < 20; round += 1) await copyCatalog(context, ALL);
       });
       await Promise.all([...writers, ...copies]);
-      await sweepExpired(main, copyOf(), () => now);
+      await sweepExpired(context);
       await copyCatalog(context, ALL);
       const [row] = await main.query('select count(*)::int as count from main.book_asset');
       assert.ok(Number(row?.['count']) > 0, 'some assets are listed');
       await assertExact(copyOf());
       now = LATER;
-      await sweepExpired(main, copyOf(), () => now);
+      await sweepExpired(context);
       await copyCatalog(context, ALL);
       await assertExact(copyOf());
     });
@@ -158,10 +158,10 @@ forEachEngine('the own order book and its copy', (engine) => {
     await submit(context, { tokenId: 1n, price: 500n, start: NOW_S + 60, end: NOW_S + 120 });
     assert.deepEqual(await bookFigures(), [0, null]);
     now = NOW + 60 * SECOND;
-    await sweepExpired(main, main, () => now);
+    await sweepExpired(context);
     assert.deepEqual(await bookFigures(), [1, '500']);
     now = NOW + 120 * SECOND;
-    await sweepExpired(main, main, () => now);
+    await sweepExpired(context);
     assert.deepEqual(await bookFigures(), [0, null]);
     assert.deepEqual(await main.query('select * from main.book_start'), []);
     await copyCatalog(context, ALL);
@@ -244,7 +244,7 @@ forEachEngine('the own order book and its copy', (engine) => {
         }
         case 3:
           now = Math.max(now, NOW + random.integer(0, 30) * SECOND);
-          await sweepExpired(main, context.indexer, () => now);
+          await sweepExpired(context);
           break;
         case 4:
           await main.transaction((tx) => evaluateCollectionOrders(tx, idOf(contract), now));

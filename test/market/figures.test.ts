@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { applyListingSnapshot } from '../../src/market/listing-snapshot.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { lockFigures, refreshListedAssets } from '../../src/market/queries/figures.ts';
 import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
@@ -67,7 +68,7 @@ forEachEngine('maintained figures', (engine) => {
   test('follow a listing that expires, with the sweep that records it', async () => {
     await ingest(db, listing({ id: 'a', priceRaw: '50', expiresAt: at(1_000) }), listing({ id: 'b', priceRaw: '80' }));
     assert.deepEqual(await figures(), [1, '50', 0, 0]);
-    await sweepExpired(db, db, () => NOW + 1_000);
+    await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => NOW + 1_000 });
     assert.deepEqual(await figures(), [1, '80', 0, 0]);
     await assertExact(NOW + 1_000);
   });
@@ -98,7 +99,7 @@ forEachEngine('maintained figures', (engine) => {
   test('equal a count of the rows after four concurrent writers made random changes', async () => {
     const writers = [0, 1, 2, 3].map((writer) => writeAtRandom(db, new Random('figures', engine.name, String(writer))));
     await Promise.all(writers);
-    await sweepExpired(db, db, () => LATER);
+    await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => LATER });
     await assertExact(LATER);
     const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
     assert.ok(Number(row?.['count']) > 0, 'the changes left listings to count');
@@ -120,7 +121,7 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
         break;
       case 3:
         await applyListingSnapshot(
-          db,
+          { indexer: db, chains: createChains() },
           {
             source: 'opensea',
             collectionId,
@@ -133,7 +134,12 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
         );
         break;
       case 4:
-        await sweepExpired(db, db, () => NOW + random.integer(0, 1_000));
+        await sweepExpired({
+          main: db,
+          indexer: db,
+          chains: createChains(),
+          clock: () => NOW + random.integer(0, 1_000),
+        });
         break;
       case 5:
         await db.transaction(async (tx) => {

@@ -45,7 +45,7 @@ forEachEngine('the mirrored listings of an order', (engine) => {
     const context: OrderContext = {
       ...toContext(db),
       checksOf: () => null,
-      retireMirroredListings: (orders, at) => retireMirroredListings({ indexer }, orders, at),
+      retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains: createChains() }, orders, at),
     };
     const signed = { parameters: toParameters(order), signature: await signOrder(1, order) };
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { digestChain } from '../../src/chains/audit/digest.ts';
+import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import type { FollowedLife } from '../chains/followed-devnet.ts';
@@ -43,7 +44,7 @@ forEachEngine('the digest of a chain', (engine) => {
   test('is the same when it is computed again, and after the sweep has marked orders that had not expired at the block', async () => {
     const before = await digest();
     const dormant = await db.query(`select id from main.book_order where dormant is not null`);
-    await sweepExpired(db, db, () => Date.now() + LATER_MS);
+    await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => Date.now() + LATER_MS });
     const expired = await db.query(`select id from main.book_order join main.chain_cursor using (chain)
       where status = 'expired' and expires_at > block_time`);
     const ids = new Set(expired.map((row) => row['id']));

@@ -25,12 +25,12 @@ forEachStore('changes of stock', (store) => {
       for (const one of ids) assert.match(one, /^adj_[0-9a-f]{32}$/);
       const page = await shop.ok('GET', '/inventory/adjustments?limit=1');
       const cursor = Buffer.from(page.pagination.nextCursor, 'base64url').toString('latin1');
-      const [row] = await store.query(
-        'select max(id)::text as id from main.adjustment where shop_id = $1',
-        [shop.id],
-      );
+      const [row] = await store.query('select max(id)::text as id from main.adjustment where shop_id = $1', [shop.id]);
       const payload = Buffer.from(cursor.slice(16), 'base64url').toString('latin1');
-      assert.ok(!cursor.slice(16).includes(row?.['id']) && !payload.includes(row?.['id']), 'the cursor shows the number');
+      assert.ok(
+        !cursor.slice(16).includes(row?.['id']) && !payload.includes(row?.['id']),
+        'the cursor shows the number',
+      );
     });
 
     test('that was logged before ids became opaque keeps its id', async () => {
@@ -41,7 +41,10 @@ forEachStore('changes of stock', (store) => {
         'update main.adjustment set public_id = null where product_id = $1 returning id::text as sequence',
         [id],
       );
-      assert.equal((await shop.ok('GET', `/inventory/adjustments?product_id=${id}`)).data[0].id, `adj_${row?.['sequence']}`);
+      assert.equal(
+        (await shop.ok('GET', `/inventory/adjustments?product_id=${id}`)).data[0].id,
+        `adj_${row?.['sequence']}`,
+      );
     });
 
     test('of an untracked product never reports low stock', async () => {

@@ -124,7 +124,7 @@ forEachEngine('recent views', (engine) => {
     assert.deepEqual((await read())[0]?.['viewed_at'], new Date(now));
     assert.deepEqual([...(await listViewedCollections(db, NOW))], [APES_ID]);
     assert.deepEqual([...(await listViewedCollections(db, now))], []);
-    await sweepExpired(db, db, () => NOW + 24 * HOUR_MS + 1);
+    await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => NOW + 24 * HOUR_MS + 1 });
     assert.deepEqual(
       (await read()).map((row) => row['asset']),
       [null],

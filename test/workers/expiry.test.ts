@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
+import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -36,7 +37,7 @@ forEachEngine('the expiry sweep', (engine) => {
       listing({ id: 'c' }),
       listing({ id: 'd', expiresAt: at(-1), status: 'cancelled' }),
     );
-    const sweep = (now: number) => sweepExpired(db, db, () => now);
+    const sweep = (now: number) => sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => now });
     assert.equal(await sweep(AT), 2);
     const swept = ['1 expired', '2 active', '3 active', '4 filled', 'a expired', 'b active', 'c active', 'd cancelled'];
     assert.deepEqual(await statuses(), swept);
@@ -47,6 +48,6 @@ forEachEngine('the expiry sweep', (engine) => {
   test('one sweep marks more rows than one statement may update', async () => {
     const expiresAt = at(-1);
     await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
-    assert.equal(await sweepExpired(db, db, () => AT), 1_203);
+    assert.equal(await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => AT }), 1_203);
   });
 });

@@ -116,11 +116,11 @@ forEachEngine('the keepers of figures', (engine) => {
     await follow('ethereum', EVM);
     await load(collection({ snapshot: { floorRaw: '640' } }));
     const scan = { collectionId: ID, subject: 'listings', source: 'opensea', kind: 'scan', from: null } as const;
-    await saveCoverage(db, [{ ...scan, to: now - 2 * HOUR_MS }]);
+    await saveCoverage(makeContext(), [{ ...scan, to: now - 2 * HOUR_MS }]);
     const task = createSnapshotsTask(makeContext());
     await run(task);
     assert.deepEqual(await snapshotOf(EVM), ['640', null, null, null], 'an old scan says nothing about now');
-    await saveCoverage(db, [{ ...scan, to: now }]);
+    await saveCoverage(makeContext(), [{ ...scan, to: now }]);
     await run(task);
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
   });

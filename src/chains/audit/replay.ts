@@ -114,7 +114,7 @@ async function replayChain({ clock, serviceName, chains }: ChainContext, scratch
   }
   const chain = chains.get(id);
   if (!chain) throw new Error(`${id} is not a chain`);
-  while (await projectNext({ main: scratch, indexer: scratch, chain, serviceName, clock }));
+  while (await projectNext({ main: scratch, indexer: scratch, chain, chains, serviceName, clock }));
 }
 
 /** Evaluates all signed orders, because an order without events may have expired. */

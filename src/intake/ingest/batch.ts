@@ -1,6 +1,7 @@
 // Stores one batch of records and reports the results. The records of the primary database are written in one transaction, those of the
 // indexer database in a second one. If the second fails after the first was committed, the same batch can be stored again.
 
+import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
@@ -9,13 +10,15 @@ import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { upsertCoverage } from '../../market/queries/coverage.ts';
-import { lockFigures, refreshListedAssets } from '../../market/queries/figures.ts';
+import { lockFigures } from '../../market/queries/figures.ts';
 import { updateListingsOfEndedOrders, upsertListings } from '../../market/queries/listing-writes.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertSales } from '../../market/queries/sales.ts';
 import { upsertStats } from '../../market/queries/stats.ts';
 import { upsertAnalytics } from '../../market/queries/analytics.ts';
 import { upsertTokens } from '../../market/queries/tokens.ts';
+import type { RefreshContext } from '../../market/ranks.ts';
+import { refreshFigures } from '../../market/ranks.ts';
 import type { OrderKey } from '../../orders/order-id.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
@@ -26,6 +29,7 @@ import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
+  chains: Chains;
   onChanged: OnChanged;
   /** Copies what this service lists, and collection records, to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
@@ -87,7 +91,7 @@ type KnownInPrimary = {
 };
 
 async function ingestPrimaryPart(
-  { main, indexer, copyCatalog }: IngestContext,
+  { main, indexer, chains, copyCatalog }: IngestContext,
   { primary, indexed }: Record<'primary' | 'indexed', readonly NumberedRecord[]>,
   options: IngestOptions,
 ): Promise<{ part: IngestedPart | null; known: KnownInPrimary }> {
@@ -106,14 +110,14 @@ async function ingestPrimaryPart(
     },
   }));
   const orders = primary.flatMap(({ record }) => signedOrderOf(record) ?? []);
-  if (orders.length > 0 && !options.dryRun) await retireMirroredListings({ indexer }, orders, options.now);
+  if (orders.length > 0 && !options.dryRun) await retireMirroredListings({ indexer, chains }, orders, options.now);
   const hasCatalog = primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
   if (hasCatalog && !options.dryRun) await copyCatalog();
   return stored;
 }
 
 async function ingestIndexedPart(
-  { indexer }: IngestContext,
+  { indexer, chains }: IngestContext,
   indexed: readonly NumberedRecord[],
   { known, dryRun, now, isImport }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now' | 'isImport'>,
 ): Promise<IngestedPart> {
@@ -124,7 +128,7 @@ async function ingestIndexedPart(
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
-  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, { now, isImport }));
+  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, { chains, now, isImport }));
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
   return { counts, rejections, ownOrderLines };
@@ -175,12 +179,10 @@ function toLineRejections(
 async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { now, isImport }: Pick<IngestOptions, 'now' | 'isImport'>,
+  { chains, now, isImport }: RefreshContext & Pick<IngestOptions, 'isImport'>,
 ): Promise<Map<RecordKind, UpsertCounts>> {
-  await lockFigures(
-    tx,
-    records.flatMap(({ record }) => collectionIdOf(record) ?? []),
-  );
+  const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
+  await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
   const listings = rowsOf(records, 'listing');
   counts.set('listing', await upsertListings(tx, listings));
@@ -190,7 +192,7 @@ async function writeIndexed(
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
   counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
   if (isImport) await upsertCoverage(tx, toImportedCoverage(records, now));
-  await refreshListedAssets(tx, [...listings, ...ended], now);
+  await refreshFigures(tx, { collectionIds, assets: [...listings, ...ended] }, { chains, now });
   return counts;
 }
 

@@ -11,8 +11,9 @@ import { cachedRoute } from '../../http/cached-route.ts';
 import { closed } from '../../http/schema-builders.ts';
 import type { CollectionSummary } from '../collections.ts';
 import { listCollections } from '../collections.ts';
-import type { RankKey, RankingQuery, Sort } from '../ranking.ts';
-import { CollectionRankings, SORTS } from '../ranking.ts';
+import type { RankKey, Sort } from '../queries/ranks.ts';
+import type { RankingQuery } from '../ranking.ts';
+import { SORTS } from '../ranking.ts';
 import { chainSchema } from './asset-identity.ts';
 import {
   collectionIdentity,
@@ -57,7 +58,6 @@ function toWireSummary(
 
 export function registerCollectionsRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
-  const rankings = new CollectionRankings(market, context.changes);
 
   cachedRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
     path: '/v1/collections',
@@ -76,7 +76,8 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
             enum: SORTS,
             default: 'volume',
             description:
-              '`volume`: by all-time volume in native units. `floor`: by floor, compared in dollars when `chain` is absent. ' +
+              '`volume`: by all-time volume. `floor`: by floor. When `chain` is absent, both are compared in dollars by the ' +
+              'newest rate of any age; collections on a chain without a rate follow, compared in native units. ' +
               '`recent`: newest record first.',
           }),
         ),
@@ -87,7 +88,7 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
       const query = { chain, sort };
       const after = cursor === undefined ? null : readRankKey(cursorSecret, query, cursor);
       const [page, prices] = await Promise.all([
-        listCollections(market, rankings, { ...query, after, limit }),
+        listCollections(market, { ...query, after, limit }),
         readPriceContext(market),
       ]);
       return createCachedResponse({
@@ -107,17 +108,22 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
 
 /** A cursor is valid only for the chain and the sort of the list that it was issued for. */
 function toScope({ chain, sort }: RankingQuery): string {
-  return `collections ${chain ?? '*'} ${sort}`;
+  return `ranked collections ${chain ?? '*'} ${sort}`;
 }
 
 // A floor in base units is written as text: a JSON number would round it.
 function toPayload(key: RankKey): string {
   const value = typeof key.value === 'bigint' ? { raw: key.value.toString() } : key.value;
-  return JSON.stringify([key.launched, value, key.id]);
+  return JSON.stringify([key.launched, key.chain, value, key.id]);
 }
 
 function readRankKey(secret: Buffer, query: RankingQuery, cursor: string): RankKey {
   const payload = readCursor(secret, { scope: toScope(query), list: 'this list' }, cursor);
-  const [launched, value, id] = JSON.parse(payload) as [boolean, number | { raw: string } | null, string];
-  return { launched, value: typeof value === 'object' && value !== null ? BigInt(value.raw) : value, id };
+  const [launched, chain, value, id] = JSON.parse(payload) as [
+    boolean,
+    string,
+    number | { raw: string } | null,
+    string,
+  ];
+  return { launched, chain, id, value: typeof value === 'object' && value !== null ? BigInt(value.raw) : value };
 }

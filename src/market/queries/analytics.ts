@@ -101,7 +101,10 @@ const decodeVolume = rowDecoder('collection_analytics', {
   summedRaw: column('volume_raw', nullable(amount)),
 });
 
-/** All-time volumes of the given collections. Collections with neither a record nor a sale are left out. */
+/**
+ * All-time volumes of the given collections. Collections with neither a record nor a sale are left out. Each collection is found by an
+ * index, also by a planner without statistics.
+ */
 export async function listCollectionVolumes(
   db: Queryable,
   collectionIds: readonly string[],
@@ -111,8 +114,8 @@ export async function listCollectionVolumes(
        record.volume_all_time is not null or record.volume_seven_day is not null or record.volume_day is not null
          as has_record, total.volume_raw
      from unnest($1::text[]) as wanted (id)
-     left join indexer.collection_analytics as record on record.collection_id = wanted.id
-     left join indexer.sale_total as total on total.collection_id = wanted.id
+     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as record on true
+     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true
      where record.collection_id is not null or total.collection_id is not null`,
     [collectionIds],
   );

@@ -66,37 +66,6 @@ export async function listCollectionsByIds(db: Queryable, ids: readonly string[]
   return rows.map(decodeCollection);
 }
 
-/** The columns by which collections are ranked. */
-export type RankedCollection = {
-  id: string;
-  chain: string | null;
-  launched: boolean;
-  createdAt: number;
-  snapshotFloorRaw: bigint | null;
-  snapshotVolume: number | null;
-};
-
-const decodeRankedCollection: (row: Row) => RankedCollection = rowDecoder('collection', {
-  id: text,
-  chain: nullable(text),
-  launched: boolean,
-  // Read as a number: making a Date of each row is a large part of the cost of a ranking.
-  createdAt: column('created_ms', double),
-  snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
-  snapshotVolume: column('snapshot_volume', nullable(double)),
-});
-
-/** The collections of one chain, or all when `chain` is null, sorted by id. */
-export async function listRankedCollections(db: Queryable, chain: string | null): Promise<RankedCollection[]> {
-  const rows = await db.query(
-    `select id, chain, launched, round(extract(epoch from created_at)::float8 * 1000) as created_ms,
-       snapshot_floor_raw, snapshot_volume
-     from main.collection where $1::text is null or chain = $1 order by id`,
-    [chain],
-  );
-  return rows.map(decodeRankedCollection);
-}
-
 const decodeContractAddress = rowDecoder('collection', { id: text, contractAddress: column('contract_address', text) });
 
 /** The contract addresses by collection id, with letter case preserved. Collections without an address are left out. */

@@ -1,13 +1,16 @@
 // Writes to the mirror: reported listings, expired listings, and listings whose order ended at another marketplace. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
+import type { Chains } from '../../core/chains.ts';
 import type { Queryable, Statements } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { CollectionAsset } from './figures.ts';
-import { lockFigures, refreshListedAssets } from './figures.ts';
+import type { RefreshContext } from '../ranks.ts';
+import { refreshFigures } from '../ranks.ts';
+import { lockFigures } from './figures.ts';
 
 /** A listing as a marketplace reported it. `key` is the digest of its identity. Times in milliseconds. */
 export type NewListing = {
@@ -121,7 +124,7 @@ const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id'
  */
 export async function updateExpiredListings(
   db: Pick<Statements, 'transaction'>,
-  now: number,
+  { chains, now }: RefreshContext,
   limit: number,
 ): Promise<number> {
   return db.transaction(async (tx) => {
@@ -130,16 +133,14 @@ export async function updateExpiredListings(
        order by expires_at limit $2`,
       [new Date(now), limit],
     );
-    await lockFigures(
-      tx,
-      due.map(decodeAsset).map(({ collectionId }) => collectionId),
-    );
+    const collectionIds = due.map(decodeAsset).map(({ collectionId }) => collectionId);
+    await lockFigures(tx, collectionIds);
     const expired = await tx.query(
       `update indexer.listing set status = 'expired'
        where key = any($2::uuid[]) and status = 'active' and expires_at <= $1 returning collection_id, asset`,
       [new Date(now), due.map((row) => decodeKey(row).key)],
     );
-    await refreshListedAssets(tx, expired.map(decodeAsset), now);
+    await refreshFigures(tx, { collectionIds, assets: expired.map(decodeAsset) }, { chains, now });
     return expired.length;
   });
 }
@@ -153,7 +154,7 @@ const decodeKey = rowDecoder('listing', { key: text });
 export async function updateListingsOfOwnOrders(
   db: Pick<Statements, 'transaction'>,
   chain: string,
-  { orderHashes, at }: { orderHashes: readonly string[]; at: number },
+  { orderHashes, at, chains }: { orderHashes: readonly string[]; at: number; chains: Chains },
 ): Promise<void> {
   const hashes = [...orderHashes].sort();
   await db.transaction(async (tx) => {
@@ -163,18 +164,15 @@ export async function updateListingsOfOwnOrders(
       [chain, hashes],
     );
     if (listed.length === 0) return;
-    const assets = listed.map(decodeAsset);
-    await lockFigures(
-      tx,
-      assets.map(({ collectionId }) => collectionId),
-    );
+    const collectionIds = listed.map(decodeAsset).map(({ collectionId }) => collectionId);
+    await lockFigures(tx, collectionIds);
     const retired = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $3
        where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
        returning collection_id, asset`,
-      [chain, hashes, new Date(at), assets.map(({ collectionId }) => collectionId)],
+      [chain, hashes, new Date(at), collectionIds],
     );
-    await refreshListedAssets(tx, retired.map(decodeAsset), at);
+    await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
   });
 }
 

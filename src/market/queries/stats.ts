@@ -44,8 +44,8 @@ export async function listCollectionStats(
     `select wanted.id, coalesce(figures.tokens, 0) as tokens, coalesce(figures.holders, 0) as holders,
        stats.owners, stats.supply, stats.listed_count
      from unnest($1::text[]) as wanted (id)
-     left join indexer.collection_figures as figures on figures.collection_id = wanted.id
-     left join indexer.collection_stats as stats on stats.collection_id = wanted.id`,
+     left join lateral (select * from indexer.collection_figures where collection_id = wanted.id limit 1) as figures on true
+     left join lateral (select * from indexer.collection_stats where collection_id = wanted.id limit 1) as stats on true`,
     [collectionIds],
   );
   return new Map(rows.map((row) => [decodeId(row).id, decodeStats(row)]));

@@ -115,10 +115,7 @@ function suite(store: TestStore): void {
     assert.equal((await readDeliveries(shop, webhook.id))[1].id, `dlv_${old?.['number']}`);
     assert.equal((await shop.ok('POST', path(`dlv_${old?.['number']}`))).data.id, `dlv_${old?.['number']}`);
     assert.equal((await shop.ok('POST', path(newer.id))).data.id, newer.id);
-    const [hidden] = await store.query(
-      'select id::text as number from main.delivery where public_id = $1',
-      [newer.id],
-    );
+    const [hidden] = await store.query('select id::text as number from main.delivery where public_id = $1', [newer.id]);
     assert.equal((await shop.send('POST', path(`dlv_${hidden?.['number']}`))).status, 404);
   });
 

@@ -108,7 +108,8 @@ export function followWorld(
   options: { urls?: readonly string[]; clock?: () => number } = {},
 ): Following {
   const { chain, protocol } = world;
-  const known = createChains().get(chain.id);
+  const chains = createChains();
+  const known = chains.get(chain.id);
   if (!known) throw new Error(`${chain.id} is not a chain`);
   const log = createLog('silent');
   const clock = options.clock ?? (() => Date.now());
@@ -118,6 +119,7 @@ export function followWorld(
     main,
     indexer,
     chain: known,
+    chains,
     serviceName: 'mercat',
     clock,
   };

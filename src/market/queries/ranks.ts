@@ -1,0 +1,197 @@
+// The ranking keys of collections: what they are computed from, where they are stored, and the pages of the list that is sorted by them.
+// Indexer database. The keys are computed in market/ranks.ts.
+
+import type { Queryable } from '../../database/port.ts';
+import type { Decoder } from '../../database/rows.ts';
+import { amount, boolean, column, double, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+
+/** What the ranking keys of a collection are computed from. Floors in base units, volumes in native units, times in milliseconds. */
+export type RankFacts = {
+  collectionId: string;
+  /** Empty when the collection is on no chain. */
+  chain: string;
+  ownFloorRaw: bigint | null;
+  mirrorFloorRaw: bigint | null;
+  snapshotFloorRaw: bigint | null;
+  snapshotVolume: number | null;
+  analyticsAt: number | null;
+  analyticsFloorRaw: bigint | null;
+  volumeAllTime: number | null;
+  volumeSevenDay: number | null;
+  volumeDay: number | null;
+  statsAt: number | null;
+  statsFloorRaw: bigint | null;
+  /** The sum of the stored sales, in base units; null when no sale was ever stored. */
+  summedVolumeRaw: bigint | null;
+};
+
+const decodeFacts: (row: Record<string, unknown>) => RankFacts = rowDecoder('collection_figures', {
+  collectionId: column('collection_id', text),
+  chain: text,
+  ownFloorRaw: column('own_floor_raw', nullable(amount)),
+  mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
+  snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
+  snapshotVolume: column('snapshot_volume', nullable(double)),
+  analyticsAt: column('analytics_at', nullable(timestamp)),
+  analyticsFloorRaw: column('analytics_floor_raw', nullable(amount)),
+  volumeAllTime: column('volume_all_time', nullable(double)),
+  volumeSevenDay: column('volume_seven_day', nullable(double)),
+  volumeDay: column('volume_day', nullable(double)),
+  statsAt: column('stats_at', nullable(timestamp)),
+  statsFloorRaw: column('stats_floor_raw', nullable(amount)),
+  summedVolumeRaw: column('volume_raw', nullable(amount)),
+});
+
+/** The facts about those of the collections that have a collection record. */
+export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
+  const rows = await tx.query(
+    `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
+       figures.snapshot_floor_raw, figures.snapshot_volume, analytics.at as analytics_at,
+       analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
+       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, total.volume_raw
+     from unnest($1::text[]) as wanted (id)
+     cross join lateral (select * from indexer.collection_figures where collection_id = wanted.id and recorded limit 1) as figures
+     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as analytics on true
+     left join lateral (select * from indexer.collection_stats where collection_id = wanted.id limit 1) as stats on true
+     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true`,
+    [collectionIds],
+  );
+  return rows.map(decodeFacts);
+}
+
+/** Null: unknown. `validUntil`: when a key has to be computed again although nothing was written; null when it never has. */
+export type Ranks = { volume: number | null; floor: bigint | null; validUntil: number | null };
+
+export async function updateRanks(tx: Queryable, ranks: readonly (Ranks & { collectionId: string })[]): Promise<void> {
+  if (ranks.length === 0) return;
+  await tx.query(
+    `update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
+       ranks_valid_until = current.valid_until
+     from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[]) as current (id, volume, floor, valid_until)
+     where figures.collection_id = current.id and (figures.volume_rank, figures.floor_rank, figures.ranks_valid_until)
+       is distinct from (current.volume, current.floor, current.valid_until)`,
+    [
+      ranks.map(({ collectionId }) => collectionId),
+      ranks.map(({ volume }) => String(volume ?? UNKNOWN)),
+      ranks.map(({ floor }) => String(floor ?? UNKNOWN)),
+      ranks.map(({ validUntil }) => (validUntil === null ? null : new Date(validUntil))),
+    ],
+  );
+}
+
+const decodeCollectionId = rowDecoder('collection_figures', { collectionId: column('collection_id', text) });
+
+/** At most `limit` collections whose ranking keys are not valid any more. */
+export async function listDueRanks(db: Queryable, now: number, limit: number): Promise<string[]> {
+  const rows = await db.query(
+    `select collection_id from indexer.collection_figures where ranks_valid_until <= $1
+     order by ranks_valid_until limit $2`,
+    [new Date(now), limit],
+  );
+  return rows.map((row) => decodeCollectionId(row).collectionId);
+}
+
+const decodeChain = rowDecoder('collection_figures', { chain: text });
+
+/** The chains that have a collection with a record, the empty text for collections on no chain. One probe of an index for each. */
+export async function listRankedChains(db: Queryable): Promise<string[]> {
+  const rows = await db.query(
+    `with recursive ranked (chain) as (
+       (select chain from indexer.collection_figures where recorded order by chain limit 1)
+       union all
+       select (select figures.chain from indexer.collection_figures as figures
+               where recorded and figures.chain > ranked.chain order by figures.chain limit 1)
+       from ranked where ranked.chain is not null
+     ) select chain from ranked where chain is not null`,
+  );
+  return rows.map((row) => decodeChain(row).chain);
+}
+
+/** The stored form of a key that is unknown: it sorts after all others. */
+const UNKNOWN = '-Infinity';
+
+const numericKey: Decoder<bigint | null> = {
+  expected: 'integer or -Infinity',
+  decode: (value) => (value === UNKNOWN ? null : amount.decode(value)),
+};
+const doubleKey: Decoder<number | null> = {
+  expected: 'number',
+  decode: (value) => (value === Number.NEGATIVE_INFINITY ? null : double.decode(value)),
+};
+
+const PLACE = { id: column('collection_id', text), chain: text, launched: boolean };
+/** What each sort orders by: the column, its type, and the decoder of its values. */
+const KEYS = {
+  volume: {
+    name: 'volume_rank',
+    type: 'float8',
+    decode: rowDecoder('collection_figures', { ...PLACE, value: column('key', doubleKey) }),
+  },
+  floor: {
+    name: 'floor_rank',
+    type: 'numeric',
+    decode: rowDecoder('collection_figures', { ...PLACE, value: column('key', numericKey) }),
+  },
+  recent: {
+    name: 'created_at',
+    type: 'timestamptz',
+    decode: rowDecoder('collection_figures', { ...PLACE, value: column('key', timestamp) }),
+  },
+} as const;
+
+export type Sort = keyof typeof KEYS;
+
+/** A collection in a ranking. `value` is its key on its own chain: base units for `floor`, native units for `volume`, else a time. */
+export type RankKey = { launched: boolean; chain: string; value: number | bigint | null; id: string };
+
+/**
+ * Where a page begins on one chain, among the collections that are as much `launched` as the position in the query: at those whose key is
+ * `equal` and whose id is after that of the position, and at those whose key is less than `below`. Null: the unknown key.
+ */
+export type ChainBounds = {
+  chain: string;
+  equal: { key: number | bigint | null } | null;
+  below: number | bigint | null;
+};
+
+/** The first `limit` collections of each chain in its bounds, in the order of the sort on each chain, chain by chain. */
+export async function listRanked(
+  db: Queryable,
+  sort: Sort,
+  { from, after, limit }: { from: readonly ChainBounds[]; after: { launched: boolean; id: string }; limit: number },
+): Promise<RankKey[]> {
+  const { name, type, decode } = KEYS[sort];
+  const columns = `collection_id, chain, launched, ${name} as key`;
+  const inOrder = `order by ${name} desc, collection_id limit $6`;
+  const rows = await db.query(
+    `select found.* from unnest($1::text[], $2::${type}[], $3::${type}[]) with ordinality as start (chain, equal, below, number)
+     cross join lateral (
+       (select ${columns} from indexer.collection_figures as ranked
+        where recorded and ranked.chain = start.chain and launched = $4 and ${name} = start.equal and collection_id > $5
+        ${inOrder})
+       union all
+       (select ${columns} from indexer.collection_figures as ranked
+        where recorded and ranked.chain = start.chain and launched = $4 and ${name} < start.below
+        ${inOrder})
+       union all
+       (select ${columns} from indexer.collection_figures as ranked
+        where $4 and recorded and ranked.chain = start.chain and launched = false
+        ${inOrder})
+     ) as found
+     order by number, launched desc, key desc, collection_id`,
+    [
+      from.map(({ chain }) => chain),
+      from.map(({ equal }) => (equal === null ? null : toKeyText(sort, equal.key))),
+      from.map(({ below }) => toKeyText(sort, below)),
+      after.launched,
+      after.id,
+      limit,
+    ],
+  );
+  return rows.map((row) => decode(row));
+}
+
+function toKeyText(sort: Sort, key: number | bigint | null): string {
+  if (key === null) return UNKNOWN;
+  return sort === 'recent' && Number.isFinite(key) ? new Date(Number(key)).toISOString() : String(key);
+}

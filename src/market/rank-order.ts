@@ -1,0 +1,162 @@
+// The order of the list of collections: launched ones first, then from high to low, unknown values last, ties by id. Within a chain, values
+// are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values on
+// chains without a rate follow those in dollars, compared in native units. Values are compared exactly, so that no two different values of
+// one chain tie, and a page can begin on each chain at the exact position where the page before it ended. Pure.
+
+import type { Chain } from '../core/chains.ts';
+import type { Rates } from '../core/price.ts';
+import type { ChainBounds, RankKey, Sort } from './queries/ranks.ts';
+
+/** How the values of a chain are compared with those of other chains: by their product with `weight`, after those of a lower class. */
+type Measure = { rankClass: 'dollars' | 'native'; weight: Exact };
+
+/** The number digits * 2^twos / 10^tens. */
+type Exact = { digits: bigint; twos: number; tens: number };
+
+const ONE: Exact = { digits: 1n, twos: 0, tens: 0 };
+
+export class RankOrder {
+  readonly #sort: Sort;
+  readonly #rates: Rates | null;
+  readonly #chainOf: (id: string) => Chain | null;
+  readonly #measures = new Map<string, Measure>();
+
+  /** `rates` is null for the collections of one chain, whose values are compared as they are. */
+  constructor(sort: Sort, { rates, chainOf }: { rates: Rates | null; chainOf: (id: string) => Chain | null }) {
+    this.#sort = sort;
+    this.#rates = sort === 'recent' ? null : rates;
+    this.#chainOf = chainOf;
+  }
+
+  /** Negative when `a` comes first. */
+  compare(a: RankKey, b: RankKey): number {
+    if (a.launched !== b.launched) return a.launched ? -1 : 1;
+    return this.#compareValues(a, b) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  }
+
+  /** The first `limit` keys of several lists, each of which is sorted. */
+  merge(lists: readonly (readonly RankKey[])[], limit: number): RankKey[] {
+    const heads = lists.map((keys) => ({ keys, next: 0 }));
+    const merged: RankKey[] = [];
+    while (merged.length < limit) {
+      let first: { key: RankKey; head: (typeof heads)[number] } | null = null;
+      for (const head of heads) {
+        const key = head.keys[head.next];
+        if (key && (first === null || this.compare(key, first.key) < 0)) first = { key, head };
+      }
+      if (!first) break;
+      merged.push(first.key);
+      first.head.next += 1;
+    }
+    return merged;
+  }
+
+  /** Where the page after `after` begins on a chain, among the collections that are as much launched. Null: on the first page. */
+  boundsOf(chain: string, after: RankKey | null): ChainBounds {
+    if (after === null) return { chain, equal: null, below: Number.POSITIVE_INFINITY };
+    const { value } = after;
+    if (value === null) return { chain, equal: { key: null }, below: null };
+    const position = this.#measureOf(after.chain);
+    const own = this.#measureOf(chain);
+    if (chain === after.chain || own === position) return { chain, equal: { key: value }, below: value };
+    // Values are not negative, so that only the unknown ones are below zero.
+    if (own.rankClass !== position.rankClass) {
+      return { chain, equal: null, below: own.rankClass === 'native' ? Number.POSITIVE_INFINITY : 0 };
+    }
+    const target = multiply(toExact(value), position.weight);
+    const key = typeof value === 'bigint' ? divide(target, own.weight) : findLargestDouble(target, own.weight);
+    const isEqual = compareExact(multiply(toExact(key), own.weight), target) === 0;
+    if (isEqual) return { chain, equal: { key }, below: key };
+    return { chain, equal: null, below: typeof key === 'bigint' ? key + 1n : nextUp(key) };
+  }
+
+  #compareValues(a: RankKey, b: RankKey): number {
+    if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+    const [one, other] = [this.#measureOf(a.chain), this.#measureOf(b.chain)];
+    if (a.chain === b.chain || one === other) return a.value === b.value ? 0 : a.value > b.value ? -1 : 1;
+    if (one.rankClass !== other.rankClass) return one.rankClass === 'dollars' ? -1 : 1;
+    return -compareExact(multiply(toExact(a.value), one.weight), multiply(toExact(b.value), other.weight));
+  }
+
+  #measureOf(chainId: string): Measure {
+    let measure = this.#measures.get(chainId);
+    if (!measure) {
+      measure = this.#measure(this.#chainOf(chainId));
+      this.#measures.set(chainId, measure);
+    }
+    return measure;
+  }
+
+  #measure(chain: Chain | null): Measure {
+    if (this.#rates === null) return AS_STORED;
+    const rate = chain ? this.#rates.get(chain.symbol) : undefined;
+    const tens = this.#sort === 'floor' && chain ? chain.decimals : 0;
+    const usd = rate ? toExact(rate.usd) : ONE;
+    return { rankClass: rate ? 'dollars' : 'native', weight: { ...usd, tens } };
+  }
+}
+
+const AS_STORED: Measure = { rankClass: 'native', weight: ONE };
+
+const DOUBLE_FRACTION_BITS = 52n;
+const DOUBLE_EXPONENT_BIAS = 1_075;
+const bits = new DataView(new ArrayBuffer(8));
+
+function toBits(value: number): bigint {
+  bits.setFloat64(0, value);
+  return bits.getBigUint64(0);
+}
+
+/** The exact value of a non-negative, finite double, or of an integer. */
+function toExact(value: number | bigint): Exact {
+  if (typeof value === 'bigint') return { digits: value, twos: 0, tens: 0 };
+  const stored = toBits(value);
+  const exponent = Number(stored >> DOUBLE_FRACTION_BITS);
+  const fraction = stored & ((1n << DOUBLE_FRACTION_BITS) - 1n);
+  if (exponent === 0) return { digits: fraction, twos: 1 - DOUBLE_EXPONENT_BIAS, tens: 0 };
+  return { digits: fraction | (1n << DOUBLE_FRACTION_BITS), twos: exponent - DOUBLE_EXPONENT_BIAS, tens: 0 };
+}
+
+function toDouble(stored: bigint): number {
+  bits.setBigUint64(0, stored);
+  return bits.getFloat64(0);
+}
+
+/** The next larger double. */
+function nextUp(value: number): number {
+  return toDouble(toBits(value) + 1n);
+}
+
+function multiply(a: Exact, b: Exact): Exact {
+  return { digits: a.digits * b.digits, twos: a.twos + b.twos, tens: a.tens + b.tens };
+}
+
+function compareExact(a: Exact, b: Exact): number {
+  const [left, right] = toCommonUnit(a, b);
+  return left === right ? 0 : left > right ? 1 : -1;
+}
+
+/** The quotient of two numbers, rounded down. */
+function divide(a: Exact, b: Exact): bigint {
+  const [left, right] = toCommonUnit(a, b);
+  return left / right;
+}
+
+/** Two numbers as integer multiples of one unit. */
+function toCommonUnit(a: Exact, b: Exact): [bigint, bigint] {
+  const left = a.digits * 10n ** BigInt(b.tens);
+  const right = b.digits * 10n ** BigInt(a.tens);
+  const shift = a.twos - b.twos;
+  return shift >= 0 ? [left << BigInt(shift), right] : [left, right << BigInt(-shift)];
+}
+
+/** The largest double whose product with `weight` is not above `target`. Non-negative doubles are in the order of their bits. */
+function findLargestDouble(target: Exact, weight: Exact): number {
+  let [low, high] = [0n, toBits(Number.MAX_VALUE)];
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n;
+    if (compareExact(multiply(toExact(toDouble(middle)), weight), target) > 0) high = middle - 1n;
+    else low = middle;
+  }
+  return toDouble(low);
+}

@@ -1,0 +1,69 @@
+// The ranking keys of a collection: its all-time volume and its ask floor, by the rule by which a response has them, on its own chain.
+// The transaction that changes what they depend on stores them.
+
+import type { Chain, Chains } from '../core/chains.ts';
+import type { Queryable, Statements } from '../database/port.ts';
+import { toAskFloor } from './ask-floor.ts';
+import type { CollectionAsset } from './queries/figures.ts';
+import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+import type { RankFacts, Ranks } from './queries/ranks.ts';
+import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
+import { toVolumeAllTime } from './volumes.ts';
+
+/** What a refresh needs besides the rows. `now` in milliseconds. */
+export type RefreshContext = { chains: Chains; now: number };
+
+/**
+ * Updates the figures of collections: their listed assets and the floor of the mirror from the given assets, and their ranking keys. Call
+ * it after the last write of a transaction, with all collections that the transaction has locked (`lockFigures`).
+ */
+export async function refreshFigures(
+  tx: Queryable,
+  { collectionIds, assets = [] }: { collectionIds: Iterable<string>; assets?: readonly CollectionAsset[] },
+  { chains, now }: RefreshContext,
+): Promise<void> {
+  await refreshListedAssets(tx, assets, now);
+  const ids = [...new Set(collectionIds)];
+  if (ids.length === 0) return;
+  const facts = await listRankFacts(tx, ids);
+  await updateRanks(
+    tx,
+    facts.map((one) => ({ collectionId: one.collectionId, ...toRanks(one, chains.get(one.chain) ?? null) })),
+  );
+}
+
+/** Computes at most `limit` ranking keys again that depend on the time. Returns how many. */
+export function refreshDueRanks(
+  indexer: Pick<Statements, 'transaction'>,
+  context: RefreshContext,
+  limit: number,
+): Promise<number> {
+  return indexer.transaction(async (tx) => {
+    const collectionIds = await listDueRanks(tx, context.now, limit);
+    await lockFigures(tx, collectionIds);
+    await refreshFigures(tx, { collectionIds }, context);
+    return collectionIds.length;
+  });
+}
+
+/** `chain` is null when the collection has no configured chain: then its floor has no unit. */
+export function toRanks(facts: RankFacts, chain: Chain | null): Ranks {
+  const { collectionId: id, ownFloorRaw: own, mirrorFloorRaw: mirror } = facts;
+  const listed = own !== null && (mirror === null || own < mirror) ? own : mirror;
+  const live = facts.analyticsFloorRaw ?? listed;
+  const floors = {
+    analytics: new Map(live === null ? [] : [[id, live]]),
+    stats: new Map(facts.statsFloorRaw === null ? [] : [[id, facts.statsFloorRaw]]),
+  };
+  const hasRecord = [facts.volumeAllTime, facts.volumeSevenDay, facts.volumeDay].some((volume) => volume !== null);
+  const volume = {
+    collectionId: id,
+    recorded: facts.volumeAllTime,
+    summedRaw: hasRecord ? null : facts.summedVolumeRaw,
+  };
+  return {
+    volume: toVolumeAllTime(volume, chain, facts.snapshotVolume),
+    floor: chain && toAskFloor(floors, { id, snapshotFloorRaw: facts.snapshotFloorRaw }),
+    validUntil: null,
+  };
+}

@@ -1,0 +1,278 @@
+// The list of collections by its stored ranking keys: each page is the part of a full sort that follows the page before it, and reads no
+// more rows of each chain than it has.
+
+import assert from 'node:assert/strict';
+import { afterEach, before, beforeEach, test } from 'node:test';
+import { createChains } from '../../src/core/chains.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
+import { Market } from '../../src/market/market.ts';
+import { listCollections } from '../../src/market/collections.ts';
+import { readCollectionDetail } from '../../src/market/collection.ts';
+import type { RankKey, Sort } from '../../src/market/queries/ranks.ts';
+import { listRanked, listRankedChains } from '../../src/market/queries/ranks.ts';
+import { SORTS, readRanking } from '../../src/market/ranking.ts';
+import { Random, toEvmAddress, toSolanaAddress } from '../../sample/random.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { NOW, emptyTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+
+const CHAINS = createChains();
+const RATES = new Map([
+  ['ETH', 2_000.1],
+  ['SOL', 150.25],
+  ['POL', 0.4],
+]);
+const COUNT = 400;
+
+/** A collection of the test. Volume in native units, floor in base units. */
+type Made = {
+  id: string;
+  chain: string | null;
+  launched: boolean;
+  createdAt: number;
+  volume: number | null;
+  floor: bigint | null;
+};
+
+/** Many equal values, on one chain and across chains, launched collections, unknown values, and chains without a rate. */
+function makeCollections(random: Random): { made: Made[]; records: object[] } {
+  const made: Made[] = [];
+  const records: object[] = [];
+  for (let n = 0; n < COUNT; n += 1) {
+    const chain = random.pick([...CHAINS.keys(), 'ethereum', 'base', null]);
+    const address = chain === 'solana' ? toSolanaAddress('ranked', `${n}`) : toEvmAddress('ranked', `${n}`);
+    const place = chain === null ? { slug: `ranked-${n}` } : { chain, contractAddress: address };
+    const id = chain === null ? `ranked-${n}` : `${chain}_${address.toLowerCase()}`;
+    const launched = random.boolean(0.2);
+    const createdAt = NOW - random.integer(0, 30) * 1_000;
+    const volume = random.boolean(0.3) ? null : random.pick([0, 1, 2, 0.1, 1 / 3, 5, 1e21, random.integer(1, 50) / 7]);
+    const decimals = BigInt(CHAINS.get(chain ?? '')?.decimals ?? 0);
+    const unit = 10n ** decimals;
+    const floor =
+      chain === null || random.boolean(0.3)
+        ? null
+        : random.pick([1n, unit, unit + 1n, 2n * unit, unit / 10n, BigInt(random.integer(1, 50)) * unit + 7n]);
+    made.push({ id, chain, launched, createdAt, volume, floor });
+    records.push({
+      kind: 'collection',
+      ...place,
+      name: `Ranked ${n}`,
+      launched,
+      createdAt: new Date(createdAt).toISOString(),
+      snapshot: {
+        ...(volume !== null && { volumeAllTime: volume }),
+        ...(floor !== null && { floorRaw: String(floor) }),
+      },
+    });
+  }
+  return { made, records };
+}
+
+/** Sorts as the documentation says, without the code under test. Dollars are compared as exact fractions. */
+function sortFully(made: readonly Made[], sort: Sort, chain: string | null): string[] {
+  const comparable = (one: Made): { group: number; value: bigint } => {
+    if (sort === 'recent') return { group: 0, value: BigInt(one.createdAt) };
+    const value = one[sort];
+    if (value === null) return { group: 2, value: 0n };
+    const known = CHAINS.get(one.chain ?? '');
+    const usd = chain === null ? RATES.get(known?.symbol ?? '') : undefined;
+    const scale = sort === 'floor' && chain === null ? 10n ** BigInt(18 - (known?.decimals ?? 18)) : 1n;
+    const group = chain === null && usd === undefined ? 1 : 0;
+    return { group, value: toFraction(value) * scale * toFraction(usd ?? 1) };
+  };
+  return made
+    .filter((one) => chain === null || one.chain === chain)
+    .map((one) => ({ ...one, ...comparable(one) }))
+    .sort(
+      (a, b) =>
+        Number(b.launched) - Number(a.launched) ||
+        a.group - b.group ||
+        (a.value === b.value ? 0 : a.value > b.value ? -1 : 1) ||
+        (a.id < b.id ? -1 : 1),
+    )
+    .map(({ id }) => id);
+}
+
+/** The exact value of a number, in units of 2^-200. */
+function toFraction(value: number | bigint): bigint {
+  if (typeof value === 'bigint') return value << 200n;
+  let [digits, shift] = [value, 0n];
+  while (!Number.isInteger(digits)) [digits, shift] = [digits * 2, shift + 1n];
+  return (BigInt(digits) << 200n) >> shift;
+}
+
+forEachEngine('the ranking of collections', (engine) => {
+  let db: Database;
+  let market: Market;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    market = marketOn(db);
+  });
+  afterEach(() => market.close());
+  const marketOn = (database: Database) =>
+    new Market({
+      ...readConfig({ SOURCE_TIMEOUT_MS: '20000' }),
+      main: database,
+      indexer: database,
+      chains: CHAINS,
+      clock: () => NOW,
+      random: () => 0.5,
+      log: createLog('silent'),
+    });
+  const load = async (records: readonly object[]) => {
+    const { refused } = await runImport(toContext(db), toNdjson(records));
+    assert.deepEqual(refused, []);
+  };
+  const rates = [...RATES].map(([symbol, usd]) => ({ kind: 'rate', symbol, usd, at: new Date(NOW).toISOString() }));
+  const walk = async (sort: Sort, chain: string | null, limit: number): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let after: RankKey | null = null; ids.length <= COUNT;) {
+      const page = await readRanking(market, { sort, chain }, { after, limit });
+      ids.push(...page.map(({ id }) => id));
+      after = page.at(-1) ?? null;
+      if (page.length < limit) break;
+    }
+    return ids;
+  };
+
+  test('by every sort, on every chain and on all, the pages of any size make up a full sort', async () => {
+    const { made, records } = makeCollections(new Random('ranking', engine.name));
+    await load([...records, ...rates]);
+    for (const sort of SORTS) {
+      for (const chain of [null, ...CHAINS.keys()]) {
+        const expected = sortFully(made, sort, chain);
+        for (const limit of sort === 'floor' && chain === null ? [1_000, 1] : [50, 7]) {
+          assert.deepEqual(await walk(sort, chain, limit), expected, `${sort} on ${chain ?? 'all chains'} by ${limit}`);
+        }
+      }
+    }
+  });
+
+  test('55 ETH are more than 55 POL, at a rate of any age, and an unrated chain follows in native units', async () => {
+    const on = (chain: string, volumeAllTime: number, n: number) => ({
+      kind: 'collection',
+      chain,
+      contractAddress: toEvmAddress('currency', `${n}`),
+      name: chain,
+      snapshot: { volumeAllTime },
+    });
+    const old = new Date(NOW - 400 * 24 * 60 * 60_000).toISOString();
+    await load([
+      on('polygon', 55, 1),
+      on('ethereum', 55, 2),
+      on('polygon', 1e9, 3),
+      on('apechain', 1e12, 4),
+      on('apechain', 7, 5),
+      on('base', 54, 6),
+      ...rates.map((rate) => ({ ...rate, at: old })),
+    ]);
+    const keys = await readRanking(market, { sort: 'volume', chain: null }, { after: null, limit: 10 });
+    const volumes = keys.map(({ chain, value }) => `${chain} ${value}`);
+    assert.deepEqual(volumes, [
+      'polygon 1000000000',
+      'ethereum 55',
+      'base 54',
+      'polygon 55',
+      'apechain 1000000000000',
+      'apechain 7',
+    ]);
+  });
+
+  test('no statement of a page or of a detail reads more rows of a table than the page has, for each chain', async () => {
+    const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
+    const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
+    await db.query(
+      `insert into main.collection (id, chain, contract_address, name, launched, created_at)
+       select ${made}, ${chainOf}, '0x' || lpad(n::text, 40, '0'), 'Many', n % 10 = 0, now() from generate_series(1, 30000) as n`,
+    );
+    await db.query(
+      `insert into indexer.collection_figures (collection_id, recorded, chain, launched, created_at, volume_rank, floor_rank)
+       select ${made}, true, ${chainOf}, n % 10 = 0, now() - n % 900 * interval '1 second', n % 700, n % 800
+       from generate_series(1, 30000) as n`,
+    );
+    for (const [table, columns, values] of [
+      ['token', 'asset, chain, owner', `n::text, 'base', '0x' || n % 77`],
+      ['collection_stats', 'owners, at', 'n, now()'],
+      ['collection_analytics', 'floor_raw, at', 'n, now()'],
+      ['sale_total', 'volume_raw, sales', 'n, 1'],
+    ] as const) {
+      await db.query(
+        `insert into indexer.${table} (collection_id, ${columns}) select ${made}, ${values} from generate_series(1, 30000) as n`,
+      );
+    }
+    await db.query('analyze');
+    const limit = 25;
+    const { recorded, statements } = record(db);
+    const reading = marketOn(recorded);
+    for (const sort of SORTS) {
+      for (const chain of [null, 'base']) {
+        let after: RankKey | null = null;
+        for (let pages = 0; pages < 3; pages += 1) {
+          after = (await listCollections(reading, { sort, chain, after, limit })).next;
+        }
+      }
+    }
+    const [first] = await readRanking(reading, { sort: 'volume', chain: null }, { after: null, limit: 1 });
+    await readCollectionDetail(reading, first?.id ?? '');
+    await reading.close();
+    assert.ok(statements.length > 30, 'the statements were recorded');
+    // A page is read three times on each of three chains: after equal values, after smaller ones, and among those not launched.
+    const most = 3 * 3 * (limit + 1);
+    for (const { sql, params } of statements) {
+      const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
+      const plans = (plan?.['QUERY PLAN'] ?? []) as { Plan: PlanNode }[];
+      for (const { node, rows } of plans.flatMap(({ Plan }) => scansOf(Plan))) {
+        assert.ok(rows <= most, `${node} reads ${rows} rows, more than ${most}: ${sql}`);
+      }
+    }
+  });
+
+  test('chains are found by one probe of an index for each, and a bound of every kind by the index of its sort', async () => {
+    await load(makeCollections(new Random('bounds')).records);
+    const chains = await listRankedChains(db);
+    assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
+    for (const sort of SORTS) {
+      const below = Number.POSITIVE_INFINITY;
+      const from = chains.map((chain) => ({ chain, equal: null, below }));
+      const keys = await listRanked(db, sort, { from, after: { launched: true, id: '' }, limit: COUNT });
+      assert.equal(keys.length, COUNT, sort);
+    }
+  });
+});
+
+type PlanNode = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+};
+
+/** The scans of tables in a plan, with the number of rows that each has read. */
+function scansOf(plan: PlanNode): { node: string; rows: number }[] {
+  const own = plan['Relation Name']
+    ? [
+        {
+          node: `${plan['Node Type']} of ${plan['Relation Name']}`,
+          rows: (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'],
+        },
+      ]
+    : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
+}
+
+/** The same database, which keeps the text and parameters of each statement that reads. */
+function record(db: Database): { recorded: Database; statements: { sql: string; params: readonly unknown[] }[] } {
+  const statements: { sql: string; params: readonly unknown[] }[] = [];
+  const keep: Queryable['query'] = (sql, params = []) => {
+    if (/^\s*(select|with)/.test(sql)) statements.push({ sql, params });
+    return db.query(sql, params);
+  };
+  const statementsOf = { query: keep, queryPrepared: keep, transaction: db.transaction };
+  return { recorded: { ...db, ...statementsOf, within: () => statementsOf }, statements };
+}
