@@ -11,9 +11,9 @@ export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60_000;
 export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'>;
 
 /**
- * Runs `work` unless its response is stored already, and stores the response in the same transaction. Throws `conflict` while
- * another transaction holds the key, and `unprocessable` when the key was used for a request with another digest. An error that
- * `work` throws is not stored.
+ * If a response is stored for the key, returns this response. Otherwise runs `work` and stores its response in the same transaction.
+ * Throws `conflict` while another transaction holds the key, and `unprocessable` when the key was used for a request with another
+ * digest. An error that `work` throws is not stored.
  */
 export async function runOnce(
   tx: Queryable,

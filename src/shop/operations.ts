@@ -11,7 +11,7 @@ import { issueKey, readKeys, revokeKey, rotateKey } from './keys/keys.ts';
 import { createShop, readShops } from './shops.ts';
 import type { ShopContext } from './context.ts';
 
-/** A date without a time means midnight UTC. */
+/** A date without a time. As an expiry it means midnight UTC at the start of that day. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const OVERLAP_MS_MAX = 366 * 24 * 60 * 60_000;
 

@@ -218,7 +218,7 @@ forEachStore('records of products', (store) => {
     );
     assert.deepEqual(rejections, [
       '1: shop: there is no shop named "Nobody"; see mercat shops list',
-      '3: collection: would make more than 25 collections',
+      '3: collection: would put the product in more than 25 collections',
       '4: name: must be 1 to 160 characters long',
     ]);
     assert.equal((await shop.events()).length, events.length + 1);

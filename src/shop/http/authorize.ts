@@ -23,7 +23,7 @@ export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   };
 }
 
-/** The caller whom the hook admitted. */
+/** The caller whose request the `authorize` hook admitted. */
 export function callerOf(request: FastifyRequest): ShopCaller {
   return authorizedOf(request).caller;
 }

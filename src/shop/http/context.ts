@@ -16,5 +16,8 @@ export type StoreRoutesContext = KeyAccess & {
   };
 };
 
-/** How long a request may use the database, counted from its start. After that the response is a 503 and its connection is released. */
+/**
+ * How long a request may use the database, counted from the start of the request. After that time the response is a 503, and the
+ * database connection is released.
+ */
 export const REQUEST_TIMEOUT_MS = 5_000;

@@ -9,7 +9,10 @@ export function toEtag({ version }: Versioned): string {
   return `"${version}"`;
 }
 
-/** Returns a check that throws `precondition_failed` unless `If-Match` names the version. Without the header it accepts every version. */
+/**
+ * Returns a check that throws `precondition_failed` unless `If-Match` names the version or is `*`. Without the header, the check
+ * accepts every version.
+ */
 export function ifMatchCheck(request: FastifyRequest): (current: Versioned) => void {
   const header = request.headers['if-match'];
   if (header === undefined) return () => undefined;

@@ -45,7 +45,7 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),
           low_stock: Type.Optional(
-            Type.Boolean({ default: false, description: 'Only items at or below the threshold.' }),
+            Type.Boolean({ default: false, description: 'Only products with at most `threshold` in stock.' }),
           ),
           threshold: Type.Optional(
             Type.Integer({
@@ -116,7 +116,7 @@ function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'listAdjustments',
         summary: 'Read the adjustment log',
         description:
-          'Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the preceding change ' +
+          'Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the next older entry ' +
           'of the same product. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({

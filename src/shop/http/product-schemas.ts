@@ -108,7 +108,7 @@ const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }
   $id: 'ProductUpdate',
   title: 'ProductUpdate',
   description:
-    'Changes. Omitted fields keep their value, arrays replace the stored ones, and null clears a nullable field.',
+    'Changes. Omitted fields keep their value, arrays replace the stored arrays, and null clears a nullable field.',
   ...closed,
 });
 
@@ -123,7 +123,7 @@ const ProductPaginationSchema = Type.Object(
   {
     $id: 'ProductPagination',
     title: 'ProductPagination',
-    description: 'Whether the list has another page, and its cursor.',
+    description: 'Whether the list has another page, and the cursor of that page.',
     ...closed,
   },
 );

@@ -143,7 +143,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         summary: 'Update a product',
         description:
           'Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` the product is ' +
-          'updated only if its current `ETag` is named there. Scope `products:write`.',
+          'updated only if the header names its current `ETag`. Scope `products:write`.',
         tags,
         params,
         headers: changeHeaders,
@@ -195,7 +195,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
   );
 }
 
-/** The JSON of products in lists, serialized once for each cached version. */
+/** The JSON text of each product in the cache of the list, so that a version is serialized once and not for every response. */
 const summaryTexts = new WeakMap<ProductSummary, string>();
 
 function toSummaryText(product: ProductSummary): string {
@@ -208,7 +208,7 @@ function toSummaryText(product: ProductSummary): string {
 }
 
 // The JSON of a product is built in product-view.ts, for responses and events alike. With these declarations, the compiler checks that
-// it matches the schemas.
+// this JSON matches the schemas.
 const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

@@ -13,7 +13,7 @@ const StorePaginationSchema = Type.Object(
   {
     $id: 'StorePagination',
     title: 'StorePagination',
-    description: 'Whether a list has another page, and its cursor.',
+    description: 'Whether a list has another page, and the cursor of that page.',
     ...closed,
   },
 );
@@ -46,7 +46,7 @@ const StoreErrorSchema = Type.Object(
 export const STORE_SCHEMAS = [StorePaginationSchema, StoreErrorSchema];
 
 const ERRORS: Record<number, string> = {
-  400: 'The request is not valid; `details` names the fields.',
+  400: 'The request is not valid; `details` names the invalid fields or parameters.',
   401: 'Missing or invalid API key.',
   403: 'The key lacks the scope of this endpoint.',
   404: "Not found, or not in the caller's shop.",
@@ -58,7 +58,7 @@ const ERRORS: Record<number, string> = {
   503: 'The database did not respond in time: try again after `Retry-After` seconds.',
 };
 
-/** The responses of a route: the successful one, the given errors, and the errors that any request can get. */
+/** The responses of a route: the successful response, the given errors, and the errors that any request can get. */
 export const storeResponses = createResponseTable({
   descriptions: ERRORS,
   always: KEYED_ERRORS,
@@ -80,7 +80,7 @@ const idempotencyKey = Type.Optional(
 const ifMatch = Type.Optional(
   Type.String({
     description:
-      'One or more ETags, separated by commas, or `*` for any version. The response is a 412 unless one matches.',
+      'One or more ETags, separated by commas, or `*` for any version. If the current ETag is not among them, the response is a 412.',
   }),
 );
 

@@ -1,4 +1,5 @@
-// Runs a request that changes data in one transaction. A request with an Idempotency-Key that was used before is not executed again.
+// Runs requests that change data, each in a transaction of its own. A request whose Idempotency-Key was used before is not executed
+// again.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,8 +18,8 @@ export type Write = (tx: Queryable) => Promise<WriteResponse>;
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 /**
- * Runs `write` in a transaction and sends its response. For an Idempotency-Key that was used before it sends the stored response
- * instead. An error rolls the transaction back and is not stored.
+ * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, `write` does not run,
+ * and the stored response is sent. An error rolls the transaction back and is not stored.
  */
 export async function sendInTransaction(
   request: FastifyRequest,

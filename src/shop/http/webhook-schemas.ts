@@ -21,7 +21,7 @@ const url = Type.String({
   format: 'uri',
   maxLength: TARGET_LENGTH_MAX,
   description:
-    'The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows others.',
+    'The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses.',
 });
 const description = Type.Unsafe<string | null>({
   type: ['string', 'null'],
@@ -101,7 +101,8 @@ const WebhookRecoveredSchema = Type.Object(
     recovered: Type.Integer({ minimum: 0, description: 'Number of deliveries that were created or scheduled.' }),
     hasMore: Type.Boolean({
       description:
-        'Whether more deliveries may be left to recover: call again. Deliveries that were made due in the last ten minutes do not count.',
+        'Whether more deliveries may be left to recover. If so, call again. Deliveries that were made due in the last ten minutes ' +
+        'do not count.',
     }),
   },
   { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'The result of a recovery.', ...closed },
@@ -117,18 +118,28 @@ const DeliverySchema = Type.Object(
     eventId: Type.String({ description: 'Event id. Every attempt sends it in the header `webhook-id`.' }),
     type: Type.String({ description: 'The type of the event.' }),
     state: deliveryState(
-      '`pending` while another attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed.',
+      '`pending` while an attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed.',
     ),
     attempts: Type.Integer({
       minimum: 0,
-      description: 'Number of attempts in the current retry schedule. A redelivery begins again at 0.',
+      description:
+        'Number of attempts in the current retry schedule. A redelivery or a recovery starts a new schedule at 0.',
     }),
     nextAttemptAt: dateTimeOrNull('When the next attempt is due; null when the delivery is not pending.'),
     lastAttemptAt: dateTimeOrNull('When the last attempt was made; null before the first attempt.'),
-    lastStatus: typeOrNull<number>('integer', 'HTTP status of the last attempt; null when it received no response.'),
-    lastError: typeOrNull<string>('string', 'Why the last attempt failed; null when it succeeded.'),
-    lastDurationMs: typeOrNull<number>('integer', 'How long the last attempt took, in milliseconds.'),
-    deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when none has.'),
+    lastStatus: typeOrNull<number>(
+      'integer',
+      'HTTP status of the last attempt; null before the first attempt, and when the last attempt received no complete response.',
+    ),
+    lastError: typeOrNull<string>(
+      'string',
+      'Why the last attempt failed; null before the first attempt, and when the last attempt succeeded.',
+    ),
+    lastDurationMs: typeOrNull<number>(
+      'integer',
+      'How long the last attempt took, in milliseconds; null before the first attempt.',
+    ),
+    deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when no attempt has succeeded.'),
     createdAt: dateTime('When the delivery was created.'),
   },
   { $id: 'Delivery', title: 'Delivery', description: 'The delivery of one event to one webhook.', ...closed },

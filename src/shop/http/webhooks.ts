@@ -147,7 +147,8 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
       schema: {
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
-        description: 'Its deliveries are deleted too; pending ones are not sent. Scope `webhooks:write`.',
+        description:
+          'The deliveries of the webhook are deleted too: pending deliveries are not sent. Scope `webhooks:write`.',
         tags,
         params: webhookParams,
         headers: matchHeader,
@@ -228,7 +229,7 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
     operationId: 'recoverWebhook',
     summary: 'Recover events since a time',
     description:
-      'For events since the given time: makes failed deliveries due now, and creates deliveries for events that have none, for ' +
+      'For events since the given time: makes failed deliveries due now, and creates deliveries for events without a delivery, for ' +
       'example because the webhook was disabled. The webhook must be enabled. Call again while `hasMore` is true. Events are kept ' +
       'for 30 days. Scope `webhooks:write`.',
     body: ref('WebhookRecovery'),

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-/** Random characters in the public prefix. */
+/** The number of random characters in the public prefix of a key. */
 const PREFIX_RANDOM_LENGTH = 6;
 /** Random bytes above this are skipped: modulo 62 they would make the first characters of the alphabet more likely. */
 const UNBIASED_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;

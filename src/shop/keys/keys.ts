@@ -16,7 +16,7 @@ export type IssuedKey = { key: ApiKey; secret: string };
 
 const KEY_ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Issues a key. `shop` is a name or an id. It may be null only if all scopes are scopes of the intake. */
+/** Issues a key. `shop` is the name or the id of a shop, and may be null only if all scopes are scopes of the intake. */
 export async function issueKey(
   context: ShopContext,
   options: { shop: string | null; name: string | null; scopes: string[]; expiresAt: number | null },
@@ -43,7 +43,7 @@ export function rotateKey(
     const now = context.clock();
     const key = (await findKeyForUpdate(tx, id)) ?? refuseUnknownKey(id);
     if (!isUsable(key, now)) {
-      throw new OperatorError(`key ${id} has ended; create a new one with mercat keys create`);
+      throw new OperatorError(`key ${id} is no longer valid; create a new key with mercat keys create`);
     }
     await updateKeyReplaced(tx, id, now + overlapMs);
     return insertNewKey(context, tx, key);

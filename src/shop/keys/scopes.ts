@@ -9,7 +9,10 @@ export const STORE_SCOPES = [
   'webhooks:write',
 ] as const;
 
-/** Scopes of the intake interface: signed orders, and records of any kind. A key that has only these scopes does not need a shop. */
+/**
+ * Scopes of the intake interface: `orders:write` for signed orders, `intake:write` for records of any kind. A key that has only these
+ * scopes does not need a shop.
+ */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 
 export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES] as const;

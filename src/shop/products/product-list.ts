@@ -37,7 +37,7 @@ export class ProductList {
     return { products, next: versions.length > limit ? (page.at(-1)?.id ?? null) : null };
   }
 
-  /** The products with these ids, in the given order. Products that were deleted since the ids were read are left out. */
+  /** The products of these versions, in the given order. Products that were deleted since the versions were read are left out. */
   async #readSummaries(
     context: ShopContext,
     caller: ShopCaller,

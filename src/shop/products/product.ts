@@ -56,7 +56,7 @@ export function mergeProduct(
 
 export const TOO_MANY_COLLECTIONS: ErrorDetail = {
   path: 'collection',
-  message: `would make more than ${COLLECTIONS_MAX} collections`,
+  message: `would put the product in more than ${COLLECTIONS_MAX} collections`,
 };
 
 /** The collections in their order, without duplicates. `collection` is appended if it is not among them. */

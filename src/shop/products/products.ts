@@ -45,7 +45,7 @@ async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewPro
   for (let attempts = 0; attempts < SLUG_ATTEMPTS_MAX; attempts += 1) {
     let slug = await findFree();
     if (slug !== derived && !hasClaim) {
-      // Numbers are assigned one transaction at a time. Otherwise one of many concurrent requests could lose every attempt.
+      // Only one transaction at a time assigns numbers. Otherwise one of many concurrent requests could fail in every attempt.
       await claimSlugNumbers(tx, at.shopId, derived);
       hasClaim = true;
       slug = await findFree();
@@ -106,7 +106,7 @@ function refuseSlug(): never {
   throw invalidProduct([{ path: 'slug', message: 'is taken by another product of this shop' }]);
 }
 
-/** The same error for a product that never existed, was deleted, or belongs to another shop. */
+/** Throws the same error for a product that never existed, was deleted, or belongs to another shop. */
 function refuseMissing(): never {
   throw new ServiceError('not_found', 'Product not found');
 }

@@ -1,5 +1,6 @@
-// Statements of the webhook worker: it creates, leases, records and deletes deliveries. A worker may die between any two statements:
-// a pending delivery becomes due again when its lease ends. Statements for shops and the operator are in delivery-log.ts.
+// Statements of the webhook worker, which creates, leases and deletes deliveries and records attempts to send them. If a worker dies
+// between two statements, its pending deliveries become due again when their leases end. Statements for shops and the operator are in
+// delivery-log.ts.
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
@@ -44,7 +45,7 @@ export type ClaimedDelivery = {
   attempts: number;
   webhookId: string;
   url: string;
-  /** The current secret and, during the overlap after a rotation, the previous one. */
+  /** The current secret and, during the overlap after a rotation, the previous secret. */
   secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;
@@ -55,7 +56,7 @@ export type ClaimLimits = {
   leasedUntil: number;
   /** The most deliveries to lease. */
   max: number;
-  /** The most deliveries to failing webhooks among the leased ones. */
+  /** The most of these deliveries that may be to failing webhooks. */
   failingMax: number;
   /** The most concurrent deliveries to one webhook, those in `sending` included. */
   perWebhookMax: number;
@@ -64,9 +65,9 @@ export type ClaimLimits = {
 };
 
 /**
- * Leases deliveries that are due. The first delivery of every webhook has precedence over all second deliveries. The statement
- * steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. At most one delivery at a
- * time is sent to a failing webhook by each process.
+ * Leases deliveries that are due. The first due delivery of every webhook has precedence over the second due delivery of any webhook.
+ * The statement steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. Each process
+ * sends at most one delivery at a time to a failing webhook.
  */
 const CLAIM = `
   with recursive pending(webhook_id) as (
@@ -128,12 +129,12 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
   return rows.map(toClaimed);
 }
 
-/** An attempt to record. `id` and `claims` are copied from the claimed delivery. */
+/** The record of an attempt that has ended. `id` and `claims` are copied from the claimed delivery. */
 export type Attempt = {
   id: string;
   claims: number;
   state: DeliveryState;
-  /** The time of the next attempt; null when there is none. */
+  /** The time of the next attempt; null when no attempt follows. */
   dueAt: number | null;
   at: number;
   status: number | null;
@@ -142,8 +143,8 @@ export type Attempt = {
 };
 
 /**
- * Records attempts. A failure is ignored if the delivery was leased or made due again since the claim, or if an earlier holder of a lease
- * has delivered it meanwhile. A success is not ignored.
+ * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, made due again, or delivered by an
+ * earlier holder of a lease. A successful attempt is always recorded.
  */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
@@ -165,7 +166,7 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Releases a lease without an attempt. */
+/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or made due again. */
 export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
   await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
     delivery.id,

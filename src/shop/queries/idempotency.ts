@@ -40,7 +40,7 @@ export async function findStoredResponse(
   return { ...stored, headers: parseHeaders(stored.headers) };
 }
 
-/** Stores a response. It replaces an older response to the same key, which is no longer repeated. */
+/** Stores a response. A response that is stored for the same key, and is too old to be repeated, is replaced. */
 export async function upsertStoredResponse(
   tx: Queryable,
   { keyId, key }: IdempotencyKey,

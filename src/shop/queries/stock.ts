@@ -1,5 +1,6 @@
 // Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event, so neither
-// a concurrent change nor a crash can separate them. `previous` of an entry equals `next` of the product's preceding entry.
+// a concurrent change nor a crash can separate these three effects. In the log, `previous` of an entry equals `next` of the next older
+// entry of the same product.
 
 import type { Queryable, Statements } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
@@ -31,7 +32,7 @@ export type StockChange = {
   /** `adjustment`: `requested` is added to the stock. `set`: `requested` is the new stock. */
   mode: 'adjustment' | 'set';
   requested: number;
-  /** The change is applied only if the stock is this number; null for any stock. */
+  /** The change is applied only if the stock equals this number. With null, it is applied to any stock. */
   expected: number | null;
 };
 
@@ -41,7 +42,7 @@ type StockChangeOptions = {
   stockMax: number;
   /** An event is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
-  /** The id of that event. */
+  /** The id of the low-stock event, if it is recorded. */
   eventId: string;
   now: number;
 };
@@ -89,7 +90,7 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
   adjustmentId: string;
 };
 
-/** `unexpected`: the stock was `level`, not the expected one; nothing was changed or logged. */
+/** `unexpected`: the stock was `level` and not the `expected` number. Nothing was changed or logged. */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
   | { outcome: 'unexpected'; level: number };

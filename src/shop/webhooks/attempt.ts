@@ -16,15 +16,15 @@ export type AttemptResult = {
   durationMs: number;
 };
 
-/** The effect of an attempt on its delivery. */
+/** How an attempt changes its delivery. `error` is the reason of a failure, in words for the shop; null after a success. */
 export type AttemptVerdict = {
   state: DeliveryState;
-  /** The time of the next attempt; null when there is none. */
+  /** The time of the next attempt; null when no attempt follows. */
   dueAt: number | null;
   error: string | null;
 };
 
-/** The effect of an attempt on its delivery. `attempts` is the number of earlier attempts. */
+/** Decides how an attempt changes its delivery. `attempts` is the number of earlier attempts in the current retry schedule. */
 export function judgeAttempt(
   result: AttemptResult,
   { attempts, now, random }: { attempts: number; now: number; random: Random },

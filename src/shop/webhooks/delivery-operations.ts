@@ -29,7 +29,7 @@ export function createDeliveryOperations(context: ShopContext, nudge: () => void
   };
 }
 
-/** `due`: the ids of the deliveries that were made due. `skipped`: ids without a delivery, or with a disabled webhook. */
+/** `due`: the ids of the deliveries that were made due. `skipped`: ids of no delivery, or of a delivery of a disabled webhook. */
 type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 
 async function retryDead(context: ShopContext, input: OperationInput): Promise<Retried> {
@@ -65,6 +65,6 @@ function toListed(delivery: Delivery) {
   const { id, shopId: shop, webhookId, url, eventId, type, state, attempts, lastStatus, lastError } = delivery;
   const nextAttemptAt = state === 'pending' ? new Date(delivery.dueAt).toISOString() : null;
   const createdAt = new Date(delivery.createdAt).toISOString();
-  const what = { id, shop, webhookId, url, eventId, type };
-  return { ...what, state, attempts, lastStatus, lastError, nextAttemptAt, createdAt };
+  const identity = { id, shop, webhookId, url, eventId, type };
+  return { ...identity, state, attempts, lastStatus, lastError, nextAttemptAt, createdAt };
 }

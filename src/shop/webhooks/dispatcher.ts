@@ -27,7 +27,7 @@ export type DispatcherOptions = {
 export type DispatchLimits = {
   /** The most concurrent sends of this process. */
   sendsMax: number;
-  /** The most concurrent sends to failing webhooks. They count in `sendsMax` too; the other sends are left for working receivers. */
+  /** The most concurrent sends to failing webhooks. These sends count in `sendsMax` too, and the rest is left for working receivers. */
   failingSendsMax: number;
   /** The most concurrent sends to one webhook. */
   perWebhookMax: number;
@@ -44,6 +44,7 @@ export const DISPATCH_LIMITS: DispatchLimits = {
 
 /** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
+/** The most events in one batch for which deliveries are created. */
 const FAN_OUT_SIZE = 200;
 /** The most batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;
@@ -59,7 +60,7 @@ export class DeliveryDispatcher {
   readonly #recorder: AttemptRecorder;
   readonly #sends = new Map<ClaimedDelivery, Promise<void>>();
   readonly #stopping = new AbortController();
-  /** The newest dispatch. A dispatch starts when the one before it has ended. */
+  /** The last dispatch in the queue. Dispatches run one after another. */
   #dispatching: Promise<unknown> = Promise.resolve();
   #deleteAt = 0;
 
@@ -70,8 +71,8 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * Starts the sends that are due, within the limits, and returns their number without waiting for them. With `fanOut` it first
-   * creates the deliveries of new events.
+   * Starts to send the deliveries that are due, within the limits, and returns their number without waiting for the sends. With
+   * `fanOut` it first creates the deliveries of new events.
    */
   dispatch({ fanOut }: { fanOut: boolean } = { fanOut: true }): Promise<number> {
     const dispatched = this.#dispatching.then(() => this.#dispatchNow(fanOut));

@@ -20,15 +20,15 @@ const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** A random part of up to this share is added to each delay, so that deliveries that failed together are not retried together. */
+/** Each delay is lengthened at random by up to this share of it, so that deliveries that failed together are not retried together. */
 const RETRY_JITTER = 0.1;
 
-/** The longest delay that a receiver can request with `Retry-After`. A longer one is shortened to this. */
+/** The longest delay that a receiver can request with `Retry-After`. A longer delay is shortened to this. */
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
  * Milliseconds until the next attempt after `failures` failures (1 or more); null when no attempt is left. `retryAfterMs` is the delay
- * that the receiver requested, or null. The result is at least this delay, up to 24 hours.
+ * that the receiver requested, or null. Of this delay at most 24 hours count, and the result is not shorter.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];

@@ -22,7 +22,7 @@ export type SenderOptions = {
 
 /** The deadline of a send, from the resolution of the host name to the last byte of the response. */
 const SEND_TIMEOUT_MS = 15_000;
-/** The most bytes of a response body that are read. They are discarded. */
+/** The most bytes of a response body that are read. What is read is discarded. */
 export const WEBHOOK_RESPONSE_BYTES_MAX = 64 * 1024;
 /** How long an idle connection is kept for the next delivery to the same receiver. */
 const IDLE_MS = 4_000;

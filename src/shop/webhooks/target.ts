@@ -26,7 +26,7 @@ export function parseTarget(text: string, allowPrivate: boolean): ParsedTarget {
   if (url.hash) return { error: 'must not contain a fragment' };
   const literal = parseAddressLiteral(url.hostname);
   const isLocal = literal === null ? LOCAL_NAME.test(url.hostname) : !isPublicAddress(literal);
-  if (!allowPrivate && isLocal) return { error: 'must be a public address' };
+  if (!allowPrivate && isLocal) return { error: 'must have a host with a public address' };
   return { url };
 }
 

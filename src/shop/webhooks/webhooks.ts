@@ -1,5 +1,5 @@
-// The operations of the store interface on webhooks and their deliveries. They make deliveries due; the webhook worker sends them. A
-// mistake of the caller is thrown as a ServiceError.
+// The operations of the store interface on webhooks and their deliveries. No operation sends a delivery: operations make deliveries
+// due, and the webhook worker sends what is due. A mistake of the caller is thrown as a ServiceError.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';
@@ -39,7 +39,7 @@ export type WebhookWithSecret = { webhook: Webhook; secret: string };
 
 /** The most webhooks of one shop. */
 const WEBHOOKS_MAX = 20;
-/** The most deliveries that one recovery creates for events without one, and the most failed deliveries that it makes due. */
+/** A recovery creates at most this many deliveries for events without a delivery, and makes at most this many failed deliveries due. */
 const RECOVERED_MAX = 10_000;
 
 export function readWebhooks(context: ShopContext, caller: ShopCaller): Promise<Webhook[]> {
@@ -60,7 +60,8 @@ export async function createWebhook(
   const secret = createWebhookSecret(randomBytes);
   const fields = { ...settings, id: createId('whk', now), shopId: caller.shopId, secret };
   const webhook = await insertWebhook(tx, fields, { now, max: WEBHOOKS_MAX });
-  if (!webhook) throw new ServiceError('bad_request', `A shop has at most ${WEBHOOKS_MAX} webhooks`);
+  if (!webhook)
+    throw new ServiceError('bad_request', `The shop has ${WEBHOOKS_MAX} webhooks already, and a shop can have no more`);
   return { webhook, secret };
 }
 
@@ -96,7 +97,7 @@ export async function removeWebhook(
   await deleteWebhook(tx, caller.shopId, id);
 }
 
-/** Replaces the secret. For 24 hours deliveries are signed with both secrets, so that receivers can switch. */
+/** Replaces the secret. For 24 hours deliveries are signed with the new and the previous secret, so that receivers can switch. */
 export async function rotateWebhookSecret(
   context: ShopContext,
   tx: Queryable,
@@ -169,8 +170,8 @@ export type Recovery = {
 };
 
 /**
- * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates the deliveries of events
- * that have none, for example because the webhook was disabled. The webhook must be enabled.
+ * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates deliveries for events
+ * without a delivery, for example because the webhook was disabled. The webhook must be enabled.
  */
 export async function recoverWebhook(
   context: ShopContext,
@@ -200,7 +201,7 @@ function requireEnabled(webhook: Webhook): void {
   if (!webhook.enabled) throw new ServiceError('bad_request', 'The webhook is disabled: enable it first');
 }
 
-/** The same error for a webhook that never existed, was deleted, or belongs to another shop. */
+/** Throws the same error for a webhook that never existed, was deleted, or belongs to another shop. */
 function refuseMissing(): never {
   throw new ServiceError('not_found', 'Webhook not found');
 }

@@ -22,7 +22,7 @@ export type WebhookWorkerOptions = {
 
 /** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** A nudge starts a round at least this long after the start of the round before, so that a busy shop does not cause constant queries. */
+/** The least time from the start of a round to the next round that a nudge starts. It saves a busy shop from causing constant queries. */
 const NUDGE_GAP_MS = 25;
 /** The delay between the end of a send and the round that starts other sends in its place. Sends that end in this time share one round. */
 const FREE_GAP_MS = 4;
@@ -37,7 +37,7 @@ export class WebhookWorker {
   #hasFailed = false;
   /** Whether an event may have been recorded since the last fan-out, which creates the deliveries of new events. */
   #hasNewEvents = true;
-  /** Times of `performance.now()`, in milliseconds. */
+  /** When the last round and the last fan-out started, and when the next round starts. In milliseconds of `performance.now()`. */
   #roundAt = 0;
   #fanOutAt = 0;
   #nextAt = 0;
