@@ -17,7 +17,7 @@ export type ResponseEvent =
 
 export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun'>;
 
-/** The longest request target. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
+/** The longest request target, in bytes. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
 export function toRequestTarget({ format, map, dryRun }: RequestOptions): string {

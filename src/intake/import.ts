@@ -1,5 +1,5 @@
-// Imports a stream of records in five steps: read, parse, batch, ingest, count. The next batch is read while one is ingested, so
-// memory is bounded by two batches, however long the stream is. Importing the same stream again changes nothing.
+// Imports a stream of records in five steps: read, parse, batch, ingest, count. While one batch is ingested, the next one is read. So
+// memory holds at most two batches, however long the stream is. Importing the same stream again changes nothing.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -23,7 +23,7 @@ export type ImportContext = IngestContext & {
   chains: Chains;
   serviceName: string;
   clock: Clock;
-  /** Deployments of Seaport besides the known ones. */
+  /** Deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
 };
 
@@ -45,7 +45,7 @@ export type ImportOptions = {
   importer?: Importer;
   /** When this signal aborts, the import stops after the batch that is being ingested. */
   signal?: AbortSignal;
-  /** Awaited, so that a slow listener slows the import down instead of filling memory. */
+  /** Called for each event. Its promise is awaited, so that a slow listener slows the import down instead of filling memory. */
   onEvent?: (event: ImportEvent) => void | Promise<void>;
 };
 

@@ -50,7 +50,7 @@ class SocketImport {
       agent: false,
       headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
     });
-    // An error of the request also ends the wait for the response or the reading of it, which reports the error.
+    // This listener only keeps the error from ending the process. The error also ends #awaitResponse or #readEvents, and run() reports it.
     this.#request.on('error', () => undefined);
     this.#signal = options.signal;
     this.#onEvent = onEvent;
@@ -74,8 +74,8 @@ class SocketImport {
   }
 
   /**
-   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`, and the
-   * request is destroyed.
+   * Sends the source until the source ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`,
+   * and the request is destroyed.
    */
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {

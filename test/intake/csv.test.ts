@@ -19,13 +19,13 @@ async function read(csv: string | Uint8Array, map: unknown, chunkSize = 5): Prom
   return rows;
 }
 
-/** Raw records have no prototype; copies with one can be compared with literals. */
+/** Raw records have no prototype. A copy with a prototype can be compared with an object literal. */
 const withPrototype = (values: Record<string, unknown>) => JSON.parse(JSON.stringify(values)) as unknown;
 
 const one = async (csv: string, map: unknown) => (await read(csv, map))[0];
 
 describe('a column map', () => {
-  test('reads a field from a column or sets it to one value, names nested fields with a dot, and omits blank cells', async () => {
+  test('a column map reads a field from a column or sets it to one value, names nested fields with a dot, and omits blank cells', async () => {
     const rows = await read('id,title,floor,n\n7, A b ,100,\n8,,  ,5\n', {
       kind: { value: 'collection' },
       chain: { value: 'ethereum' },
@@ -42,7 +42,7 @@ describe('a column map', () => {
     ]);
   });
 
-  test('converts cells to the types of their fields, and leaves cells unchanged that it cannot convert', async () => {
+  test('cells are converted to the types of their fields, and a cell that cannot be converted stays unchanged', async () => {
     const map = {
       kind: { value: 'sale' },
       chain: 'chain',
@@ -84,7 +84,7 @@ describe('a column map', () => {
     }
   });
 
-  test('rejects an integer native amount above the largest amount, which unchanged would be read as base units', async () => {
+  test('a row is rejected if its native amount is an integer above the largest amount, because it would be read as base units', async () => {
     const map = { kind: { value: 'sale' }, chain: { value: 'ethereum' }, price: { column: 'p', as: 'native-amount' } };
     const row = await one(`p\n1${'0'.repeat(70)}\n`, map);
     assert.equal(row?.values, null);
@@ -114,14 +114,14 @@ describe('a column map', () => {
     ['a nested value', { kind: 'k', price: { value: [] } }, /price: the value must be/],
   ];
   for (const [name, map, reason] of wrong) {
-    test(`with ${name} is rejected with an error that names the mistake`, () => {
+    test(`a column map with this mistake is rejected with an error that names it: ${name}`, () => {
       const isExpected = (error: unknown) =>
         error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
       assert.throws(() => parseCsvMap(map), isExpected);
     });
   }
 
-  test('with a column that the file does not have, or has twice, is rejected with an error that names the column', async () => {
+  test('a column map is rejected if the file lacks one of its columns or has it twice, with an error that names the column', async () => {
     const map = { kind: { value: 'sale' }, price: 'p' };
     await assert.rejects(
       read('q,r\n1,2\n', map),
@@ -137,7 +137,7 @@ describe('rows', () => {
   const map = { kind: { value: 'token' }, name: 'name', tokenId: 'id' };
   const lines = (rows: Read[]) => rows.map((row) => [row.line, row.reason ?? (row.values as { name: string }).name]);
 
-  test('are numbered by the line of the file that they begin on', async () => {
+  test('a row has the number of the line on which it begins in the file', async () => {
     const csv = '\u{feff}name,id\r\n"two\r\nlines",1\r\n\r\n"say ""hi""",2\r\nplain,3';
     for (const chunkSize of [1, 5, 1000]) {
       assert.deepEqual(lines(await read(csv, map, chunkSize)), [
@@ -148,7 +148,7 @@ describe('rows', () => {
     }
   });
 
-  test('that are malformed are rejected, and the rows around them are read', async () => {
+  test('malformed rows are rejected, and the rows around them are read', async () => {
     const csv = Buffer.concat([
       Buffer.from('name,id\na,1\nb,2,3\nc\n5" d,4\n"e"x,5\n'),
       Buffer.from([0xff, 0x2c, 0x31, 0x0a]),
@@ -166,7 +166,7 @@ describe('rows', () => {
     assert.match(String(found[7]?.[1]), /^not CSV: Quote Not Closed/);
   });
 
-  test('may have columns named like properties of objects', async () => {
+  test('a column can be named like a property of objects', async () => {
     const rows = await read('__proto__,id\nx,1\n', { kind: { value: 'token' }, name: '__proto__', tokenId: 'id' });
     assert.deepEqual(rows, [{ line: 2, values: { kind: 'token', name: 'x', tokenId: '1' } }]);
   });

@@ -81,7 +81,7 @@ forEachEngine('the limits of the intake', (engine) => {
       ];
       for (let count = 0; count < REQUESTS_MAX; count += 1) {
         const [method, path, body, status] = requests[count % requests.length] ?? assert.fail();
-        // From different addresses, because the limit is the key's.
+        // Each request comes from another address, because the limit belongs to the key and not to the address.
         const response = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
         assert.equal(response.status, status, response.text);
         assert.equal(response.headers.get('x-ratelimit-limit'), null);
@@ -91,17 +91,21 @@ forEachEngine('the limits of the intake', (engine) => {
         assertLimited(await send(method, path, { key, ...(body && { body }) }), REQUESTS_MAX, start + MINUTE_MS);
       }
       assertLimited(await send('POST', '/records', { key, body: record }), REQUESTS_MAX, start + MINUTE_MS);
-      assert.equal((await send('GET', '/orders/none', { key: other })).status, 404, 'another key has its own limit');
+      assert.equal(
+        (await send('GET', '/orders/none', { key: other })).status,
+        404,
+        'the limit of one key applied to another key',
+      );
       now = start + MINUTE_MS;
       const imported = await send('POST', '/records', { key, body: record });
       assert.deepEqual(
         [imported.body.event, imported.body.inserted],
         ['done', 1],
-        'the limited request stored nothing',
+        'the request over the limit stored the record',
       );
     });
 
-    test('an address may fail to authenticate 60 times in a minute; further failures get 429, but valid keys still work from it', async () => {
+    test('after 60 failed authentications from an address in a minute, further failures get 429, and valid keys are still accepted from there', async () => {
       const key = await newKey('orders:write');
       const start = now;
       for (let failures = 0; failures < FAILURES_MAX; failures += 1) {
@@ -147,10 +151,10 @@ forEachEngine('the limits of the intake', (engine) => {
       return { events: lines.map((line) => JSON.parse(line)), sent, grown: peak - start };
     };
 
-    test('a stream of more than 64 MiB is stopped at the limit, and the rows that it reported as stored are stored', async (t) => {
+    test('an import of more than 64 MiB is stopped at the limit, and the rows that its response reported as stored are stored', async (t) => {
       const key = await newKey('intake:write');
       const records = Array.from({ length: 2_400 }, (_, index) => token({ tokenId: String(1_000 + index) }));
-      /** Records with blank lines between them, so that the limit is reached after some of them. */
+      /** Yields the records with blank lines between them, so that the size limit is reached after some of the records. */
       function* sparse() {
         for (const record of records) {
           yield Buffer.from(toNdjson([record]));

@@ -172,7 +172,7 @@ forEachEngine('import', (engine) => {
     ['valid rows', (i: number) => token({ tokenId: String(i) })],
     ['rejected rows', () => ({ kind: 'nonsense' })],
   ] as const) {
-    test(`a slow listener slows the reading of ${name}: no more than the next batch is read`, async () => {
+    test(`while a slow listener handles a batch of ${name}, at most the next batch is read`, async () => {
       let pulled = 0;
       const stop = new AbortController();
       const held = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ forEachEngine('import', (engine) => {
     });
   }
 
-  test('concurrent imports of the same sales count each sale once, and none fails', async () => {
+  test('concurrent imports of the same sales count each sale once, and no import fails', async () => {
     const sales = Array.from({ length: 1_500 }, (_, i) =>
       sale({ tokenId: String(i), contractAddress: `0x${String(i % 7).padStart(40, '0')}`, price: '1' }),
     );
@@ -219,7 +219,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual(hours, { sales: 1_500 });
   });
 
-  test('when concurrent imports use the same slugs, each slug is stored once and the other records name its collection', async () => {
+  test('when concurrent imports use the same slugs, each slug is stored once, and the other records are rejected with the collection that has the slug', async () => {
     const collectionsOf = (importer: number) =>
       Array.from({ length: 200 }, (_, i) =>
         collection({ contractAddress: `0x${String(importer * 1_000 + i).padStart(40, '0')}`, slug: `s${i}` }),

@@ -1,5 +1,5 @@
-// Records of tokens, stats, analytics, rates and collections that are stored already, on both engines, also for several records of one
-// row in a batch.
+// What a record of a token, stats, analytics, a rate or a collection does to a row that is stored already, on both engines. A batch with
+// several records of one row must have the same effect as the records one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -80,7 +80,7 @@ forEachEngine('upserts of metadata', (engine) => {
         at,
       });
 
-      test(`the newest ${kind} record of a collection replaces all fields, and of two records with the same time the last one does`, async () => {
+      test(`a ${kind} record replaces all fields of the stored row of its collection unless the row is newer`, async () => {
         assert.deepEqual(await ingest(db, record(1, may(5))), INSERTED);
         assert.deepEqual(await ingest(db, record(1, may(5))), UNCHANGED);
         assert.deepEqual(await ingest(db, record(2, may(4))), UNCHANGED);
@@ -101,7 +101,7 @@ forEachEngine('upserts of metadata', (engine) => {
       });
     }
 
-    test('analytics store each window in its column', async () => {
+    test('the values of each time window of analytics are stored in the columns of that window', async () => {
       const windows = { allTime: 3.5, sevenDay: 2.25, twentyFourHour: 1 };
       const sales = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
       await ingest(db, { kind: 'analytics', chain: 'base', contractAddress: EVM, volume: windows, sales, at: may(1) });
@@ -118,7 +118,7 @@ forEachEngine('upserts of metadata', (engine) => {
       });
     });
 
-    test('the newest rate of a symbol replaces an older one, and a later record of the same time replaces the stored one', async () => {
+    test('a rate replaces the stored rate of its symbol unless the stored rate is newer', async () => {
       const rate = (usd: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd, at });
       assert.deepEqual(await ingest(db, rate(3000.5, may(5))), INSERTED);
       assert.deepEqual(await ingest(db, rate(1, may(4))), UNCHANGED);
@@ -168,7 +168,7 @@ forEachEngine('upserts of metadata', (engine) => {
       assert.equal((await db.query('select from main.collection')).length, 2);
     });
 
-    test('a slug that a collection no longer uses can be used by another, also in the same batch, and slugs can be swapped', async () => {
+    test('a slug that a collection no longer uses can be given to another collection, even in the same batch, and slugs can be swapped', async () => {
       const a = (slug: string) => collection({ slug });
       const b = (slug: string) => collection({ contractAddress: OTHER, slug });
       await sameInOneBatch(a('x'), a('y'), b('x'));
@@ -190,7 +190,7 @@ forEachEngine('upserts of metadata', (engine) => {
       ]);
     });
 
-    test('a Solana mint that differs from a stored mint only in letter case is rejected, also in records for the indexer', async () => {
+    test('a record whose contract address on Solana differs from the stored address only in letter case is rejected, whatever its kind is', async () => {
       const solana = { chain: 'solana', contractAddress: OTHER_CASE };
       const item = { ...solana, tokenId: undefined, mint: ASSET };
       const reason = `contractAddress: differs only in letter case from ${MINT}, which is stored`;

@@ -31,7 +31,7 @@ forEachStore('records of products', (store) => {
   const eventTypes = async (shop: TestShop) => (await shop.events()).map(({ type }) => type);
 
   describe('a new product', () => {
-    test('is the same as a product created through the store interface, with the same event', async () => {
+    test('an imported product is the same as a product created through the store interface, with the same event', async () => {
       const shop = await store.shop();
       const fields = {
         name: 'Enamel mug',
@@ -50,7 +50,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(await other.walk('/inventory/adjustments'), []);
     });
 
-    test('keeps its price exactly as it was written, as a string or as a JSON number', async () => {
+    test('an imported product keeps its price exactly as it was written, as a string or as a JSON number', async () => {
       const shop = await store.shop();
       const big = '1234567890123456789012345678901234567890.123456789012345678';
       await load(
@@ -62,7 +62,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual(prices, { a: '19.90', b: big, c: '0.10' });
     });
 
-    test('can come from a CSV file, with its price as written', async () => {
+    test('a product can be imported from a CSV file, with its price as it was written', async () => {
       const shop = await store.shop();
       const map = parseCsvMap({
         kind: { value: 'product' },
@@ -98,7 +98,7 @@ forEachStore('records of products', (store) => {
   });
 
   describe('imported again', () => {
-    test('the same file changes no row and no version, and adds no event and no adjustment', async () => {
+    test('a second import of the same file changes no row and no version, and adds no event', async () => {
       const shop = await store.shop();
       const file = Array.from({ length: 30 }, (_, i) =>
         product({
@@ -236,7 +236,7 @@ forEachStore('records of products', (store) => {
     assert.deepEqual({ ...real.summary, seconds: 0 }, { ...dry.summary, seconds: 0 });
   });
 
-  test('a key of a shop can import products of that shop only, a key without a shop those of any shop, and adjustments name the key', async () => {
+  test('a key of a shop can import products of that shop only, a key without a shop can import products of any shop, and adjustments name the key', async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
     const importWith = async (key: { secret: string }, ...records: unknown[]) => {
       const headers = { authorization: `Bearer ${key.secret}` };

@@ -77,7 +77,7 @@ describe('an accepted record', () => {
     assert.deepEqual(rowOf(token({ mint: null, name: null })), rowOf(token()));
   });
 
-  test('stats without a time get the time of their import, and are marked as such', () => {
+  test('stats without a time get the time of their import, and the row records that this time was not reported', () => {
     const stats = { kind: 'stats', chain: 'base', contractAddress: EVM, owners: 3 };
     assert.deepEqual([rowOf(stats).at, rowOf(stats).atReported], [NOW, false]);
     const dated = rowOf({ ...stats, at: '2026-05-01T00:00:00Z' });
@@ -150,7 +150,7 @@ describe('the identity of a record', () => {
     for (const [name, found] of changed(listing, { source: 'blur', id: 'L2' })) assert.notEqual(found, key, name);
   });
 
-  test('a listing without an id is identified by source, token, seller, price and time, from which its id is made', () => {
+  test('a listing without an id gets an id that is made of its source, token, seller, price and time', () => {
     const bare = (more: object) => listing({ id: undefined, ...more });
     const { key, id } = rowOf(bare({}));
     assert.equal(rowOf(listing({ id })).key, key);
@@ -171,7 +171,7 @@ describe('the identity of a record', () => {
     for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
   });
 
-  test('the keys of these sample records are the ones that earlier versions stored, so that their rows are still found', () => {
+  test('a record gets the same key as in earlier versions, so that its stored row is still found', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
     assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');

@@ -1,4 +1,4 @@
-// Which records are rejected, with which reasons, and harmful input.
+// Which records are rejected, and with which reasons. Harmful input is rejected or read without damage.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -90,7 +90,7 @@ describe('a rejected record has a reason that names the field', () => {
     [order({ chain: 'solana' }), /base58/],
     [
       order({ chain: 'solana', contractAddress: MINT }),
-      /^chain: orders are for EVM chains: import a listing with the source mercat on solana/,
+      /^chain: orders are for EVM chains only: on solana, import a listing with the source mercat/,
     ],
     [order({ priceRaw: 100 }), /^priceRaw: an amount must be a string of base units, not 100/],
     [order({ priceRaw: '1.5' }), /^priceRaw: must be an integer of base units from 0 to 2\^256-1, not "1.5"/],
@@ -114,7 +114,10 @@ describe('a rejected record has a reason that names the field', () => {
       order({ seaport: { signature: '0x01', parameters: { a: 'x\0' } } }),
       /^seaport\.parameters\.a: must not contain a NUL/,
     ],
-    [listing({ source: 'mercat' }), /^source: on ethereum a listing of mercat itself is a record of the kind order/],
+    [
+      listing({ source: 'mercat' }),
+      /^source: on ethereum, a listing of mercat itself must be a record of the kind order/,
+    ],
     [listing({ source: 'Open Sea' }), /^source: must be up to 64 characters/],
     [listing({ source: 'x'.repeat(65) }), /^source: /],
     [listing({ id: 'x'.repeat(501) }), /^id: has 501/],
@@ -149,7 +152,7 @@ describe('a rejected record has a reason that names the field', () => {
     [{ kind: 'rate', symbol: 'ETH', usd: 1 }, /^at: is missing/],
   ];
   for (const [record, reason] of cases) {
-    test(`reason ${reason.source}`, () => assert.match(reasonOf(record), reason));
+    test(`a record is rejected with the reason ${reason.source}`, () => assert.match(reasonOf(record), reason));
   }
 
   test('a time without an offset, with a date that does not exist, or out of range is rejected', () => {

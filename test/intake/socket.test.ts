@@ -74,7 +74,7 @@ forEachEngine('the socket', (engine) => {
   const countTokens = async () =>
     (await db.query<{ count: number }>('select count(*)::int as count from indexer.token'))[0]?.count ?? 0;
 
-  /** The number of stored tokens, when it has stopped growing. */
+  /** Waits until the number of stored tokens has stopped growing, and resolves to that number. */
   const settledCount = async () => {
     let seen = 0;
     let same = 0;
@@ -88,7 +88,7 @@ forEachEngine('the socket', (engine) => {
     return seen;
   };
 
-  test('gives the same events and summary as an import in process', async () => {
+  test('an import over the socket gives the same events and summary as an import in process', async () => {
     const content = toNdjson([...tokens(700), 'nonsense', token({ tokenId: 'x' }), ...tokens(3)]);
     const local: ImportEvent[] = [];
     const summary = await importRecords(context, toChunks(content), {
@@ -105,7 +105,7 @@ forEachEngine('the socket', (engine) => {
     assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
   });
 
-  test('imports CSV with its column map, with any column names', async () => {
+  test('a CSV file is imported over the socket by its column map, whatever characters its column names have', async () => {
     const map = parseCsvMap({
       kind: { value: 'token' },
       chain: { value: 'base' },
@@ -265,7 +265,7 @@ forEachEngine('the socket', (engine) => {
     });
   });
 
-  test('a path without a file and a plain file count as no server, and an import through them fails', async () => {
+  test('no server is found at a path without a file or at a plain file, and an import through a plain file fails', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');

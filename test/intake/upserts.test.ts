@@ -1,5 +1,5 @@
-// Records of rows that are stored already, on both engines: the rules for listings, orders and sales, also for several records of one
-// row in a batch.
+// What a record of a listing, order or sale does to a row that is stored already, on both engines. A batch with several records of one
+// row must have the same effect as the records one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -50,7 +50,7 @@ forEachEngine('upserts', (engine) => {
   };
 
   describe('listings and orders', () => {
-    test('the terms of an active listing are replaced by a record of the same time or newer, not by an older record', async () => {
+    test('a record replaces the terms of an active listing unless the record is older than the stored terms', async () => {
       assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), INSERTED);
       assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), UNCHANGED);
       assert.deepEqual(await ingest(db, listing({ timestamp: may(4), priceRaw: '1' })), UNCHANGED);

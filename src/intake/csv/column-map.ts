@@ -11,7 +11,7 @@ import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';
 export const CONVERSIONS = ['native-amount', 'bytea', 'utc-time', 'number', 'boolean'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/** Where a field comes from. */
+/** Where the value of a field comes from: a column of the file, or one value for every row. */
 export type CsvSource = { column: string; as?: Conversion } | { value: string | number | boolean };
 
 /** The source of each field, by field name. A nested field has a dot in its name, such as `snapshot.supply`. */
@@ -89,7 +89,7 @@ export class RowReader {
   readonly #chains: Chains;
   readonly #fields: readonly FieldReader[];
 
-  /** Throws an OperatorError when a column of the map is not in the header, or is in it twice. */
+  /** Throws an OperatorError if a column of the map is missing from the header, or occurs twice in the header. */
   constructor(chains: Chains, map: CsvMap, header: readonly string[]) {
     this.columns = header.length;
     this.#chains = chains;
@@ -151,7 +151,7 @@ function createCellReader(
 
 /** Conversions of a cell. A cell that cannot be converted stays as it is: the parser of the record accepts it where text is allowed. */
 const CONVERT: Record<Conversion, (text: string) => Cell> = {
-  // `toBaseUnits` converts it later, when the chain of the row is known.
+  // `toBaseUnits` converts the cell later, when the chain of the row is known.
   'native-amount': (text) => text,
   bytea: (text) => (/^\\x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : text),
   'utc-time': toUtcTime,

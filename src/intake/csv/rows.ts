@@ -9,7 +9,10 @@ import { RecordRejected } from '../records/fields.ts';
 import type { CsvMap } from './column-map.ts';
 import { RowReader } from './column-map.ts';
 
-/** A raw record, or why there is none. `line` is the line of the file that the row begins on. `size` is the length of the row in characters. */
+/**
+ * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins. `size` is the
+ * length of the row in characters.
+ */
 export type CsvRow = { line: number; size: number } & (
   | { values: Record<string, unknown> }
   | { values: null; reason: string }

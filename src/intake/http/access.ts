@@ -24,7 +24,7 @@ export type IntakeAccess = {
   /** Returns a hook that rejects a request unless its key has at least one of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
-  /** The key of a request that was authorized, and the shop of the key. */
+  /** Returns the API key of an authorized request and the shop of that key. Both are null on the local socket. */
   importerOf(request: FastifyRequest): Importer;
   /** The largest request body with records that is accepted, in bytes. */
   recordsBytesMax: number;
@@ -32,7 +32,10 @@ export type IntakeAccess = {
 
 /** The largest body with records over HTTP. Larger files are imported with the command line. */
 const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
-/** The deadline for the database work of one order request. It includes the time for reading a chain in between, which has shorter limits. */
+/**
+ * The time within which all statements of one order request on the primary database must end. Time that the request spends on reading
+ * a chain between two statements counts too. Chain reads have shorter limits of their own.
+ */
 const ORDER_TIMEOUT_MS = 20_000;
 
 /** Access by API key. */

@@ -59,7 +59,8 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
       schema: {
         operationId: 'getOrder',
         summary: 'Read an order',
-        description: 'Returns an order of this service with any status. Scope `orders:write` or `intake:write`.',
+        description:
+          'Returns an order of this service, whatever its status is. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderAnswer'), 404),
@@ -75,7 +76,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
         operationId: 'explainOrder',
         summary: 'Explain the state of an order',
         description:
-          'Returns the checks, events and transitions of an order, with block, transaction and EVM log index where they come from the chain, and the status that follows from them. Scope `orders:write` or `intake:write`.',
+          'Returns the status of an order, with the checks, transitions and chain events from which the status follows. Each chain event has its block, transaction and EVM log index. Scope `orders:write` or `intake:write`.',
         tags,
         params,
         response: intakeResponses(200, ref('OrderExplanation'), 404),
@@ -100,7 +101,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
         operationId: 'cancelOrder',
         summary: 'Cancel an order without a transaction',
         description:
-          "With the offerer's signature (scope `orders:write` or `intake:write`), or without a signature by the operator of the service (scope `intake:write`). A second cancel changes nothing.",
+          'Cancels an order. The offerer cancels with a signature (scope `orders:write` or `intake:write`). The operator of the service cancels without a signature (scope `intake:write`). A second cancel changes nothing.',
         tags,
         params,
         body: ref('OrderCancel'),

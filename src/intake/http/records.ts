@@ -73,7 +73,10 @@ const DOCUMENTED = {
   }),
 };
 
-/** Converts a query in which the public server kept all values of each parameter. Throws `bad_request` unless each parameter has one value. */
+/**
+ * Converts a query in which the public server kept all values of each parameter. Throws `bad_request` unless each parameter has exactly
+ * one value, in valid UTF-8.
+ */
 function toPlainQuery(query: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query as Record<string, unknown>).map(([name, value]) => {

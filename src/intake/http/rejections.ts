@@ -36,7 +36,10 @@ export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode
 /** The `Retry-After` of `chain_unavailable`, in seconds. */
 const RETRY_AFTER_S = 2;
 
-/** Wraps a handler: an OrderRejected becomes the response for its code. `ended` is the status for an order that was filled or has expired. */
+/**
+ * Wraps a handler so that an OrderRejected that it throws becomes an error response. `ended` is the HTTP status for the codes
+ * `already_filled` and `expired`.
+ */
 export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   { ended = 422 }: { ended?: number } = {},

@@ -21,7 +21,10 @@ const DOCUMENT = {
   keyed: true,
 };
 
-/** Registers the routes in a scope of the server. With a `baseUrl` of null, no OpenAPI document is served. */
+/**
+ * Registers the routes on `app`. It must be a Fastify scope of its own, because its compilers and hooks are replaced. If `baseUrl` is
+ * null, no OpenAPI document is served.
+ */
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,

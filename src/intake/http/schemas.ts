@@ -63,7 +63,7 @@ export const OrderCancelSchema = Type.Object(
   {
     $id: 'OrderCancel',
     title: 'OrderCancel',
-    description: 'A cancel by the offerer (with a signature) or by the operator of the service (without).',
+    description: 'A cancel by the offerer (with a signature) or by the operator of the service (without a signature).',
     ...closed,
   },
 );
@@ -71,7 +71,8 @@ export const OrderCancelSchema = Type.Object(
 const dormant = Type.Unsafe<'no-balance' | 'not-approved' | null>({
   type: ['string', 'null'],
   enum: ['no-balance', 'not-approved', null],
-  description: 'Why an active order cannot be filled at present; it is then not listed. Null for any other order.',
+  description:
+    'Why an active order cannot be filled at present. Such an order is not listed. Null for any other order.',
 });
 
 export const SignedOrderSchema = Type.Object(
@@ -88,7 +89,7 @@ export const SignedOrderSchema = Type.Object(
     buyerTotal: Type.Unsafe<WirePrice | null>({
       anyOf: [{ $ref: 'Price#' }, { type: 'null' }],
       description:
-        'What a buyer pays for one unit in total, when the order includes fees. Null when it does not: platform fee and royalty are then added to the price.',
+        'What a buyer pays for one unit in total, if the signed order includes fees. Null if the signed order includes no fees: the platform fee and the royalty are then added to the price.',
     }),
     counter: amount('The counter that the order was signed with.'),
     operator: address(
@@ -164,7 +165,7 @@ const explained = {
     ),
     {
       description:
-        'The steps to the present status: stored, partial fills, and then the end of the order, or why it is dormant.',
+        'The steps to the present status: the order was stored, each partial fill, and then how the order ended or, if it is dormant, why.',
     },
   ),
   cancel: Type.Unsafe<object | null>({
@@ -232,7 +233,7 @@ export const IntakeErrorSchema = Type.Object(
       {
         code: Type.String({
           enum: [...REQUEST_CODES, ...REJECTION_CODES],
-          description: 'The kind of the error. For an order, the check that failed.',
+          description: 'The kind of the error. If an order is rejected, the code of the check that failed.',
         }),
         message: Type.String({ description: 'A description of the error.' }),
         details: Type.Optional(
@@ -264,8 +265,8 @@ const ERRORS: Record<number, string> = {
   401: 'Missing or invalid API key.',
   403: 'The API key does not have the required scope.',
   404: 'There is no order with this id.',
-  409: 'The order is already stored, or has ended.',
-  422: 'A check of the order failed: `code` names it.',
+  409: 'The order is already stored, has ended, or was imported without its signature.',
+  422: 'The order was rejected. `code` names the check that failed.',
   429: 'Too many requests.',
   500: 'An error inside the service.',
   503: 'The database or the chain does not respond. Try again after `Retry-After` seconds.',

@@ -1,5 +1,6 @@
 // Stores one batch of records and reports the results. The records of the primary database are written in one transaction, those of the
-// indexer database in a second one. If the second fails after the first was committed, the same batch can be stored again.
+// indexer database in a second one. If the second transaction fails after the first was committed, storing the same batch again
+// completes it.
 
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
@@ -40,8 +41,8 @@ export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
   /**
-   * Lines of mirrored listings of an order that the primary stores. The stored order is served in place of the listing, so the listing
-   * is not written, and is counted as unchanged.
+   * The lines of mirrored listings whose order is stored in the primary database. The stored order is served in place of the listing, so
+   * the listing is not written, and is counted as unchanged.
    */
   ownOrderLines: readonly number[];
 };
@@ -50,7 +51,10 @@ export type IngestOptions = {
   now: number;
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
-  /** True for an import, whose sales and listings are complete because the operator is the authority for them. False for a worker. */
+  /**
+   * True for an import. Its sales and listings are taken as complete up to `now`, and this is stored as coverage of their collections.
+   * False for records of a worker, which stores the coverage itself.
+   */
   isImport: boolean;
   importer?: Importer;
   /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
@@ -196,7 +200,7 @@ async function writeIndexed(
   return counts;
 }
 
-/** The sales and listings of collections that an import has covered up to now. */
+/** Returns the coverage of an import: one row for each collection of which a sale is imported, and one for each with a listing. */
 function toImportedCoverage(records: readonly NumberedRecord[], now: number): CollectionCoverage[] {
   const subjects = { sale: 'sales', listing: 'listings' } as const;
   return Object.entries(subjects).flatMap(([kind, subject]) => {
@@ -217,7 +221,7 @@ function collectionIdOf(record: IntakeRecord): string | null {
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
-/** The key of the signed order that a mirrored listing shows. Null for other records, and when the marketplace gave no order hash. */
+/** The key of the signed order that a mirrored listing shows. Null for a record of another kind and for a listing without an order hash. */
 function mirroredOrderOf(record: IntakeRecord): OrderKey | null {
   if (record.kind !== 'listing' || record.row.orderHash === null) return null;
   return { chain: record.row.chain, orderHash: record.row.orderHash };
@@ -228,7 +232,7 @@ function signedOrderOf(record: IntakeRecord): OrderKey | null {
   return { chain: record.row.chain, orderHash: record.row.signed.orderHash };
 }
 
-/** The contract address of a record on Solana, where addresses are case-sensitive. Null for any other record. */
+/** The contract address of a record if it is a Solana address, which is case-sensitive. Null if it is an EVM address or absent. */
 function caseSensitiveAddressOf(record: IntakeRecord): string | null {
   if (!('contractAddress' in record.row)) return null;
   const address = record.row.contractAddress;
@@ -236,13 +240,13 @@ function caseSensitiveAddressOf(record: IntakeRecord): string | null {
 }
 
 /**
- * Rejects a record whose mint differs from the stored one in letter case only. Both have the same collection id, because the id is in
- * lower case, and the mint that was stored first keeps it.
+ * Rejects a record whose contract address differs from the stored address of its collection in letter case only. Both addresses give
+ * the same collection id, because the id is in lower case. The id belongs to the address that was stored first.
  */
 function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<string, string>): LineRejection[] {
-  const mint = stored.get(collectionIdOf(record) ?? '');
-  if (mint === undefined || mint === caseSensitiveAddressOf(record)) return [];
-  const reason = `contractAddress: differs only in letter case from ${mint}, which is stored`;
+  const storedAddress = stored.get(collectionIdOf(record) ?? '');
+  if (storedAddress === undefined || storedAddress === caseSensitiveAddressOf(record)) return [];
+  const reason = `contractAddress: differs only in letter case from ${storedAddress}, which is stored`;
   return [{ line, kind: record.kind, reason }];
 }
 

@@ -1,5 +1,5 @@
-// Stores records of the kind `order`. A record with a signature is stored only if the signature is valid. If such an order is active, its
-// status is derived from the chain log. Any other record is stored with the status that was received.
+// Stores records of the kind `order`. A record with a signature is stored only if the signature is valid. If a signed order is active,
+// its status is derived from the chain log. An order that has ended or has no signature is stored with the status that was received.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -89,8 +89,8 @@ export async function ingestOrders(
   now: number,
 ): Promise<{ counts: UpsertCounts; rejections: LineRejection[] }> {
   const orders = records.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
-  // No block is applied to these chains before the commit. Otherwise an event could be missed by the evaluation here, and the order by
-  // the application of the block.
+  // The lock keeps blocks of these chains from being applied before the commit. Without the lock, the evaluation below could miss the
+  // events of a new block, and the application of that block could miss the orders, which are not committed yet.
   await lockChainsAndBooks(
     tx,
     orders.map(({ row }) => row),

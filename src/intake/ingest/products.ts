@@ -12,8 +12,8 @@ import type { ProductRecord } from '../records/product.ts';
 import { describeDetails } from '../records/product.ts';
 
 /**
- * Who imports. `shopId`: only products of this shop can be imported; null: products of any shop. `keyId`: the API key, or null for the
- * operator and for the sources that the service follows.
+ * Who imports. `shopId`: only products of this shop can be imported. If it is null, products of any shop can be imported. `keyId`: the
+ * API key of the import, or null if the operator imports, or a worker stores what it observed.
  */
 export type Importer = { keyId: string | null; shopId: string | null };
 
@@ -87,7 +87,7 @@ async function ingestProduct(
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details) };
-    // Neither can happen: the record does not change the slug, and a locked product cannot be deleted.
+    // Neither outcome can happen: the update keeps the slug, and a locked product cannot be deleted.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);

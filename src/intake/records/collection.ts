@@ -110,8 +110,8 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
 }
 
 /**
- * The time of an observation, and whether the record has it. A record without a time is of the present. So is a record with a time in
- * the future: that time cannot be right, and would keep the record from growing old.
+ * Returns the time of an observation, and whether the record reported it. A record without a time gets the present time. So does a
+ * record with a time in the future, because that time cannot be right and the record would count as recent for too long.
  */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');
@@ -125,7 +125,7 @@ function readAddressOfAnyChain(fields: Fields): Address | null {
   return parseAnyAddress(text) ?? rejectField(fields, 'contractAddress', `must be an address, not ${quoteValue(text)}`);
 }
 
-/** A slug is one segment of a URL path. It must not have the form of an id or address, which would make paths ambiguous. */
+/** A slug is one segment of a URL path. It must not have the form of a collection id or an address, because the path would be ambiguous. */
 function readSlug(context: RecordContext, fields: Fields): string | null {
   const slug = readName(fields, 'slug');
   if (slug === null) return null;

@@ -18,9 +18,11 @@ export class RecordRejected extends Error {
 /** A raw record (`path` is empty), or an object inside it (`path` is for example `snapshot.`). */
 export type Fields = { readonly values: Readonly<Record<string, unknown>>; readonly path: string };
 
-/** The longest strings, in characters. URLs may be data URIs. */
+/** The longest text of a field for which no other limit is given, in characters. */
 export const NAME_MAX = 500;
+/** The longest description, in characters. */
 export const DESCRIPTION_MAX = 20_000;
+/** The longest URL, in characters. A data URI counts as a URL. */
 export const URL_MAX = 100_000;
 
 const REASON_MAX = 500;
@@ -36,7 +38,10 @@ export function requireField<T>(read: (fields: Fields, name: string) => T | null
   return read(fields, name) ?? rejectField(fields, name, 'is missing');
 }
 
-/** Writes a value for a reason, as JSON that is cut off when it is long. Arrays and objects are only named, because they may be deeply nested. */
+/**
+ * Returns a value as text that a reason can quote: JSON that is cut off if it is long. Of an array or object only the type is named,
+ * because the value may be deeply nested.
+ */
 export function quoteValue(value: unknown): string {
   if (value instanceof JsonNumber) return clip(value.text, QUOTED_VALUE_MAX);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';

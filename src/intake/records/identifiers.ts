@@ -15,7 +15,7 @@ export type RecordContext = {
   /** The source that marks listings and sales as those of this service. */
   serviceName: string;
   now: () => number;
-  /** Deployments of Seaport in addition to those that the program knows. */
+  /** Deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
 };
 

@@ -28,10 +28,13 @@ import { readAddress, readAsset, readCollectionLocation, readHashText, readSourc
 import type { UnverifiedOrder } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 
-/** The largest value of the database column, which is an `integer`. */
+/** The largest log index that can be stored. Its database column has the type `integer`. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;
 
-/** A row with its contract address. The collection id is not enough, because on Solana it does not keep the case of the address. */
+/**
+ * A row with the contract address of its record. The address cannot be taken from the collection id, because on Solana the id is in
+ * lower case and addresses are case-sensitive.
+ */
 export type WithWrittenAddress<R> = R & { contractAddress: Address };
 
 /** `unverified` is the signed order of the record until its signature is verified. Null after that, and for a record without a signed order. */
@@ -43,7 +46,7 @@ export function parseOrderRecord(context: RecordContext, fields: Fields): OrderR
     rejectField(
       fields,
       'chain',
-      `orders are for EVM chains: import a listing with the source ${context.serviceName} on ${chain.id}`,
+      `orders are for EVM chains only: on ${chain.id}, import a listing with the source ${context.serviceName}`,
     );
   }
   const tokenId = readAsset(chain, fields);
@@ -72,7 +75,7 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
   const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   const own = source === context.serviceName;
   if (own && chain.family === 'evm') {
-    rejectField(fields, 'source', `on ${chain.id} a listing of ${source} itself is a record of the kind order`);
+    rejectField(fields, 'source', `on ${chain.id}, a listing of ${source} itself must be a record of the kind order`);
   }
   const asset = readAsset(chain, fields);
   const priceRaw = requireField(readAmount, fields, 'priceRaw');
@@ -140,8 +143,9 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
 
 /**
- * Reads the seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. A short address is stored in lower case
- * and otherwise as it was received, because the missing digits are not certain, and the sale must not be lost.
+ * Reads the seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. A short address does not reject the
+ * record, so that the sale is not lost. It is stored in lower case and is not padded with zeros, because the missing digits are not
+ * certain.
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
@@ -171,7 +175,7 @@ function readStatus(fields: Fields): ListingStatus {
   return readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
 }
 
-/** Returns the id of this service's own listing on Solana, which begins with the service's name. Adds the name only if `id` lacks it. */
+/** Returns the id of this service's own listing on Solana: `id`, with the service's name before it unless `id` begins with that name. */
 function toOwnId(context: RecordContext, id: string): string {
   const prefix = `${context.serviceName}_`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;

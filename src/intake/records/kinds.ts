@@ -1,7 +1,7 @@
 // The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with any other field is
 // rejected, so that a misspelt field is not ignored.
 
-/** The type of a field in JSON. Cells of CSV files and values of the command line are converted to it. */
+/** The type of a field in JSON. Cells of CSV files and values of the command line are converted to this type. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'object';
 
 const ASSET = { chain: 'text', contractAddress: 'text', tokenId: 'text', mint: 'text' } as const;

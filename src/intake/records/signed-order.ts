@@ -15,7 +15,7 @@ import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, rejectField, requireField, URL_MAX } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
-/** A signed order whose signature has not been verified yet. It must be valid for one of `protocols`. */
+/** A signed order whose signature has not been verified yet. The signature must be valid for one of `protocols`. */
 export type UnverifiedOrder = UnverifiedSignature & {
   order: SeaportOrder;
   /** The order's components as they are stored. */
@@ -24,7 +24,10 @@ export type UnverifiedOrder = UnverifiedSignature & {
   protocols: readonly Protocol[];
 };
 
-/** Reads the signed order of a record. Returns null when the record has none. Rejects the record when its fields differ from the signed terms. */
+/**
+ * Reads the signed order of a record. Returns null if the record has no signed order. Rejects the record if its fields differ from the
+ * signed terms.
+ */
 export function readSignedOrder(
   context: RecordContext,
   fields: Fields,
@@ -42,7 +45,7 @@ export function readSignedOrder(
   const protocols = listProtocols(chain, context.seaport);
   const [newest] = protocols;
   if (!newest) return rejectField(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
-  // The terms are checked as if it were the order's start time, so that an expired order can be imported.
+  // The terms are checked for the moment at which the order starts, not for the present, so that an expired order can be imported.
   const now = Number(order.startTime) * 1_000;
   const listing = parseListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
   if (!listing.terms) return rejectField(seaport, 'parameters', `${listing.code}: ${listing.message}`);
