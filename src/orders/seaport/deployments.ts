@@ -1,5 +1,5 @@
 // Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments
-// are listed in the chain's row, not derived: a chain may have several deployments of one version, or none.
+// are listed for each chain in core/chains.ts and not computed: a chain may have several deployments of one version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';
@@ -26,13 +26,13 @@ export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
 }
 
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
-/** The keccak256 hash of the creation code that this controller deploys as every conduit. */
+/** The keccak256 hash of the creation code of a conduit. Every conduit of CONDUIT_CONTROLLER has this code. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
 const WITH_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
 
 /**
- * The account that the offerer must approve to transfer the token. For the conduit key 0 it is the deployment itself; for any other
- * key it is the conduit of that key, or null when the conduit controller of the deployment is not known.
+ * Returns the account that the offerer must approve to transfer the token: the deployment itself if the conduit key is 0, otherwise
+ * the conduit of the key. Null if the key is not 0 and the conduit controller of the deployment is not known.
  */
 export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
   if (conduitKey === ZERO_HASH) return protocol.address;
@@ -41,7 +41,7 @@ export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: He
 
 const ADDRESS_DIGITS = 40;
 
-/** Computes the address of a conduit from its key (CREATE2, EIP-1014). The address is the same before and after its deployment. */
+/** Computes the address of a conduit from its key (CREATE2, EIP-1014). The conduit need not be deployed yet. */
 function toConduit(key: Hex): Address {
   const digest = keccak256(`0xff${CONDUIT_CONTROLLER.slice(2)}${key.slice(2)}${CONDUIT_CODE_HASH.slice(2)}`);
   return `0x${digest.slice(-ADDRESS_DIGITS)}` as Address;
@@ -76,17 +76,17 @@ const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x3d279ac86c66f1b419046c287c0f1fab8e86efca': 'alienswap',
 };
 
-/** The four bytes of a domain's hash that mark a marketplace's orders and fills. */
+/** The first four bytes of a domain's keccak256 hash, which mark the orders and fills of the marketplace with this domain. */
 export function toDomainTag(domain: string): Hex {
   return keccak256OfText(domain).slice(0, 10) as Hex;
 }
 
-/** The marketplace that uses these four bytes, or null. */
+/** The slug of the marketplace that marks its orders and fills with these four bytes. Null if no known marketplace does. */
 export function findMarketplaceByTag(tag: Hex): string | null {
   return SLUGS_BY_TAG.get(tag) ?? null;
 }
 
-/** The marketplace that receives its fee in this account, or null. */
+/** The slug of the marketplace that receives its fee in this account. Null if no known marketplace does. */
 export function findMarketplaceByFeeRecipient(recipient: string): string | null {
   return Object.hasOwn(SLUGS_BY_FEE_RECIPIENT, recipient) ? (SLUGS_BY_FEE_RECIPIENT[recipient] ?? null) : null;
 }

@@ -19,7 +19,7 @@ export type ListingTerms = {
   quantity: bigint;
   /** What the offerer receives. */
   askRaw: bigint;
-  /** The total that a buyer pays, when the order includes its fees. Null when platform fee and royalty are added to the ask. */
+  /** What a buyer pays, if the order includes fees. Null if it includes no fees: platform fee and royalty are then added to the ask. */
   buyerTotalRaw: bigint | null;
   startsAt: number;
   /** Null for an order that never expires. */
@@ -29,7 +29,7 @@ export type ListingTerms = {
   operator: Address;
 };
 
-/** The codes, in the order in which the checks run. */
+/** The codes for orders that are not listings, in the order in which the checks run. */
 export const LISTING_REJECTIONS = [
   'criteria_not_supported',
   'not_a_listing',
@@ -148,8 +148,8 @@ function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
 }
 
 /**
- * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires an
- * identifier of 0 for both.
+ * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires that the
+ * identifier of a payment in either currency is 0.
  */
 function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNative: Address | null): void {
   const isNative = ({ itemType, token }: OfferItem) => itemType === ITEM_TYPE.native && token === ZERO_ADDRESS;

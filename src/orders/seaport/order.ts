@@ -18,7 +18,7 @@ export type OfferItem = {
 };
 export type ConsiderationItem = OfferItem & { recipient: Address };
 
-/** Times in seconds. */
+/** The components of an order, as they are signed. Times are in seconds since the epoch. */
 export type SeaportOrder = {
   offerer: Address;
   zone: Address;
@@ -38,7 +38,7 @@ export type Protocol = { address: Address; version: string; chainId: number };
 
 export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
-/** The most items that the offer may contain, and the most that the consideration may contain. */
+/** The largest number of items in an offer. The same limit applies to a consideration. */
 export const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;

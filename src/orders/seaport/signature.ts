@@ -77,8 +77,8 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
 const ADDRESS_DIGITS = 40;
 
 /**
- * The signature in lower case. If it contains 65 bytes of a key's signature and v is 0 or 1, v becomes 27 or 28: some signers write 0
- * and 1, but Seaport accepts only 27 and 28. Nothing else is changed.
+ * Returns the signature in lower case. If its ECDSA part has 65 bytes and a v of 0 or 1, v becomes 27 or 28: some signers write 0 and 1,
+ * but Seaport accepts only 27 and 28. Nothing else is changed.
  */
 export function normalizeSignature(signature: Hex, version: string): Hex {
   const lower = signature.toLowerCase() as Hex;
@@ -112,7 +112,7 @@ function splitSignature(signature: Hex, version: string): Parts | null {
   return { ecdsa: digits.slice(0, indexAt), proof: { index, siblings } };
 }
 
-/** The signature in 65 bytes, with v as 27 or 28. Null when it has neither 64 nor 65 bytes, or v is none of 0, 1, 27 and 28. */
+/** Converts an ECDSA signature to 65 bytes with a v of 27 or 28. Null if it has neither 64 nor 65 bytes, or v is none of 0, 1, 27 and 28. */
 function toFullSignature(ecdsa: string): Hex | null {
   if (ecdsa.length === 2 * FULL_BYTES) {
     const v = V_AS_27_OR_28[ecdsa.slice(-2).toLowerCase()];

@@ -41,7 +41,7 @@ const flip = (hex: string, bit: number): Hex => {
 };
 
 describe('signatures', () => {
-  test('a signature of 65 or 64 bytes, and a bulk signature with either, is valid only for its order, chain and version', async () => {
+  test('a signature in each of the four forms is valid only for its order, its chain and its version of Seaport', async () => {
     const order = makeAsk();
     for (const [form, signature] of await signInAllForms(order)) {
       assert.equal(check(order, signature), 'ok', form);
@@ -56,7 +56,7 @@ describe('signatures', () => {
     }
   });
 
-  test('a v of 0 or 1 is accepted, and stored as the 27 or 28 that Seaport accepts', async () => {
+  test('a signature with a v of 0 or 1 is accepted, and normalized to the v of 27 or 28 that Seaport accepts', async () => {
     for (let tokenId = 0n, seen = new Set<string>(); seen.size < 2; tokenId += 1n) {
       const order = makeAsk(tokenId);
       const signature = await signOrder(1, order);
@@ -74,7 +74,7 @@ describe('signatures', () => {
     assert.equal(normalizeSignature('0xABCD', '1.6'), '0xabcd');
   });
 
-  test('bulk signatures of several heights are accepted, and a proof of 0 or 25 levels is malformed', async () => {
+  test('bulk signatures of trees with 1, 5 or 9 levels are accepted, and a proof with 0 or 25 levels is malformed', async () => {
     const order = makeAsk();
     for (const height of [1, 5, 9]) {
       for (const compact of [false, true]) {
@@ -106,7 +106,7 @@ describe('signatures', () => {
         { numRuns: 60 },
       );
     }
-    // Every bit of the order's index, including those above the height of the tree, which Seaport ignores.
+    // Flips every bit of the order's index, including the bits above the height of the tree, which Seaport ignores.
     const [bulk = '0x'] = await signBulk(1, [order, makeAsk(8n)], { height: 2 });
     for (let bit = 65 * 8; bit < 68 * 8; bit += 1) assert.notEqual(check(order, flip(bulk, bit)), 'ok');
   });
