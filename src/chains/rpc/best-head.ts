@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 export const BEHIND_MAX = 64;
 /** How many blocks a plausible head may be above the best one, in addition to the blocks produced since the best head was seen. */
 export const AHEAD_MAX = 5_000;
-/** Twice the rate of the fastest chains. */
+/** The most blocks that a chain is expected to produce in a second: twice the rate of the fastest chains. */
 const BLOCKS_PER_SECOND_MAX = 20;
 
 export class BestHead {
@@ -51,7 +51,7 @@ export class BestHead {
     this.accept(number);
   }
 
-  /** Records that an implausible head was seen. Returns for how long only such heads have been seen, in ms: accepting a head restarts it. */
+  /** Records that an implausible head was seen. Returns the ms since the first implausible head after the last accepted head. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

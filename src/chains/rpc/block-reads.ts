@@ -28,7 +28,7 @@ export class BlockReads {
     this.#best = new BestHead(clock);
   }
 
-  /** The number of the newest plausible block that any endpoint served; null before the first. */
+  /** The number of the newest plausible block that any endpoint served. Null if none was served yet. */
   get bestHead(): number | null {
     return this.#best.number;
   }
@@ -54,7 +54,7 @@ export class BlockReads {
     );
   }
 
-  /** The number of the finalized block. Null when an endpoint has none yet, or when no endpoint supports the request. */
+  /** The number of the finalized block. Null if the endpoint that responds has none yet, or if no endpoint supports the request. */
   async finalizedNumber(): Promise<number | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -99,8 +99,8 @@ export class BlockReads {
     const implausibleForMs = this.#best.implausibleForMs();
     const other = this.#pool.enterAlternative(endpoint);
     if (other === endpoint) {
-      const isOnlyOne = this.#pool.endpoints.length === 1;
-      return (isOnlyOne && this.#best.isAhead(number)) || implausibleForMs >= IMPLAUSIBLE_MS_MAX;
+      const isOnlyEndpoint = this.#pool.endpoints.length === 1;
+      return (isOnlyEndpoint && this.#best.isAhead(number)) || implausibleForMs >= IMPLAUSIBLE_MS_MAX;
     }
     const head = await this.#tryHead(other);
     return head !== null && isNear(head.number, number);

@@ -94,7 +94,10 @@ export class ContractReads {
     });
   }
 
-  /** The standard that the contract reports through ERC-165. Null when it reports both or neither, every interface, or lacks ERC-165. */
+  /**
+   * The standard that the contract reports through ERC-165. Null if the contract reports both standards, neither of them or every
+   * interface, or does not implement ERC-165.
+   */
   async tokenStandard(contract: Address): Promise<TokenStandard | null> {
     const supportsAll = await this.#supports(contract, NO_INTERFACE);
     const isErc721 = await this.#supports(contract, ERC721);
@@ -160,7 +163,7 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** The lowest block for which `isTrue` holds, or null when it does not hold at `head`. Assumes that it then holds for all later blocks. */
+/** The first block for which `isTrue` holds, or null if it does not hold for `head`. Assumes that it holds for all blocks after the first. */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];

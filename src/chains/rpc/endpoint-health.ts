@@ -76,7 +76,7 @@ export class EndpointHealth {
   failed(failure: RpcFailure): boolean {
     this.#lastFailure = failure.message;
     if (!failure.counts) {
-      // The endpoint works: it only does not have or support what was requested.
+      // A failure of this kind is no evidence of a faulty endpoint, so that a trial with this outcome closes the breaker.
       if (this.#breaker.state() === 'trial') this.#breaker.succeeded();
       return false;
     }

@@ -74,7 +74,8 @@ export class EndpointPool {
       log.debug('waiting for an endpoint', { chain: chain.id, waitMs });
       await wait(waitMs, signal);
     }
-    // In the last round, every endpoint that was called failed conclusively. The breakers of the others were open.
+    // If `conclusive` is set, every endpoint that was called in the last round failed conclusively. The other endpoints were not called,
+    // because their breakers were open.
     throw conclusive ?? new ChainUnavailable(chain.id, failures);
   }
 
@@ -95,7 +96,7 @@ export class EndpointPool {
     }
   }
 
-  /** Admits one attempt on another endpoint than `first` (`Endpoint.enter`). Returns `first` when no other may be called now. */
+  /** Returns another endpoint than `first` and admits one attempt on it (`Endpoint.enter`). Returns `first` if no other may be called now. */
   enterAlternative(first: Endpoint): Endpoint {
     return this.#inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }

@@ -27,9 +27,9 @@ export type EndpointStatus = {
   /** Host and port. The rest of the URL may be a secret. */
   host: string;
   state: EndpointState;
-  /** The newest block that the endpoint has served; null before the first. */
+  /** The number of the newest block that the endpoint reported last. Null if it has reported none. */
   head: number | null;
-  /** How many blocks `head` is behind the newest block that any endpoint of the chain served. Null while one of them is unknown. */
+  /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while `head` or the best head is unknown. */
   lag: number | null;
   /** Failures since the process started. */
   failures: number;
@@ -74,7 +74,7 @@ export class Endpoint {
   /** The most blocks in one request for logs. */
   readonly range = new RangeSize();
   readonly health: EndpointHealth;
-  /** The newest block that the endpoint has served; null before the first. */
+  /** The number of the newest block that the endpoint reported last. Null if it has reported none. Set by BlockReads. */
   head: number | null = null;
   readonly #options: EndpointOptions;
   readonly #url: EndpointUrl;
@@ -111,7 +111,7 @@ export class Endpoint {
     }
   }
 
-  /** The results in the order of the requests. Throws RpcFailure when one of them fails. */
+  /** Returns the results in the order of the requests. Throws RpcFailure if a request fails. */
   async send(requests: readonly RpcRequest[]): Promise<unknown[]> {
     const sizeBefore = this.#batchSize;
     const results: unknown[] = [];
@@ -139,7 +139,7 @@ export class Endpoint {
     if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
   }
 
-  /** Records that a call failed. An error that the endpoint did not cause only ends the admitted call. */
+  /** Records that a call failed. An error that the endpoint did not cause is not counted: it only ends the call that `enter` admitted. */
   failed(error: unknown): void {
     if (!(error instanceof RpcFailure) || error.kind === 'closed') {
       this.health.abandoned();

@@ -1,6 +1,6 @@
-// Reads the events of one block, or of the longest range of blocks that an endpoint accepts. A response is rejected when the same
-// endpoint does not have the last block, or when a log contradicts the request. When the bloom of the last block suggests that logs
-// are missing, the logs are fetched a second time, and the response with fewer apparent omissions is used.
+// Reads the events of one block, or of the longest range of blocks that an endpoint accepts. The logs of an endpoint are rejected if
+// the endpoint does not have the last block of the range, or if a log contradicts the request. If the bloom of the last block suggests
+// that logs are missing, the logs are fetched a second time, and the response with fewer apparent omissions is used.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -39,8 +39,8 @@ export class EventReads {
   }
 
   /**
-   * All events of one block, in block order. They are requested by block hash, so that an endpoint without the block reports an
-   * error in place of an empty list. Throws RpcFailure of kind `not-found` when no endpoint has the block.
+   * All events of one block, in block order. The logs are requested by block hash, because an endpoint without the block then reports
+   * an error and not an empty list. Throws RpcFailure of kind `not-found` when no endpoint has the block.
    */
   async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[]> {
     const query = new LogQuery(filter);
@@ -106,9 +106,9 @@ export class EventReads {
   }
 
   /**
-   * Counts the contracts that the bloom contains but that have no log in the response. If there are any, fetches the logs a second time,
-   * from another endpoint where possible, and returns the response with fewer such contracts. The first response is used when both have
-   * the same number, because a bloom filter can have false positives, and when the second request fails.
+   * Counts the contracts that the bloom contains but that have no log in the response. If there are such contracts, fetches the logs a
+   * second time, from another endpoint where possible, and returns the response with fewer such contracts. Returns the first response if
+   * the second request fails, or if both responses have the same number of such contracts: a bloom filter can have false positives.
    */
   async #confirmByBloom(
     first: FetchedLogs,

@@ -1,5 +1,5 @@
-// Fetches the logs of a block or a range from one endpoint. The last block is fetched in the same batch, as evidence that the
-// endpoint has read that far.
+// Fetches the logs of a block or of a range of blocks from one endpoint. The header of the last block is fetched in the same batch, as
+// evidence that the endpoint has all these blocks.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';

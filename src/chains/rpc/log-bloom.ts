@@ -23,14 +23,16 @@ export function bloomContains(bloom: Hex, entry: Hex): boolean {
 
 /** Whether so many bits are set that a search for `entries` absent entries probably has a false positive. */
 export function isBloomTooFull(bloom: Hex, entries: number): boolean {
-  let set = 0;
-  for (let index = 2; index < bloom.length; index += 1) set += BITS_SET[Number.parseInt(bloom.charAt(index), 16)] ?? 0;
-  const falsePositive = (set / BITS) ** 3;
+  let bitsSet = 0;
+  for (let index = 2; index < bloom.length; index += 1) {
+    bitsSet += SET_BITS_OF_DIGIT[Number.parseInt(bloom.charAt(index), 16)] ?? 0;
+  }
+  const falsePositive = (bitsSet / BITS) ** 3;
   return 1 - (1 - falsePositive) ** entries >= COINCIDENCE_MAX;
 }
 
 /** The number of set bits of each hexadecimal digit. */
-const BITS_SET = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+const SET_BITS_OF_DIGIT = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 function bitsOf(entry: Hex): readonly number[] {
   const cached = cachedBits.get(entry);

@@ -14,7 +14,7 @@ import type { BloomedHeader } from './rpc-values.ts';
 /** Contracts whose events are read: settlement protocols, and token contracts. */
 export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
 
-/** The most contracts in one request. Endpoints limit their number; the lowest limit seen is some hundreds. */
+/** The most contracts in one request. Endpoints limit this number, and the lowest known limit is a few hundred. */
 const ADDRESSES_MAX = 200;
 const PROTOCOL_TOPICS: readonly Hex[] = [...PROTOCOL_DECODERS.keys()];
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
@@ -33,7 +33,7 @@ export class LogQuery {
     this.#selections = toSelections(this.protocols, this.contracts);
   }
 
-  /** The requests: one for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
+  /** Returns one request for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
   requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
     return this.#selections.map(({ addresses, topics }) => ({
       method: 'eth_getLogs',

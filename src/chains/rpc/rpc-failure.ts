@@ -54,7 +54,7 @@ export class ChainUnavailable extends Error {
   constructor(chainId: string, failures: ReadonlyMap<number, RpcFailure>) {
     const each = [...failures].map(([position, failure]) => `endpoint ${position}: ${failure.message}`);
     super(
-      `no endpoint of ${chainId} returned a usable response (${each.join('; ') || 'the breakers of all are open'})`,
+      `no endpoint of ${chainId} returned a usable response (${each.join('; ') || 'the breakers of all endpoints are open'})`,
     );
     this.failures = failures;
   }

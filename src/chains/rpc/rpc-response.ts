@@ -19,7 +19,7 @@ export function readResults(response: Exchange, firstId: number, count: number, 
   if (status === STATUS_RATE_LIMITED) {
     throw new RpcFailure('rate-limited', null, { retryAfterMs: retryAfterMs(response) });
   }
-  // Many endpoints send a JSON-RPC error with an HTTP error status. The error in the body is more exact.
+  // Many endpoints send a JSON-RPC error with an HTTP error status. The error is more exact than the status, so it decides.
   const batchError = count > 1 && isObject(body) ? body['error'] : undefined;
   if (batchError !== undefined) throw toBatchFailure(toRpcFailure(batchError, redact));
   const hasError = isObject(body) && isObject(body['error']);
@@ -50,8 +50,8 @@ function toIndex(id: unknown, firstId: number, isError: boolean): number {
 }
 
 /**
- * Converts the single error that an endpoint sent for a complete batch. It becomes `batch-rejected`, because the batch itself may be the
- * reason, unless it is a rate limit or a failure of the server.
+ * Converts the single error that an endpoint sent for a complete batch. A rate limit or a server error keeps its kind. Any other error
+ * becomes `batch-rejected`, because the batch itself may be its reason.
  */
 function toBatchFailure(failure: RpcFailure): RpcFailure {
   const isOther = failure.kind === 'rate-limited' || failure.kind === 'server-error';

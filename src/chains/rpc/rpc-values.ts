@@ -4,7 +4,7 @@ import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import { invalidResponse } from './rpc-failure.ts';
 
-/** A header with the bloom of the block's logs. `bloom` is null when the chain does not keep one: it is absent or all zero. */
+/** A header with the bloom of the block's logs. `bloom` is null if the response has no bloom, or a bloom of zeros. */
 export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };
 
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
@@ -12,7 +12,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const NOT_HEX = /[^0-9a-f]/;
 const BLOOM_LENGTH = 2 + 512;
 const ZERO_BLOOM = /^0x0*$/;
-/** The end of the year 9999, so that every time fits a timestamp. */
+/** The last second of the year 9999. Later times are rejected, so that every time that is read fits a database timestamp. */
 const SECONDS_MAX = 253_402_300_799;
 
 export function readQuantity(value: unknown, what: string): number {

@@ -201,7 +201,11 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.blocks.head()).number, scene.to);
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /not plausible/);
     const alone = readerOf(t, [faultyOne.url]);
-    assert.equal((await alone.blocks.head()).number, scene.to + 1_000_000, 'no other endpoint contradicts it');
+    assert.equal(
+      (await alone.blocks.head()).number,
+      scene.to + 1_000_000,
+      'the head of a single endpoint was rejected',
+    );
   });
 
   test('a head far behind is accepted after a minute when there is no other endpoint', async (t) => {
@@ -226,7 +230,7 @@ suite('a chain is read through faulty endpoints', () => {
     const { requests } = endpoint;
     now += 2_900;
     await reader.blocks.header(scene.to);
-    assert.equal(endpoint.requests, requests, 'the endpoint is not called before Retry-After has passed');
+    assert.equal(endpoint.requests, requests, 'the endpoint was called before Retry-After had passed');
     endpoint.set({ faultShare: 0 });
     now += 200;
     await reader.blocks.header(scene.to);
@@ -234,7 +238,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
 
-  test('a read fails when its time for retries has passed, and at once when the reader is closed', async (t) => {
+  test('a read fails when patienceMs has passed, and a read in progress fails at once when the reader is closed', async (t) => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();
@@ -283,7 +287,7 @@ async function untilFailed(read: () => Promise<unknown>): Promise<Error> {
       (thrown: Error) => thrown,
     );
     if (error instanceof ChainUnavailable && error.failures.size > 0) return error;
-    if (!error || performance.now() > end) throw error ?? new Error('it did not fail');
+    if (!error || performance.now() > end) throw error ?? new Error('the read did not fail');
   }
 }
 

@@ -47,8 +47,8 @@ const INVALID: Record<string, unknown> = {
   'no topics': [{ ...LOG, topics: [] }],
   'too many topics': [{ ...LOG, topics: [TOKEN_TOPICS.transfer, ...Array.from({ length: 4 }, () => hashOf('0'))] }],
   'a short topic': [{ ...LOG, topics: [TOKEN_TOPICS.transfer, '0x00'] }],
-  'before the range': [{ ...LOG, blockNumber: '0x9' }],
-  'after the range': [{ ...LATER, blockNumber: '0xd', blockHash: hashOf('d') }],
+  'a log before the range': [{ ...LOG, blockNumber: '0x9' }],
+  'a log after the range': [{ ...LATER, blockNumber: '0xd', blockHash: hashOf('d') }],
   'a removed log': [{ ...LOG, removed: true }],
   'a log twice': [LOG, LOG],
   'logs out of order': [LATER, LOG],
@@ -65,7 +65,7 @@ const INVALID: Record<string, unknown> = {
 };
 
 for (const [name, result] of Object.entries(INVALID))
-  test(`a response is rejected as a unit for this content: ${name}`, () => {
+  test(`the complete response is rejected if it has this content: ${name}`, () => {
     assert.throws(() => readLogs(result, REQUEST), { name: 'RpcFailure', kind: 'invalid-response' });
   });
 
@@ -87,7 +87,15 @@ test('a bloom filter contains its entries, and is not used when it is too full',
   }
   assert.equal(bloomContains(toHex(0n), entry), false);
   const half = BigInt(`0b${'10'.repeat(1024)}`);
-  assert.equal(isBloomTooFull(toHex(half), 1), false, 'one entry: a false positive has a probability of 1/8');
-  assert.equal(isBloomTooFull(toHex(half), 6), true, 'six entries: a false positive is more probable than not');
+  assert.equal(
+    isBloomTooFull(toHex(half), 1),
+    false,
+    'the bloom is not used for one entry, although a false positive has a probability of 1/8 only',
+  );
+  assert.equal(
+    isBloomTooFull(toHex(half), 6),
+    true,
+    'the bloom is used for six entries, although a false positive is more probable than not',
+  );
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

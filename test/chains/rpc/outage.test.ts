@@ -11,7 +11,7 @@ import { startReplayServer } from '../../support/replay/replay.ts';
 /** The longest pause of the task that follows a chain (chains/task.ts). It may delay a trial that the breaker already allows. */
 const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** Enough failed trials for the breaker to reach its longest open time. Later minutes of an outage are like the last one. */
+/** After so many failed trials the breaker has reached its longest open time, so that a longer outage would show nothing new. */
 const OPENINGS = 8;
 /** The most requests of one read: one that verifies the chain id, and three attempts. */
 const REQUESTS_MAX = 4;
@@ -22,17 +22,17 @@ test('during a long outage an endpoint gets at most four requests for each read,
   const chain = createChains().get('ethereum') ?? assert.fail();
   const reader = createTestReader({ chain, urls: [replay.url], clock: () => now });
   t.after(() => reader.close());
-  const isRead = () =>
+  const canRead = () =>
     reader.blocks.head().then(
       () => true,
       (error: unknown) => (error instanceof ChainUnavailable ? false : assert.fail(String(error))),
     );
-  assert.ok(await isRead());
+  assert.ok(await canRead());
   const readAgain = async () => {
     replay.reset();
-    const read = await isRead();
+    const succeeded = await canRead();
     assert.ok(replay.count() <= REQUESTS_MAX, `${replay.count()} requests`);
-    return read;
+    return succeeded;
   };
   replay.fail('server-error');
   for (let openings = 0; openings < OPENINGS; openings += 1) {
@@ -42,8 +42,8 @@ test('during a long outage an endpoint gets at most four requests for each read,
   assert.equal(await readAgain(), false);
   now += MINUTE_MS / 5;
   assert.equal(await readAgain(), false);
-  assert.equal(replay.count(), 0, 'no further request is sent during the pause');
+  assert.equal(replay.count(), 0, 'a request was sent while the breaker was open');
   replay.heal();
   now += MINUTE_MS - PAUSE_MS - MINUTE_MS / 5;
-  assert.ok(await readAgain(), 'the read succeeds within a minute of the recovery');
+  assert.ok(await readAgain(), 'a read still failed a minute after the recovery');
 });

@@ -31,5 +31,5 @@ test('the success of a short last range does not increase the size, and the size
   range.failed(1);
   assert.equal(range.current(), 1);
   range.succeeded(1);
-  assert.equal(range.current(), 1, 'the size does not grow above a rejected size');
+  assert.equal(range.current(), 1, 'the size has grown to a rejected size');
 });
