@@ -137,7 +137,7 @@ forEachEngine('store commands', (engine) => {
       }
     });
 
-    test('invalid input gives exit code 2, and a missing shop or key exit code 1', async () => {
+    test('an operation gives exit code 2 for invalid input, and exit code 1 for a name that is taken or unknown', async () => {
       const calls: [string, Record<string, unknown>][] = [
         ['shops.create', { name: ' ' }],
         ['shops.create', { name: 'n'.repeat(161) }],
@@ -195,7 +195,7 @@ describe('bad usage is reported before a database is opened', () => {
     [defineKeys, ['keys', 'constructor']],
   ];
   for (const [define, args] of cases) {
-    test(`mercat ${args.join(' ')}`, async () => {
+    test(`with exit code 2 and a message, by mercat ${args.join(' ')}`, async () => {
       const { code, stdout, stderr } = await runCommand(define, args);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /./);

@@ -52,7 +52,7 @@ forEachStore('idempotency', (store) => {
     for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as StoreResponse);
   });
 
-  test('the same key with another query is 422, because the query is part of the request', async () => {
+  test('a request that repeats a key with another query gets 422, because the query is part of the request', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const [name, method, path, body, other] of requestsFor(id)) {
@@ -65,7 +65,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('the same key with another body, method or path is 422 and changes nothing', async () => {
+  test('a request that repeats a key with another body, method or path gets 422 and changes nothing', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const request of requestsFor(id)) {
@@ -80,7 +80,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('of twenty concurrent requests with one key, one has an effect; the others get its response, or 409 while it is in progress', async () => {
+  test('of twenty concurrent requests with one key, exactly one has an effect; the others get its response, or 409 while that request is in progress', async () => {
     const shop = await store.shop();
     for (const request of requestsFor((await shop.product({ inventory: 50 })).id)) {
       const [events = 0, , adjustments = 0] = await footprint(shop);
@@ -123,7 +123,7 @@ forEachStore('idempotency', (store) => {
     assert.deepEqual([response.status, response.headers.get('idempotent-replayed')], [200, null]);
   });
 
-  test('a key is kept for 24 hours', async () => {
+  test('a response is repeated for 24 hours, and after that a request with the same key takes effect again', async () => {
     const shop = await store.shop();
     const request = requestsFor((await shop.product({ inventory: 50 })).id)[2];
     assert.ok(request);
@@ -137,7 +137,7 @@ forEachStore('idempotency', (store) => {
     assertReplay(anew, await withKey(shop, request, 'e'));
   });
 
-  test('keys belong to the API key that sent them', async () => {
+  test('an Idempotency-Key belongs to the API key that sent it', async () => {
     const shop = await store.shop();
     const request = requestsFor((await shop.product({ inventory: 50 })).id)[2];
     assert.ok(request);
@@ -147,7 +147,7 @@ forEachStore('idempotency', (store) => {
     assert.deepEqual([response.headers.get('idempotent-replayed'), response.body.data.inventory], [null, 48]);
   });
 
-  test('a key has 1 to 255 characters', async () => {
+  test('an Idempotency-Key must have 1 to 255 characters', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const request of requestsFor(id)) {
@@ -157,7 +157,7 @@ forEachStore('idempotency', (store) => {
     assert.deepEqual((await shop.walk('/inventory/adjustments')).length, 1);
   });
 
-  test('without a key a request takes effect every time', async () => {
+  test('without an Idempotency-Key a request takes effect every time', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const inventory of [49, 48]) {

@@ -57,7 +57,7 @@ forEachStore('the lifetime of a key', (store) => {
     assert.deepEqual([await works(shop, old.secret), await works(shop, secret)], [false, true]);
   });
 
-  test('rotation never lengthens the lifetime of a key that expires sooner', async () => {
+  test('rotation never lengthens the lifetime of a key that expires before the end of the overlap', async () => {
     const shop = await store.shop();
     const expiresAt = new Date(store.now() + HOUR_MS).toISOString();
     const old = await shop.newKey(['products:read'], { expiresAt });

@@ -33,7 +33,7 @@ forEachStore('rate limits of keys', (store) => {
     assert.equal((await get('/products')).status, 200);
   });
 
-  test('after 60 failed authentications in a minute an address gets 429; its requests with valid keys still succeed', async () => {
+  test('after 60 failed authentications in a minute, a client address gets 429 without a valid key, and its requests with valid keys still succeed', async () => {
     const shop = await store.shop();
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     const { secret } = shop.key;

@@ -1,4 +1,4 @@
-// Requests with and without valid keys, and the response to an invalid key, for the tests of API keys.
+// Helpers for the tests of API keys: requests that each come from another client address, and the check of a 401.
 
 import assert from 'node:assert/strict';
 import type { StoreRequest, TestShop } from '../support/service/shop.ts';

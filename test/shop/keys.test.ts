@@ -41,12 +41,12 @@ forEachStore('keys', (store) => {
         const shop = await store.shop();
         const { id } = await shop.product({ inventory: 50 });
         const request = { body: body?.(id) };
-        const others = await shop.newKey(STORE_SCOPES.filter((one) => one !== scope));
-        const rejected = await shop.send(method, path(id), { ...request, secret: others.secret });
+        const lackingKey = await shop.newKey(STORE_SCOPES.filter((one) => one !== scope));
+        const rejected = await shop.send(method, path(id), { ...request, secret: lackingKey.secret });
         assert.deepEqual([rejected.status, rejected.body.error.code], [403, 'forbidden']);
         assert.match(rejected.body.error.message, new RegExp(scope));
-        const only = await shop.newKey([scope]);
-        const response = await shop.send(method, path(id), { ...request, secret: only.secret });
+        const scopedKey = await shop.newKey([scope]);
+        const response = await shop.send(method, path(id), { ...request, secret: scopedKey.secret });
         assert.equal(response.status, name === 'createProduct' ? 201 : 200, response.text);
       });
     }
@@ -58,7 +58,7 @@ forEachStore('keys', (store) => {
       assert.deepEqual(new Set(ids), new Set(Object.keys(OPERATIONS)));
     });
 
-    test('an intake key needs no shop, is listed without one, and gets 403 from every operation of the store', async () => {
+    test('an intake key needs no shop, is listed without a shop, and gets 403 from every operation of the store', async () => {
       const key = await store.operate('keys.create', { scopes: [...INTAKE_SCOPES] });
       assert.deepEqual([key.shop, key.scopes], [null, INTAKE_SCOPES]);
       const listed = (await store.operate('keys.list', {})).find((one: any) => one.id === key.id);
@@ -79,7 +79,7 @@ forEachStore('keys', (store) => {
 
   describe('a request without a valid key', () => {
     for (const [name, { method, path, body }] of Object.entries(OPERATIONS)) {
-      test(`${name} is 401 before anything else in it is checked`, async () => {
+      test(`gets 401 from ${name} before its id, its query and its body are checked`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product();
         const good = fromNewAddress({ secret: null, body: body?.(id) });
@@ -90,7 +90,7 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('is 401 for every misspelling of a key, and the response does not reveal the reason', async () => {
+    test('gets 401, and the response does not reveal what is wrong with the key', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       const responses = new Set<string>();
@@ -128,7 +128,7 @@ forEachStore('keys', (store) => {
       );
     });
 
-    test('is 401 when the key is in the query, a cookie, the body or another header', async () => {
+    test('gets 401, even when a valid key is in the query, a cookie, the body or another header', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       for (const name of ['api_key', 'apiKey', 'key', 'token', 'access_token', 'authorization']) {
@@ -151,7 +151,7 @@ forEachStore('keys', (store) => {
       }
       assert.equal(store.statements('main.api_key'), before);
       await shop.ok('GET', '/products');
-      assert.ok(store.statements('main.api_key') > before, 'a valid key runs SQL statements');
+      assert.ok(store.statements('main.api_key') > before, 'a request with a valid key ran no SQL statement either');
     });
   });
 

@@ -1,4 +1,4 @@
-// Request bodies that cannot be parsed. products.test.ts runs this suite.
+// Request bodies from which no product can be read, and unusual texts in valid bodies. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -19,7 +19,7 @@ export function describeProductBodies(store: TestStore): void {
     assert.equal((await shop.events()).length, 6);
   });
 
-  describe('a body that cannot be read', () => {
+  describe('a request body', () => {
     const bytes = (...values: number[]) => Buffer.from(values);
     const wrap = (value: Buffer) => Buffer.concat([Buffer.from('{"price":1,"name":"'), value, Buffer.from('"}')]);
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
@@ -48,7 +48,7 @@ export function describeProductBodies(store: TestStore): void {
       'a field named __proto__': '{"__proto__":{"name":"a","price":1}}',
     };
     for (const [name, body] of Object.entries(bodies)) {
-      test(`(${name}) is 400 in a create and an update, with the documented message, and nothing is stored`, async () => {
+      test(`(${name}) is rejected by create and update with a 400 and the documented message, and nothing is stored`, async () => {
         const shop = await store.shop();
         const product = await shop.product();
         for (const [method, path] of [
@@ -67,7 +67,7 @@ export function describeProductBodies(store: TestStore): void {
       });
     }
 
-    test('includes every body with another content type, even if it contains JSON', async () => {
+    test('whose content type is not JSON is rejected, even if its text is JSON', async () => {
       const shop = await store.shop();
       const body = '{"name":"a","price":1}';
       for (const type of [
@@ -86,7 +86,7 @@ export function describeProductBodies(store: TestStore): void {
       }
     });
 
-    test('includes every body of more than 1 MiB', async () => {
+    test('of more than 1 MiB is rejected', async () => {
       const shop = await store.shop();
       const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
@@ -95,7 +95,7 @@ export function describeProductBodies(store: TestStore): void {
       await assertNothingStored(shop);
     });
 
-    test('because it has thousands of unknown fields gets a response that lists only the first errors', async () => {
+    test('with thousands of unknown fields gets a response that lists only the first errors', async () => {
       const shop = await store.shop();
       const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
       const response = await shop.send('POST', '/products', { body });

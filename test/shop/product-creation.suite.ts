@@ -88,7 +88,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual({ ...product, ...fields }, product);
     });
 
-    test('returns prices with exactly the digits that were sent, as text or as numbers', async () => {
+    test('returns a price with exactly the digits that were sent, whether the price was sent as text or as a number', async () => {
       const shop = await store.shop();
       const long = `${'1234567890'.repeat(4)}.123456789012345678`;
       for (const price of ['12345678901234567890.12', '0', '0.00', '19.90', '00', '9007199254740993', long]) {
@@ -196,7 +196,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('accepts non-negative numbers as weight', async () => {
+    test('accepts non-negative numbers as weight, and no other value', async () => {
       const shop = await store.shop();
       const request = (literal: string) =>
         shop.send('POST', '/products', { body: `{"name":"a","price":1,"weightGrams":${literal}}` });
@@ -208,7 +208,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('adds collection to collections once, and keeps their order', async () => {
+    test('adds `collection` to `collections` unless it is among them already, and keeps their order', async () => {
       const shop = await store.shop();
       const collectionsOf = async (fields: object) => (await shop.product({ ...fields })).collections;
       assert.deepEqual(await collectionsOf({ collection: 'a' }), ['a']);

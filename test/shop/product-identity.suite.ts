@@ -36,7 +36,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(
         (await (await store.shop()).product({ name: 'Mug' })).slug,
         'mug',
-        'another shop may use the same slug',
+        'the slug has a number although only another shop uses it',
       );
     });
 
@@ -88,7 +88,11 @@ export function describeProductIdentity(store: TestStore): void {
       assert.notEqual(second, first);
       assert.equal((await shop.send('GET', path)).headers.get('etag'), second);
       await shop.ok('POST', '/inventory', { product_id: created.body.data.id, adjustment: 1 });
-      assert.notEqual((await shop.send('GET', path)).headers.get('etag'), second, 'stock is part of the product');
+      assert.notEqual(
+        (await shop.send('GET', path)).headers.get('etag'),
+        second,
+        'a change of stock did not change the ETag',
+      );
     });
 
     test('If-Match allows a change only of the version that it names', async () => {

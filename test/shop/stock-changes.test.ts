@@ -112,7 +112,7 @@ forEachStore('changes of stock', (store) => {
       }
     });
 
-    test('with both adjustment and set, or neither, is 400 and changes nothing', async () => {
+    test('with both `adjustment` and `set`, with neither, or without a product id is 400 and changes nothing', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       for (const body of [
@@ -204,7 +204,7 @@ forEachStore('changes of stock', (store) => {
       }
     });
 
-    test('with `expected` is made only when the stock has that value; otherwise the response is a 409 with the current stock', async () => {
+    test('with `expected` is made only if the stock equals this number; otherwise the response is a 409 with the current stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
       assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);

@@ -32,7 +32,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
     });
 
-    test('20 adjustments by -1 of a stock of 5 result in 0, every response is 200, and exactly five are not clamped', async () => {
+    test('20 adjustments by -1 bring a stock of 5 to 0: every response is 200, and exactly five changes are not clamped', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));
@@ -79,7 +79,7 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 
   describe('inventory.low', () => {
-    test('is not sent when a product is created at or below the level, nor by changes below it; it is sent again after the stock has risen above the level', async () => {
+    test('is sent each time the stock falls from above the level to the level or below, and at no other time', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10 });
       const countEventsOf = async (body: object) => {

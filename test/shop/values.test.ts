@@ -77,7 +77,7 @@ describe('keys', () => {
       }
     }
     assert.equal(counts.size, 62);
-    // 968 expected, with a standard deviation of 31: bytes modulo 62 would give about 1,170.
+    // Each character is expected 968 times, with a standard deviation of 31. Bytes modulo 62 would give the first eight about 1,170 times.
     for (const count of counts.values()) assert.ok(count > 790 && count < 1_140, String(count));
   });
 });

@@ -73,7 +73,7 @@ export function parseProductInput(body: unknown): ParsedBody<ProductInput> {
   return parseBodyFields<ProductInput>(body, READERS, 'a product');
 }
 
-/** Reads the URL of an image. Refused are schemes that may run code in the browser of a buyer, such as `javascript:`. */
+/** Reads the URL of an image. Schemes that may run code in the browser of a buyer, such as `javascript:`, are rejected. */
 function readImageUrl(value: unknown): string | InvalidValue {
   const url = readTextField(value, 1, IMAGE_URL_LENGTH_MAX);
   if (url instanceof InvalidValue || isImageUrl(url)) return url;

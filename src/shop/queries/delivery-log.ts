@@ -27,8 +27,8 @@ const decodeDelivery = rowDecoder('delivery', {
 });
 
 /**
- * A delivery with its event and webhook. `sequence` is its number among the deliveries of all shops, which is not published: a newer
- * delivery has a larger one. Times in milliseconds.
+ * A delivery with its event and webhook. `sequence` is its number among the deliveries of all shops, and is not published. A newer
+ * delivery has a larger `sequence`. Times in milliseconds.
  */
 export type Delivery = ReturnType<typeof decodeDelivery>;
 
@@ -38,7 +38,7 @@ const PUBLIC_ID = `coalesce(delivery.public_id, 'dlv_' || delivery.id)`;
 /** SQL condition: the delivery has one of the public ids in the array $2, or one of the numbers in the array $3 and no public id. */
 const NAMED = `(delivery.public_id = any($2::text[]) or (delivery.public_id is null and delivery.id = any($3::bigint[])))`;
 
-/** The parameters $2 and $3 of NAMED. */
+/** The parameters $2 and $3 of NAMED, made from ids as callers know them. */
 function toNames(ids: readonly string[]): [string[], string[]] {
   const numbers = ids.flatMap((id) => /^dlv_(\d{1,18})$/.exec(id)?.[1] ?? []);
   return [[...ids], numbers];
@@ -139,13 +139,13 @@ export async function updateDeadAgain(
 /** `missed`: deliveries created for events that had none. `revived`: deliveries that were dead or waited for a retry and are due now. */
 export type Recovered = { missed: number; revived: number };
 
-/** How long a delivery that was made due is left alone by recoveries. Longer than the repeated calls of one recovery take together. */
+/** Recoveries leave a delivery alone for this long after it was made due. A caller who repeats a recovery needs less time in all. */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
  * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
  * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was made due less than RECOVERED_AGAIN_AFTER_MS ago is
- * left alone, so that a caller who repeats the recovery while it reaches the limit comes to an end although deliveries fail again.
+ * left alone. So a caller who repeats the recovery while it reaches the limit comes to an end, even if deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,

@@ -153,7 +153,7 @@ function suite(store: TestStore): void {
 }
 
 forEachStore('webhooks limited to public addresses', (store) => {
-  test('http, and addresses that are not public, are rejected', async () => {
+  test('a URL with http, or with an address that is not public, is rejected', async () => {
     const shop = await store.shop();
     for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://0x7f.1/', 'https://[::ffff:10.0.0.1]/']) {
       const response = await shop.send('POST', '/webhooks', { body: { url } });

@@ -53,7 +53,7 @@ forEachEngine('webhook deliveries', (engine) => {
     return last;
   };
 
-  test('an event reaches every webhook of its shop that subscribes to its type, once, and no other webhook', async () => {
+  test('an event reaches each webhook of its shop that subscribes to its type exactly once, and no other webhook', async () => {
     const all = await subscribe(db, { shopId, url: `${receiver.url}/all` });
     await subscribe(db, { shopId, url: `${receiver.url}/products`, events: ['product.*'] });
     await subscribe(db, { shopId, url: `${receiver.url}/low`, events: ['inventory.low', 'product.deleted'] });
@@ -77,7 +77,7 @@ forEachEngine('webhook deliveries', (engine) => {
     );
   });
 
-  test('an event is not sent to a webhook that was created after it, and the body is the recorded data', async () => {
+  test('an event is not sent to a webhook that was created later, and the body of a delivery has the recorded data', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 7);
@@ -108,7 +108,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.throws(() => verifier.verify(body.replace('Mug', 'Jug'), headers as Record<string, string>));
   });
 
-  test('after a rotation both secrets verify for a day, then only the new one', async () => {
+  test('for a day after a rotation, deliveries are signed with the old and the new secret, and after that with the new secret only', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: NOW + ROTATION_OVERLAP_MS, now: NOW });
@@ -297,7 +297,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('a recovery that is repeated until nothing is left ends, although the deliveries fail again', async () => {
+  test('a caller who repeats a recovery until nothing is left comes to an end, even if the deliveries fail again', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });
@@ -321,7 +321,7 @@ forEachEngine('webhook deliveries', (engine) => {
     }
     assert.deepEqual(revived, [2, 2, 1, 0]);
     time.pass(10 * 60_000);
-    assert.equal((await recover()).revived, 2, 'a later recovery makes the same deliveries due again');
+    assert.equal((await recover()).revived, 2, 'a later recovery did not make the same deliveries due again');
   });
 
   test('two dispatchers share the deliveries, and each delivery is sent once', async () => {

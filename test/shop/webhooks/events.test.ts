@@ -1,4 +1,4 @@
-// A change in a shop becomes a verified delivery, through a complete service. Also tested: the delivery log, recovery, and the
+// A complete service sends each change in a shop to its receivers as a signed event. Also tested: the delivery log, recovery, and the
 // operator's operations on deliveries.
 
 import assert from 'node:assert/strict';
@@ -57,7 +57,7 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
-  test('a test event reaches its webhook only, whatever the webhook subscribes to, and after a rotation both secrets sign it', async () => {
+  test('a test event reaches its webhook only, whatever the webhook subscribes to, and after a rotation it is signed with the old and the new secret', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
     await create(shop, { url: `${receiver.url}/untested` });
@@ -73,7 +73,7 @@ function suite(store: TestStore): void {
     assert.equal(receivedAt('/hook/untested').length, 0);
   });
 
-  test('the log lists every delivery, by page and by state; a redelivery has the same id', async () => {
+  test('the log lists every delivery, by page and by state; a redelivery has the same webhook-id', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/logged` });
     for (let n = 0; n < 5; n += 1) await shop.product();
@@ -158,7 +158,7 @@ function suite(store: TestStore): void {
     const webhook = await create(shop, { url: `${receiver.url}/operated` });
     await shop.product();
     await until(() => receivedAt('/hook/operated').length === 1, LIMIT_MS, 'nothing has arrived');
-    // Over the local socket, as the command sends it.
+    // Sends an operation over the local socket, as the command does.
     const operate = async (operation: string, input: Record<string, unknown>) => {
       const { body } = await store.service.operate(operation, input);
       return body.result ?? body.mistake.message;

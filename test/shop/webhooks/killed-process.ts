@@ -1,5 +1,5 @@
-// A process that creates a product, delivers the event, and stops at one point to be killed there. It prints the point to
-// standard output when it has reached it. Settings come from the environment. Usage: killed-process.ts POINT SHOP_ID URL NOW
+// A process that creates a product and delivers the event. When it has reached POINT, it prints POINT to standard output and waits to be
+// killed. Settings come from the environment. Usage: killed-process.ts POINT SHOP_ID URL NOW
 
 import { readConfig } from '../../../src/config.ts';
 import { openDatabases } from '../../../src/database/open.ts';

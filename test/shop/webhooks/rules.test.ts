@@ -19,7 +19,7 @@ const judge = (result: Partial<AttemptResult>, attempts = 0, random = 0) =>
   judgeAttempt(resultOf(result), { attempts, now: NOW, random: () => random });
 
 describe('an attempt', () => {
-  test('with a 2xx status delivers, and no other status does', () => {
+  test('with a 2xx status and without an error is a success, and any other attempt is a failure', () => {
     for (const status of [200, 204, 299])
       assert.deepEqual(judge({ status }), { state: 'delivered', dueAt: null, error: null });
     for (const status of [199, 300, 404, 500]) assert.equal(judge({ status }).state, 'pending');
@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated after the delay for its number, with up to 10 % of jitter added, and the tenth attempt is the last', () => {
+  test('that fails is repeated after the delay for its number, lengthened at random by up to 10 %, and the tenth attempt is the last', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
@@ -38,7 +38,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('Retry-After lengthens a delay to at most a day, and never shortens one', () => {
+  test('that fails with Retry-After is repeated after that time or a day, whichever is shorter, and never before the delay for its number', () => {
     const dueInMs = (retryAfter: string, attempts = 0) =>
       (judge({ status: 503, retryAfter }, attempts).dueAt ?? NOW) - NOW;
     assert.equal(dueInMs('120'), 120_000);
@@ -50,12 +50,12 @@ describe('an attempt', () => {
   });
 });
 
-describe('the health of a receiver', () => {
+describe('a receiver', () => {
   const working = { enabled: true, failingSince: null };
   const failing = { enabled: true, failingSince: NOW };
   const disabled = { enabled: false, failingSince: NOW };
 
-  test('is failing from the first failure on, and further failures do not change it until the limit', () => {
+  test('counts as failing from its first failure on, and after five days of failures its webhook is disabled', () => {
     assert.deepEqual(judgeHealth(working, 'fails', NOW), { failingSince: NOW, disabledReason: null });
     assert.equal(judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS - 1), null);
     const change = judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS);
@@ -63,19 +63,19 @@ describe('the health of a receiver', () => {
     assert.match(change?.disabledReason ?? '', /five days/);
   });
 
-  test('is restored by one success, which never enables a disabled webhook', () => {
+  test('no longer counts as failing after one success, which never enables a disabled webhook', () => {
     assert.deepEqual(judgeHealth(failing, 'works', NOW), { failingSince: null, disabledReason: null });
     assert.equal(judgeHealth(working, 'works', NOW), null);
     assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
   });
 
-  test('with one 410 the webhook is disabled, and later failures do not change a disabled webhook', () => {
+  test('that responds with 410 has its webhook disabled at once, and later failures do not change a disabled webhook', () => {
     assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
     assert.equal(judgeHealth(disabled, 'gone', NOW), null);
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);
   });
 
-  test('of several attempts that ended together: a 410 has precedence over a success, and a success over failures', () => {
+  test('of several attempts that ended together counts as gone if one got a 410, otherwise as working if one succeeded', () => {
     assert.equal(toHealthSign(resultOf({ status: 410 })), 'gone');
     assert.equal(toHealthSign(resultOf({ status: 500 })), 'fails');
     assert.equal(toHealthSign(resultOf({ status: 204 })), 'works');
@@ -85,7 +85,7 @@ describe('the health of a receiver', () => {
   });
 });
 
-test('the body of a delivery contains the recorded data byte by byte', () => {
+test('the body of a delivery contains the recorded data byte for byte', () => {
   const event = {
     id: 'evt_1',
     type: 'product.deleted',

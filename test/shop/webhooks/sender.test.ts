@@ -48,7 +48,7 @@ test('a redirect is not followed', async () => {
   await other.close();
 });
 
-test('a receiver that does not respond, or does not end its response, fails at the timeout', async () => {
+test('an attempt fails at the timeout when the receiver does not respond or does not end its response', async () => {
   const timedOut = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
   receiver.respond = () => undefined;
   const { durationMs, ...silent } = await post();
@@ -107,7 +107,7 @@ test('the error of a failed connection describes the failure, without an address
   assert.equal((await post('https://name.invalid/')).status, null);
 });
 
-test('an https URL of a plain HTTP server fails', async () => {
+test('an attempt fails when the URL has https and the server speaks plain HTTP', async () => {
   const { error, status } = await post(receiver.url.replace('http:', 'https:'));
   assert.equal(status, null);
   assert.ok(error);

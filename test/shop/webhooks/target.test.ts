@@ -11,7 +11,7 @@ import { createCheckedLookup, WebhookSender } from '../../../src/shop/webhooks/s
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
 const LOCAL = { address: '127.0.0.1', family: 4 } as const;
 
-/** Counts connections, not requests: not even a TLS handshake may reach the listener. */
+/** Listeners on this machine. They count connections and not requests, because not even a TLS handshake may reach them. */
 const listeners: net.Server[] = [];
 let connections = 0;
 let port = 0;
@@ -104,7 +104,7 @@ const URLS = [
   `https://example.com/${'a'.repeat(2_048)}`,
 ];
 
-test('no form of an address that is not public is accepted, neither as a URL nor when sending', async () => {
+test('a URL that is malformed, or whose host is not public in any spelling, is rejected by the parser and by the sender', async () => {
   const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 2_000 });
   for (const url of [...LITERALS.map((host) => `https://${host}:${port}/hook`), ...URLS]) {
     assert.ok('error' in parseTarget(url, false), `${url} was accepted`);
@@ -115,7 +115,7 @@ test('no form of an address that is not public is accepted, neither as a URL nor
   assert.equal(connections, 0);
 });
 
-test('a name with one address that is not public is rejected, and the error does not reveal the address', async () => {
+test('a host name without an address, or with at least one address that is not public, is rejected with an error that reveals no address', async () => {
   const names: Record<string, ResolvedAddress[]> = {
     'local.example': [LOCAL],
     'mixed.example': [PUBLIC, LOCAL],
@@ -136,7 +136,7 @@ test('a name with one address that is not public is rejected, and the error does
   assert.equal(connections, 0);
 });
 
-test('a name is resolved once per connection, and only the checked addresses are connected to', async () => {
+test('a host name is resolved once for each connection, and the connection uses only the checked addresses', async () => {
   let lookups = 0;
   const rebinding: Resolve = () => Promise.resolve([(lookups += 1) === 1 ? PUBLIC : LOCAL]);
   const lookup = createCheckedLookup(rebinding, false);
