@@ -5,7 +5,8 @@
 import type { BlockHeader, ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import {
-  deleteChainBlocks,
+  deleteChainBlocksAfter,
+  deleteOldChainBlocks,
   findChainCursor,
   insertChainCursor,
   listChainBlocks,
@@ -17,7 +18,7 @@ import { insertReorg } from '../chain-log/queries/chain-events.ts';
 import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { Database } from '../database/port.ts';
+import type { Database, Queryable } from '../database/port.ts';
 import { listFollows, updateFollowsAfterReorg } from '../follows/queries/follows.ts';
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
 import { addMarketplaceTags } from './marketplace-tags.ts';
@@ -40,8 +41,17 @@ export type StepResult = { changed: Set<string>; more: boolean };
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** The hashes of blocks up to this far below the cursor are kept. After a deeper reorganisation the chain is not read any further. */
-export const STORED_BLOCKS = 512;
+/**
+ * The hashes of all blocks of this time before the cursor are kept, and of at least this many blocks. Of older ones one in each interval is
+ * kept, so that the common ancestor of a deeper reorganisation is found, at most an interval too low.
+ */
+const DENSE_MS = 60 * 60_000;
+const DENSE_BLOCKS_MIN = 512;
+const SPARSE_INTERVAL = 1_024;
+/** After a reorganisation of blocks older than this, the chain is not read any further. */
+const SPARSE_MS = 30 * 24 * 60 * 60_000;
+/** Old blocks are deleted when the cursor passes a multiple of this number. */
+const PRUNE_INTERVAL = 256;
 
 /** One step: stores the first cursor, reverts orphaned blocks, or reads further blocks. Throws when the chain cannot be read. */
 export async function followOnce(context: FollowContext): Promise<StepResult> {
@@ -86,7 +96,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
   const chain = reader.chain.id;
   const ancestor = await findCommonAncestor(context, cursor);
   if (!ancestor) {
-    const note = `a reorganisation is deeper than the ${STORED_BLOCKS} stored blocks`;
+    const note = 'a reorganisation is deeper than the stored blocks, which are of the last 30 days';
     await updateChainNote(main, chain, note);
     throw new Error(note);
   }
@@ -97,7 +107,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     const reverted = await revertAfter(tx, chain, ancestor.number, now);
     await insertReorg(tx, chain, { ancestor: ancestor.number, depth, affected: reverted.evidence, at: now });
     await updateFollowsAfterReorg(tx, chain, ancestor.number);
-    await deleteChainBlocks(tx, chain, { after: ancestor.number, before: 0 });
+    await deleteChainBlocksAfter(tx, chain, ancestor.number);
     await updateChainCursor(tx, chain, ancestor, { now, reorg: true });
     return reverted;
   });
@@ -107,13 +117,32 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
   return { changed: toChangedCollections(chain, changes), more: true };
 }
 
+/**
+ * The newest stored block that is part of the chain. All older blocks are part of the chain too, so it is found in growing steps down
+ * from the cursor, and then by halves.
+ */
 async function findCommonAncestor({ main, reader }: FollowContext, cursor: ChainCursor): Promise<BlockHeader | null> {
-  const stored = await listChainBlocks(main, reader.chain.id, { upTo: cursor.number - 1, limit: STORED_BLOCKS });
-  for (const block of stored) {
-    const header = await reader.blocks.header(block.number);
-    if (header?.hash === block.hash) return header;
+  const stored = await listChainBlocks(main, reader.chain.id, { upTo: cursor.number - 1 });
+  const findAt = async (index: number) => {
+    const block = stored[index];
+    const header = block ? await reader.blocks.header(block.number) : null;
+    return header?.hash === block?.hash ? header : null;
+  };
+  let orphaned = -1;
+  let ancestor: BlockHeader | null = null;
+  let at = 0;
+  for (let step = 1; ancestor === null && orphaned < stored.length - 1; step *= 2) {
+    at = Math.min(orphaned + step, stored.length - 1);
+    ancestor = await findAt(at);
+    if (ancestor === null) orphaned = at;
   }
-  return null;
+  while (ancestor !== null && at - orphaned > 1) {
+    const middle = Math.floor((orphaned + at) / 2);
+    const header = await findAt(middle);
+    if (header === null) orphaned = middle;
+    else [ancestor, at] = [header, middle];
+  }
+  return ancestor;
 }
 
 /** Reads blocks one by one. Stops before a block whose parent is not the block read before it. */
@@ -171,11 +200,25 @@ async function commit(
     const relevant = await selectRelevant(tx, chain, withDomains, contracts);
     const applied = await applyEvents(tx, chain, relevant, now);
     await upsertChainBlocks(tx, chain, blocks);
-    await deleteChainBlocks(tx, chain, { after: last.number, before: last.number - STORED_BLOCKS });
+    await pruneBlocks(tx, chain, { from: cursor, to: last });
     await updateChainCursor(tx, chain, last, { now });
     return applied;
   });
   return { changed: changes ? toChangedCollections(chain, changes) : new Set(), more: true };
+}
+
+async function pruneBlocks(
+  tx: Queryable,
+  chain: string,
+  { from, to }: { from: { number: number }; to: BlockHeader },
+): Promise<void> {
+  if (Math.floor(from.number / PRUNE_INTERVAL) === Math.floor(to.number / PRUNE_INTERVAL)) return;
+  await deleteOldChainBlocks(tx, chain, {
+    number: to.number - DENSE_BLOCKS_MIN,
+    denseSince: to.time - DENSE_MS,
+    since: to.time - SPARSE_MS,
+    interval: SPARSE_INTERVAL,
+  });
 }
 
 function isSameCursor(found: ChainCursor | null, expected: ChainCursor): boolean {

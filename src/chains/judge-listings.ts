@@ -31,7 +31,15 @@ import {
 import type { ProjectedPosition } from './queries/projection.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
-export type JudgeContext = { main: Database; indexer: Database; chain: Chain; chains: Chains; clock: Clock };
+export type JudgeContext = {
+  main: Database;
+  indexer: Database;
+  chain: Chain;
+  chains: Chains;
+  clock: Clock;
+  /** The chain is frozen: its log decides about no listing. */
+  isFrozen?: boolean;
+};
 
 /** The most listings whose evidence one statement reads, and the most that one step judges. */
 const BATCH_SIZE = 500;
@@ -44,7 +52,8 @@ export async function judgeNext(context: JudgeContext): Promise<Set<string> | nu
   const { main, indexer, chain } = context;
   const from = await findProjectedPosition(indexer, chain.id);
   const collections = await listJudgedCollections(indexer, chain.id);
-  const moved = toTransitions(await listFollows(main, chain.id), collections, await findLastSeq(main, chain.id));
+  const follows = context.isFrozen === true ? [] : await listFollows(main, chain.id);
+  const moved = toTransitions(follows, collections, await findLastSeq(main, chain.id));
   if (moved.length > 0) return writeStep(context, from, { collections: moved, listings: [] });
   const pending = await listPendingListings(indexer, chain.id, BATCH_SIZE);
   if (pending.length > 0) return writeStep(context, from, { collections: [], listings: pending });

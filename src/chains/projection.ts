@@ -41,6 +41,8 @@ export type ProjectionContext = {
   chains: Chains;
   serviceName: string;
   clock: Clock;
+  /** The chain is frozen: its log decides about no listing. */
+  isFrozen?: boolean;
 };
 
 /** The most log entries written in one transaction. */

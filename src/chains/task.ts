@@ -12,12 +12,15 @@ import { projectAndCover } from './coverage.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 import { followOnce } from './follower.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
+import { createUnreadChainsTask } from './unread-chains.ts';
 
 /** The deadline of a run. A run lasts until its process ends or loses the lease, or until this deadline; then the next run starts. */
 const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
 /** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
+/** The longest pause of the loop of the indexer when nothing is left to do: new listings are hidden until it has judged them. */
+const PROJECTION_POLL_MS_MAX = 1_000;
 /** The longest pause of a loop after several failures in a row. */
 const PAUSE_MS_MAX = 15_000;
 const PAUSE_JITTER = 0.2;
@@ -27,12 +30,13 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-/** A task for each chain that is live. */
+/** A task for each chain that is live, and one for all other chains. */
 export function createChainTasks(context: ChainContext): Task[] {
-  return [...context.chains.keys()].flatMap((chainId) => {
+  const live = [...context.chains.keys()].flatMap((chainId) => {
     const reader = context.followed.readerOf(chainId);
     return reader ? [createChainTask(context, reader)] : [];
   });
+  return [...live, createUnreadChainsTask(context)];
 }
 
 function createChainTask(context: ChainContext, reader: ChainReader): Task {
@@ -52,13 +56,15 @@ function createChainTask(context: ChainContext, reader: ChainReader): Task {
   };
 }
 
-/** Repeats the step until the signal aborts. While there is more to do, steps follow each other without a wait; otherwise every `chainPollMs`. */
+/**
+ * Repeats the step until the signal aborts. While there is more to do, steps follow each other without a wait; otherwise every `chainPollMs`, or
+ * every second for the indexer. */
 async function repeat(
   { log, onChanged, config, random }: ChainContext,
   { chainId: chain, part, signal }: { chainId: string; part: 'chain' | 'indexer'; signal: AbortSignal },
   step: () => Promise<StepResult>,
 ): Promise<void> {
-  const pollMs = config.chainPollMs;
+  const pollMs = part === 'chain' ? config.chainPollMs : Math.min(config.chainPollMs, PROJECTION_POLL_MS_MAX);
   let failures = 0;
   while (!signal.aborted) {
     let waitMs = pollMs;

@@ -61,8 +61,8 @@ export function toTokenId(number: bigint): AssetId {
 /** How a MarketItem or token names an asset on the wire. At most one of `tokenId` and `mint` is not null. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
-/** On Solana `contractAddress` is null, because a mint alone identifies an asset. A bundle has neither `tokenId` nor `mint`. */
-export function toAssetNames(family: ChainFamily, contractAddress: Address, asset: SoldAsset): AssetNames {
+/** On Solana `contractAddress` is null, because a mint alone identifies an asset. */
+export function toAssetNames(family: ChainFamily, contractAddress: Address, asset: AssetId): AssetNames {
   return family === 'evm'
     ? { contractAddress, tokenId: asset, mint: null }
     : { contractAddress: null, tokenId: null, mint: asset };

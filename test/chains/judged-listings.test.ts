@@ -12,12 +12,15 @@ import { readListingWindow } from '../../src/market/listing-window.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';
 import { readToken } from '../../src/market/token.ts';
+import { createUnreadChainsTask } from '../../src/chains/unread-chains.ts';
+import type { ServiceContext } from '../../src/context.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
 import type { SignedOrder } from '../../devnet/orders.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import { toContext } from '../support/service/intake.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../support/chain/mirrored-listing.ts';
 
 forEachEngine('mirrored listings on a followed chain', (engine) => {
@@ -267,6 +270,25 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       [...(await states()), await stateOf(databases.indexer, late)],
       ['active', 'active no-balance', 'filled tx', 'cancelled tx', 'active no-balance'],
     );
+  });
+
+  test('without an endpoint of the chain, a new listing is judged by the stored log; on a frozen chain it is listed as reported', async () => {
+    const opened = await open();
+    const real = await signed(0, 500n);
+    const phantom = await signed(1, 1n, tokenIdOf(real));
+    await opened.settle();
+    await opened.list(real);
+    await opened.list(phantom);
+    const run = async (context: ServiceContext) => {
+      const task = createUnreadChainsTask({ ...context, ...databases });
+      await task.run(new AbortController().signal, () => undefined, { isFull: false });
+    };
+    await run(opened.context);
+    assert.deepEqual([await opened.stateOf(real), await opened.stateOf(phantom)], ['active', 'active no-balance']);
+    await run(toContext(databases.main, { settings: { FROZEN_CHAINS: 'ethereum' } }));
+    assert.deepEqual([await opened.stateOf(real), await opened.stateOf(phantom)], ['active', 'active']);
+    await opened.settle();
+    assert.equal(await opened.stateOf(phantom), 'active no-balance', 'a chain that is read again decides again');
   });
 
   test('a stop between the log and the indexer loses nothing: the next start writes what is missing', async () => {

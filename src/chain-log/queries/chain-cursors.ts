@@ -98,28 +98,37 @@ export async function upsertChainBlocks(tx: Queryable, chain: string, blocks: re
 
 const decodeBlock = rowDecoder('chain_block', { number: safeInteger, hash: hex, time: timestamp });
 
-/** The stored blocks of a chain up to and including block `upTo`, newest first. */
+/** The stored blocks of a chain up to and including block `upTo`, newest first; without `limit`, all of them. */
 export async function listChainBlocks(
   db: Queryable,
   chain: string,
-  options: { upTo: number; limit: number },
+  options: { upTo: number; limit?: number },
 ): Promise<Block[]> {
   const rows = await db.query(
     `select number, hash, time from main.chain_block where chain = $1 and number <= $2 order by number desc limit $3`,
-    [chain, options.upTo, options.limit],
+    [chain, options.upTo, options.limit ?? null],
   );
   return rows.map(decodeBlock);
 }
 
-/** Deletes the stored blocks with a number above `after` or below `before`. */
-export async function deleteChainBlocks(
+/** Deletes the stored blocks after block `number`. */
+export async function deleteChainBlocksAfter(tx: Queryable, chain: string, number: number): Promise<void> {
+  await tx.query(`delete from main.chain_block where chain = $1 and number > $2`, [chain, number]);
+}
+
+/**
+ * Deletes stored blocks below `number` that are older than `denseSince`, except the first one of each `interval` numbers. Blocks older than
+ * `since` are all deleted. Times in milliseconds.
+ */
+export async function deleteOldChainBlocks(
   tx: Queryable,
   chain: string,
-  { after, before }: { after: number; before: number },
+  { number, denseSince, since, interval }: { number: number; denseSince: number; since: number; interval: number },
 ): Promise<void> {
-  await tx.query(`delete from main.chain_block where chain = $1 and (number > $2 or number < $3)`, [
-    chain,
-    after,
-    before,
-  ]);
+  await tx.query(
+    `delete from main.chain_block as stored where chain = $1 and number < $2 and time < $3
+       and (time < $4 or exists (select from main.chain_block as kept where kept.chain = $1
+         and kept.number >= stored.number / $5::bigint * $5::bigint and kept.number < stored.number))`,
+    [chain, number, new Date(denseSince), new Date(since), interval],
+  );
 }

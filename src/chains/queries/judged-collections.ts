@@ -41,6 +41,13 @@ export async function listJudgedCollections(db: Queryable, chain: string): Promi
   });
 }
 
+const decodeChain = rowDecoder('judged_collection', { chain: text });
+
+/** The chains that have judged collections. */
+export async function listJudgedChains(db: Queryable): Promise<string[]> {
+  return (await db.query(`select distinct chain from indexer.judged_collection`)).map((row) => decodeChain(row).chain);
+}
+
 export async function upsertJudgedCollections(
   tx: Queryable,
   chain: string,

@@ -1,7 +1,7 @@
 // The fields that identify an asset in responses. Listings, sales and tokens share them.
 
 import Type from 'typebox';
-import type { Address, SoldAsset } from '../../core/address.ts';
+import type { Address, AssetId } from '../../core/address.ts';
 import { toAssetNames } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
@@ -26,7 +26,7 @@ export const assetIdentity = {
 
 export function toAssetIdentity(
   { chain, contractAddress }: { chain: Chain; contractAddress: Address },
-  asset: SoldAsset,
+  asset: AssetId,
 ) {
   return {
     chain: chain.id,

@@ -1,9 +1,8 @@
 // Completed sales, and the sums of sales by hour and over all time. Indexer database. `price` is the text that was reported,
 // `price_raw` the amount in base units, or null when the text cannot be interpreted.
 
-import type { SoldAsset } from '../../core/address.ts';
+import type { AssetId, SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import type { Decoder } from '../../database/rows.ts';
 import { amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
@@ -14,7 +13,7 @@ export type Sale = {
   source: string;
   collectionId: string;
   chain: string;
-  asset: SoldAsset;
+  asset: AssetId;
   raw: bigint | null;
   seller: string | null;
   buyer: string | null;
@@ -28,17 +27,12 @@ export const BUNDLE = '';
 
 const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
 
-const soldAsset: Decoder<SoldAsset> = {
-  expected: 'token id, mint or empty text',
-  decode: (value) => (value === BUNDLE ? null : assetId.decode(value)),
-};
-
 const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   key: text,
   source: text,
   collectionId: column('collection_id', text),
   chain: text,
-  asset: soldAsset,
+  asset: assetId,
   raw: column('price_raw', nullable(amount)),
   seller: nullable(text),
   buyer: nullable(text),
@@ -47,7 +41,7 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   tx: nullable(text),
 });
 
-/** Sales of a collection, newest first; with `before`, only older ones. Sales whose price cannot be interpreted are included. */
+/** Sales of a collection without its bundles, whose price is not that of a token. Newest first; with `before`, only older ones. Sales whose price cannot be interpreted are included. */
 export async function listSales(
   db: Queryable,
   collectionId: string,
@@ -56,12 +50,12 @@ export async function listSales(
   const { limit, before } = options;
   const rows = before
     ? await db.query(
-        `select ${COLUMNS} from indexer.sale where collection_id = $1 and (sold_at, key) < ($3, $4::uuid)
+        `select ${COLUMNS} from indexer.sale where collection_id = $1 and asset <> '${BUNDLE}' and (sold_at, key) < ($3, $4::uuid)
          order by sold_at desc, key desc limit $2`,
         [collectionId, limit, new Date(before.soldAt), before.key],
       )
     : await db.query(
-        `select ${COLUMNS} from indexer.sale where collection_id = $1 order by sold_at desc, key desc limit $2`,
+        `select ${COLUMNS} from indexer.sale where collection_id = $1 and asset <> '${BUNDLE}' order by sold_at desc, key desc limit $2`,
         [collectionId, limit],
       );
   return rows.map(decodeSale);

@@ -45,8 +45,10 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   token: ({ indexer }) =>
     `select collection_id || ' ' || asset as subject, json_build_object('owner', owner, 'burned', burned)::text as value
      from ${indexer}.token where ${FOLLOWED} and owner_block is not null`,
-  sale: ({ indexer }) =>
-    `select key::text as subject, (to_jsonb(sale) - 'key')::text as value
+  // The id of a mirrored listing is not in the chain log, so only the ids of own orders are compared.
+  sale: ({ main, indexer }) =>
+    `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',
+       (select id from ${main}.book_order where book_order.id = sale.listing_id)))::text as value
      from ${indexer}.sale as sale where ${FOLLOWED} and block_number is not null`,
   // Sales from other sources are not in the chain log, so the replayed sums lack them. They are added here.
   'hour of sales': ({ indexer }) =>

@@ -1,0 +1,116 @@
+// Several tokens sold at one price: one sale that counts once in volume and sales, and has no price for a token. And the id that a sale
+// read from a chain has of the mirrored listing that it filled.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { OrderFulfilled } from '../../src/chain-log/chain-event.ts';
+import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
+import { applyEvents } from '../../src/chains/apply-block.ts';
+import { projectNext } from '../../src/chains/projection.ts';
+import type { Address } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { ZERO_ADDRESS } from '../../src/core/evm.ts';
+import { ITEM_TYPE } from '../../src/core/seaport.ts';
+import type { Database } from '../../src/database/port.ts';
+import { readSales } from '../../src/market/sales.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW, SELLER, emptyTables, ingest, listing, toContext } from '../support/service/intake.ts';
+
+const COLLECTION = `ethereum_${EVM}`;
+const ethereum = createChains().get('ethereum') ?? assert.fail();
+const BUYER = `0x${'b2'.repeat(20)}` as Address;
+const PROTOCOL = `0x${'5e'.repeat(20)}` as Address;
+const hashOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}` as const;
+
+const fill = (blockNumber: number, tokenIds: readonly bigint[], price: bigint): OrderFulfilled => ({
+  kind: 'order-fulfilled',
+  blockNumber,
+  blockTime: NOW + blockNumber * 1_000,
+  tx: `0x${blockNumber.toString(16)}`,
+  logIndex: 0,
+  part: 0,
+  protocol: PROTOCOL,
+  orderHash: hashOf(blockNumber),
+  offerer: SELLER as Address,
+  zone: ZERO_ADDRESS,
+  recipient: BUYER,
+  offer: tokenIds.map((identifier) => ({
+    itemType: ITEM_TYPE.erc721,
+    token: EVM as Address,
+    identifier,
+    amount: 1n,
+  })),
+  consideration: [
+    { itemType: ITEM_TYPE.native, token: ZERO_ADDRESS, identifier: 0n, amount: price, recipient: SELLER as Address },
+  ],
+});
+
+forEachEngine('sales read from a chain', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    await db.query(`truncate main.follow, main.chain_event, indexer.chain_cursor, indexer.judged_collection cascade`);
+    await upsertFollow(db, {
+      collectionId: COLLECTION,
+      chain: 'ethereum',
+      contractAddress: EVM as Address,
+      standard: 'erc721',
+      fromBlock: 0,
+      names: new Map(),
+      createdAt: NOW,
+    });
+    await updateFollowProgress(db, COLLECTION, { readToBlock: 0, joined: true });
+  });
+
+  const apply = async (...fills: OrderFulfilled[]) => {
+    const context = toContext(db);
+    await db.transaction((tx) => applyEvents(tx, 'ethereum', fills, NOW));
+    while (await projectNext({ ...context, chain: ethereum }));
+    return context.market;
+  };
+
+  test('a bundle is no row of /sales and no last sale, and counts once', async () => {
+    const market = await apply(fill(1, [1n], 100n), fill(2, [1n, 2n, 3n], 900n), fill(3, [2n], 50n));
+    const first = await readSales(market, COLLECTION, { before: null, limit: 1 });
+    const rest = await readSales(market, COLLECTION, { before: first.next, limit: 1 });
+    assert.deepEqual(
+      [first, rest].map(({ sales, next }) => [sales.map(({ asset, raw }) => [asset, raw]), next !== null]),
+      [
+        [[['2', 50n]], true],
+        [[['1', 100n]], false],
+      ],
+    );
+    const [total] = await db.query(`select volume_raw::text as volume, sales::int from indexer.sale_total`);
+    assert.deepEqual(total, { volume: '1050', sales: 3 });
+  });
+
+  test('a sale has the id of the listing at its marketplace, else of any listing of its order, whenever the listing arrives', async () => {
+    const idsOf = async () => {
+      const rows = await db.query(`select listing_id from indexer.sale order by block_number`);
+      return rows.map((row) => row['listing_id']);
+    };
+    const listed = (block: number, fields: object) =>
+      listing({ orderHash: hashOf(block), tokenId: `${block}`, ...fields });
+    await ingest(
+      db,
+      listed(1, { id: 'there', source: 'another' }),
+      listed(1, { id: 'here', source: 'opensea' }),
+      listed(2, { id: 'only', source: 'another' }),
+      listed(3, { id: 'of another token', tokenId: '9' }),
+    );
+    const domain = '0x360c6ebe' as const;
+    await apply(
+      { ...fill(1, [1n], 10n), domain },
+      { ...fill(2, [2n], 10n), domain },
+      fill(3, [3n], 10n),
+      fill(4, [4n], 10n),
+    );
+    assert.deepEqual(await idsOf(), ['here', 'only', null, null]);
+    await ingest(db, listed(4, { id: 'late' }));
+    await apply();
+    assert.deepEqual(await idsOf(), ['here', 'only', null, 'late']);
+  });
+});

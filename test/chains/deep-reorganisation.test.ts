@@ -1,0 +1,70 @@
+// Kept blocks: a reorganisation deeper than the blocks of the last minutes is reverted like any other.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  deleteOldChainBlocks,
+  findChainCursor,
+  listChainBlocks,
+  upsertChainBlocks,
+} from '../../src/chain-log/queries/chain-cursors.ts';
+import type { Hex } from '../../src/core/evm.ts';
+import { callOf, mine, readHeight } from '../../devnet/chain.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+
+const DEPTH = 600;
+
+forEachEngine('blocks kept for reorganisations', (engine) => {
+  let world: LocalWorld;
+  before(async () => {
+    world = await startLocalWorld();
+  });
+  after(() => world.chain.stop());
+
+  test('a reorganisation of more than 512 blocks is reverted up to a kept block, and the new blocks are read', async () => {
+    const db = await engine.open();
+    const { settle } = followWorld({ main: db, indexer: db }, world);
+    const [first, second] = world.people;
+    await settle();
+    await follow(db, world);
+    await world.mint(first, 1n);
+    await settle();
+    const kept = await readHeight(world.chain);
+    const { call } = world.chain.rpc;
+    const snapshot = await call('evm_snapshot');
+    await world.act(callOf(first, world.nft, 'transferFrom', [first, second, 1n]));
+    for (let blocks = 0; blocks < DEPTH; blocks += 1) {
+      await mine(world.chain);
+      if (blocks % 200 === 0) await settle();
+    }
+    await settle();
+    const owner = async () => (await db.query(`select owner from indexer.token where asset = '1'`))[0]?.['owner'];
+    assert.equal(await owner(), second);
+    await call('evm_revert', snapshot);
+    // Another miner, so that the new blocks have other hashes.
+    await call('anvil_setCoinbase', second);
+    for (let blocks = 0; blocks < DEPTH + 5; blocks += 1) await mine(world.chain);
+    await settle();
+    assert.equal(await owner(), first);
+    const cursor = await findChainCursor(db, 'ethereum');
+    assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
+  });
+
+  test('all blocks of the dense time are kept, one in each interval of older ones, and none that is too old', async () => {
+    const db = await engine.open();
+    const blocks = Array.from({ length: 100 }, (_, number) => ({
+      number,
+      hash: `0x${number.toString(16)}` as Hex,
+      time: number * 1_000,
+    }));
+    await upsertChainBlocks(db, 'ethereum', blocks);
+    await deleteOldChainBlocks(db, 'ethereum', { number: 95, denseSince: 90_000, since: 35_000, interval: 20 });
+    const stored = await listChainBlocks(db, 'ethereum', { upTo: 100 });
+    assert.deepEqual(
+      stored.map(({ number }) => number),
+      [99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 80, 60, 40],
+    );
+  });
+});
