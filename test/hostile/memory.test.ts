@@ -11,7 +11,7 @@ const BATCH_SIZE = 50;
 const REQUESTS = 20_000;
 
 describe('memory', () => {
-  // Long deadlines, so that no source times out on a busy machine: a degraded response would not be an error.
+  // Long deadlines: if a source timed out on a busy machine, the response would be degraded and would not be a rejection.
   const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
   let sent = 0;
   /** Sends invalid requests, no two alike, and checks that each one is rejected. */

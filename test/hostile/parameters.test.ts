@@ -46,7 +46,7 @@ function onQueries(send: Send): void {
   const assertRejected = async (path: string, query: string, name: string) => {
     const response = await send(`${path}?${query}`);
     assertErrorEnvelope(response, 400, query);
-    assert.match(response.body, new RegExp(`\\b${name}\\b`), 'the message names the parameter');
+    assert.match(response.body, new RegExp(`\\b${name}\\b`), 'the message does not name the parameter');
   };
 
   test('a limit that is not an integer from 1 to 100 is rejected by name on every list', async () => {
@@ -77,7 +77,7 @@ function onQueries(send: Send): void {
     }
   });
 
-  test('a known parameter is found behind thousands of others', async () => {
+  test('an invalid value of a known parameter is rejected behind thousands of other parameters', async () => {
     for (const path of LISTS) await assertRejected(path, `${'a&'.repeat(5_000)}limit=0`, 'limit');
     await assertRejected(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
   });

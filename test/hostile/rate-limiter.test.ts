@@ -18,7 +18,7 @@ const GENERATION = 100_000;
 const LIMITS = { list: 1, single: 1 };
 const clientOf = (index: number) => `${index >> 16}.${(index >> 8) & 255}.${index & 255}.1`;
 
-test('at least a hundred thousand and at most two hundred thousand clients are remembered', () => {
+test('a limiter remembers at least a hundred thousand and at most two hundred thousand clients', () => {
   const limiter = new LocalRateLimiter(LIMITS, () => 0);
   assert.equal(limiter.count('list', 'first'), null);
   for (let index = 0; index < GENERATION; index += 1) limiter.count('list', clientOf(index));
@@ -28,7 +28,7 @@ test('at least a hundred thousand and at most two hundred thousand clients are r
   assert.notEqual(limiter.count('list', clientOf(3 * GENERATION - 1)), null);
 });
 
-test('a longer flood of clients takes no more memory and no more time for each client, and is forgotten after its windows', async () => {
+test('a longer flood of clients takes no more memory, and no more time for each client; the clients are forgotten after their windows', async () => {
   let now = 0;
   const before = heapUsed();
   const limiter = new LocalRateLimiter(LIMITS, () => now);

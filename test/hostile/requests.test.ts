@@ -210,7 +210,7 @@ describe('hostile requests', () => {
     }
   });
 
-  test('the response is a 304 exactly when If-None-Match contains the ETag or is a star; no value of it is an error', async () => {
+  test('the response is a 304 exactly when If-None-Match contains the ETag or is a star; no value of this header is an error', async () => {
     for (const target of ['/v1/collections?limit=2', '/v1', FLOOR]) {
       const { headers, body } = await send(target);
       const etag = headers['etag'] ?? assert.fail();
@@ -266,7 +266,7 @@ describe('hostile requests', () => {
     );
   });
 
-  test('headers that override methods, addresses or formats do not change the response of a path', async () => {
+  test('headers by which other servers change the method, the URL, the host or the format do not change the response of a path', async () => {
     const plain = await send('/v1/collections?limit=2');
     const headers = {
       'x-http-method-override': 'DELETE',

@@ -122,7 +122,7 @@ describe('slow clients', { concurrency: true }, () => {
 describe('the limits of the service', { concurrency: true }, () => {
   const service = useSampleService();
 
-  test('half a request ends with 408 within ten seconds', async () => {
+  test('end half a request with 408 within ten seconds', async () => {
     const { answers, elapsedMs } = await exchange(service.url, 'GET /v1 HTTP/1.1\r\nHost: a\r\n', {
       drip: { bytes: 'X: y\r\n', everyMs: 500 },
       limitMs: 60_000,
@@ -132,7 +132,7 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(elapsedMs >= CLIENT_LIMITS.headersTimeoutMs - 500 && elapsedMs < 10_000 + SLACK_MS, `${elapsedMs} ms`);
   });
 
-  test('are the limits of a server that is created without any', () => {
+  test('apply to a server that is created without limits of its own', () => {
     const server = createNodeServer(listener);
     assert.deepEqual(
       [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],

@@ -26,7 +26,7 @@ describe('request targets', () => {
     }
   });
 
-  test('a target that decodes but names no resource is not found', async () => {
+  test('a target that can be decoded but names no resource is a 404', async () => {
     const ids = '%00 a%00b %0d%0aX-Evil:%201 %F0%9F%90%99 %E2%80%AE %2e%2e%2f%2e%2e%2fetc%2fpasswd %25 . ..'.split(' ');
     const names = '__proto__ constructor toString hasOwnProperty [object%20Object] null undefined'.split(' ');
     for (const id of [...ids, ...names]) {
@@ -38,7 +38,7 @@ describe('request targets', () => {
     }
   });
 
-  test('ids of nine thousand characters are a 404 or 400, targets of more than 16 kB a 431, both at little cost', async () => {
+  test('an id of nine thousand characters is a 404 or 400 at little cost, and a target of more than 16 kB is a 431', async () => {
     for (const letter of ['a', '0', '%41', ':', '%F0%9F%90%99']) {
       const id = letter.repeat(9_000 / letter.length);
       const cpuMs = await measureCpuMs(async () => {
@@ -81,7 +81,7 @@ describe('request targets', () => {
     }
   });
 
-  test('a slash at the end changes nothing', async () => {
+  test('a slash at the end of a path does not change the response', async () => {
     for (const path of ['/v1', '/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`]) {
       const [plain, slashed] = [await send(`${path}?limit=2`), await send(`${path}/?limit=2`)];
       assert.equal(plain.status, 200);
@@ -125,7 +125,7 @@ describe('request targets', () => {
 
 describe('the normalized target', () => {
   const plain = fc.constantFrom('/v1/collections', COLLECTION, `${COLLECTION}/listings`, `${COLLECTION}/sales`, '/v1');
-  /** The same path with some of its characters percent-encoded, in either case of the digits. */
+  /** A path, and a spelling of it in which some characters are percent-encoded, with hexadecimal digits in lower or upper case. */
   const respelt = plain.chain((path) =>
     fc
       .array(fc.constantFrom('as it is', 'lower', 'upper'), { minLength: path.length, maxLength: path.length })

@@ -1,5 +1,5 @@
 // Texts with a special meaning for a database, a browser, a shell or a terminal are ordinary text here, on both engines. A collection
-// with exactly this name is found, any other text is a 404, and no text causes an internal error.
+// with such a text in its slug and its name is found, any other text is a 404, and no text causes an internal error.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -94,7 +94,7 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNothingLogged(market);
   });
 
-  test('a collection with any text as its name is found by exactly that text', async () => {
+  test('a collection with any text in its slug and its name is found by exactly its slug', async () => {
     const collections = TEXTS.map((text) =>
       newCollection({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
     );
@@ -121,7 +121,7 @@ forEachMarket('texts', { prepare }, (market) => {
       }
     }
     const all = await market.walk('/v1/collections?limit=7&sort=recent');
-    assert.equal(new Set(all.map(({ id }) => id)).size, all.length, 'a cursor carries any id');
+    assert.equal(new Set(all.map(({ id }) => id)).size, all.length, 'two pages have the same collection');
     assertNothingLogged(market);
   });
 
