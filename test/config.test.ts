@@ -16,7 +16,7 @@ function mistakesOf(env: Record<string, string>): string {
   } catch (error) {
     assert.ok(error instanceof OperatorError);
     assert.equal(error.exitCode, 2);
-    assert.ok(!error.message.includes('\n'), 'one line');
+    assert.ok(!error.message.includes('\n'), 'the message has more than one line');
     return error.message;
   }
   return '';
@@ -32,7 +32,7 @@ test('without any setting the service uses the loopback address and the embedded
   assert.equal(custodyWallets.size, 0);
 });
 
-test('the table of settings has one row for each key, with a form, a meaning, and a default in that form', () => {
+test('the table of settings has one row for each setting, with a form, a meaning, and a default in that form', () => {
   assert.equal(new Set(SETTINGS.map((row) => row.name)).size, SETTINGS.length);
   for (const row of SETTINGS) {
     assert.match(row.name, /^[A-Z][A-Z_]+(<CHAIN>)?$/);
@@ -41,7 +41,7 @@ test('the table of settings has one row for each key, with a form, a meaning, an
   }
 });
 
-test('RPC_URL_<CHAIN> sets the endpoints of an EVM chain, EXTRA_CHAIN included, and is a mistake for any other chain', () => {
+test('RPC_URL_<CHAIN> sets the endpoints of an EVM chain, which may be the chain of EXTRA_CHAIN, and is a mistake for any other name', () => {
   const extraChain = { EXTRA_CHAIN: 'monad-two:evm:MON:18:143' };
   const { rpcUrls } = readConfig({
     ...extraChain,
@@ -82,14 +82,14 @@ test('all mistakes are reported at once, each with the name of the setting, the 
   }
 });
 
-test('an unknown MERCAT_ name is a mistake, and an unknown name that resembles no setting is ignored', () => {
+test('a variable whose name begins with MERCAT_ is a mistake if it is no setting, and a variable that resembles no setting is ignored', () => {
   const message = mistakesOf({ MERCAT_PORT: '1', MERCAT_: '', PORT: 'x', HOME: '/root', PATH: '' });
   for (const name of ['MERCAT_PORT', 'MERCAT_ ', 'PORT must be'])
     assert.ok(message.includes(name), `${name} in ${message}`);
   assert.equal(mistakesOf({ HOME: '/root', npm_config_x: '1', DATABASE_NAME: 'x', mercat_port: '1' }), '');
 });
 
-test('the value of a secret setting is never in the message', () => {
+test('the value of a secret setting is never in the error message', () => {
   const message = mistakesOf({
     DATABASE_URL: `mysql://root:${PASSWORD}@db.internal/x`,
     INDEXER_DATABASE_URL: PASSWORD,
@@ -99,13 +99,13 @@ test('the value of a secret setting is never in the message', () => {
   for (const part of [PASSWORD, 'db.internal', 'mysql']) assert.ok(!message.includes(part), message);
 });
 
-test('the password of a BASE_URL, which must not contain one, is not in the error message', () => {
+test('a BASE_URL with a password is a mistake, and the password is not in the error message', () => {
   const message = mistakesOf({ BASE_URL: `https://user:${PASSWORD}@example.org` });
   assert.match(message, /BASE_URL/);
   assert.ok(!message.includes(PASSWORD), message);
 });
 
-test('each setting accepts values of its form and no others', () => {
+test('settings accept values of their form and no other values', () => {
   const url = 'postgres://user:pw@host:5432/db?sslmode=require';
   /** Settings with texts that they accept and texts that they reject. */
   const rows: [string, string[], string[]][] = [
@@ -139,7 +139,7 @@ test('trailing slashes of BASE_URL are removed, DATA_DIR is made absolute, TRUST
   assert.deepEqual(readConfig({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }).trustProxy, ['loopback', '10.0.0.0/8']);
 });
 
-test('custody wallets are read with their labels, EVM addresses in lower case and Solana ones as written', () => {
+test('custody wallets are read with their labels, EVM addresses in lower case and Solana addresses as written', () => {
   const evm = toEvmAddress('vault');
   const solana: string = toSolanaAddress('vault');
   const { custodyWallets } = readConfig({
@@ -166,6 +166,6 @@ test('a variable that differs from a setting by one typing mistake is reported w
   assert.equal(
     mistakesOf({ PGDATABASE_URL: 'x', CAS_URL: 'x', HOSTS: 'x', PATH: '/bin' }),
     '',
-    'variables of other programs',
+    'a variable of another program was reported',
   );
 });

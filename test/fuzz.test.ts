@@ -20,10 +20,12 @@ describe('the marketplace interface', () => {
       authenticated: new Set(['cursor']),
       judgedByService: new Set(['cursor', 'address', 'tokenId']),
     });
-    t.diagnostic(`${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs each`);
+    t.diagnostic(
+      `${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs for each kind of request`,
+    );
     const found = report.findings.map(({ operation, kind, message }) => `${operation}, ${kind}: ${message}`);
     assert.deepEqual(found, [], `repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
-    assert.ok(report.accepted > report.requests / 10, 'enough requests name collections and tokens that exist');
+    assert.ok(report.accepted > report.requests / 10, 'too few requests name collections and tokens that exist');
     assert.deepEqual(
       service.logged.filter((line) => /"level":"(warn|error)"/.test(line)),
       [],

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const recipes = readdirSync(path.join(root, 'docs')).filter((name) => /^adding-.*\.md$/.test(name));
 
-/** Text in backticks that is a path: it has a slash, but does not begin with one as URLs do, or it has a file's extension. */
+/** The paths in a text: each stands in backticks and has a slash or a file's extension. Text that begins with a slash is part of a URL. */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');
   return quoted.filter((one) => /^[\w.<>*-]+(\/[\w.<>*-]+)*\/?$/.test(one) && /\/|\.(ts|md|sql|json|mjs)$/.test(one));
@@ -21,7 +21,7 @@ function fixedPart(name: string): string {
   return placeholder < 0 ? name : name.slice(0, name.lastIndexOf('/', placeholder) + 1);
 }
 
-test('there are recipes', () => assert.ok(recipes.includes('adding-a-chain.md')));
+test('the recipes are found', () => assert.ok(recipes.includes('adding-a-chain.md')));
 
 for (const recipe of recipes) {
   test(`every path in docs/${recipe} exists`, () => {

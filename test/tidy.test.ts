@@ -57,7 +57,8 @@ const nowhere = (pattern: RegExp) => onlyIn(pattern, /^$/);
 
 function findUpwardImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (rankOf(file.name) < 0) return [`${file.name} is in no context: add it here and to ARCHITECTURE.md`];
+    if (rankOf(file.name) < 0)
+      return [`${file.name} is in no context: add its context to CONTEXTS and to ARCHITECTURE.md`];
     return importsOf(file)
       .filter((target) => !target.startsWith('..') && rankOf(target) < rankOf(file.name))
       .map((target) => `${file.name} -> ${target}`);
