@@ -1,6 +1,7 @@
 // Measures how much unavailable sources slow down `/v1`, and how soon they are used again. Two real services with the same records
-// receive the same requests alternately. The sources of one service work; the sources of the other refuse connections, fail or hang.
-// Then they recover, and their servers count the requests. All periods, pauses and deadlines have their production values.
+// receive the same requests alternately. The sources of one service work; the sources of the other service refuse connections, fail or
+// hang. Then the failed sources recover, and their servers count the requests. All periods, pauses and deadlines have their production
+// values.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -48,7 +49,7 @@ export async function benchDeadSources(): Promise<void> {
   try {
     const firstRun = affected.counts();
     const healthySince = performance.now();
-    await compareSides('healthy as well', healthy, affected);
+    await compareSides('healthy at both services', healthy, affected);
     sayCounts('  requests of the first run of every task', firstRun, {}, 1);
     sayCounts('  requests a minute', affected.counts(), firstRun, minutesSince(healthySince));
     for (const { name, start } of OUTAGES) {

@@ -58,7 +58,7 @@ async function deliverAll(main: Database, name: string, webhooks: number): Promi
   return ms;
 }
 
-/** Starts a receiver. `all` resolves when it has responded to `count` requests. */
+/** Starts a receiver. `all` resolves when the receiver has responded to `count` requests. */
 async function startCounter(count: number) {
   const { promise: all, resolve } = Promise.withResolvers<void>();
   let left = count;

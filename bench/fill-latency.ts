@@ -56,7 +56,7 @@ export async function benchFillLatency(): Promise<void> {
 
 type Signed = Awaited<ReturnType<Awaited<ReturnType<typeof startLocalWorld>>['sign']>>;
 
-/** Repeats the submission until the follower has read the token. */
+/** Submits an order, repeatedly until the service accepts it, because the follower must first have read the token. Returns its id. */
 async function post(socketPath: string, chain: string, { components, signature }: Signed): Promise<string> {
   const order = { parameters: toWireComponents(components), signature };
   let orderId = '';

@@ -66,7 +66,9 @@ function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, starte
   const events = blocks * (fills + transfers);
   const rate = events / ((performance.now() - startedAt) / 1_000);
   const times = rate / BUSIEST_EVENTS_A_SECOND;
-  say(`${what}: ${events} events, ${rate.toFixed(0)} a second, ${times.toFixed(0)} times the busiest chain`);
+  say(
+    `${what}: ${events} events, ${rate.toFixed(0)} a second, ${times.toFixed(0)} times the assumed rate of the busiest chain`,
+  );
 }
 
 async function withContext(
@@ -95,7 +97,7 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
   while (await project());
 }
 
-/** Sets the chain's cursor to block `number`. With `joined`, the collection counts as read up to it; otherwise it is still to be backfilled. */
+/** Sets the chain's cursor to block `number`. With `joined`, the collection counts as read up to this block. Otherwise it needs a backfill. */
 async function begin(database: Database, number: number, joined: boolean): Promise<void> {
   const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
   await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);

@@ -60,7 +60,9 @@ async function benchPage(serviceUrl: string, page: string, dir: string, limit: n
 export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
   if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} responses without success, ${result.errors} errors under load`);
+    throw new Error(
+      `under load ${result.non2xx} responses had no 2xx status, and ${result.errors} requests got no response`,
+    );
   return result.requests.total / result.duration;
 }
 

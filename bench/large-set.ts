@@ -1,20 +1,20 @@
 // A large, skewed set of rows for benchmarks on PostgreSQL: 20,000 collections, 6 million sales, 3 million listings and 2.8 million tokens at
-// scale 1. The rows are made by SQL from their numbers, so that they are the same in every run. The tables are filled under the schema from
-// before the maintained figures. The migrations that follow compute the figures, as the upgrade of a running service does.
+// scale 1. The rows are made by SQL from their numbers, so that they are the same in every run. The tables are filled in the schema of a
+// version without maintained figures. Later migrations then compute the figures, as in the upgrade of a running service.
 
 import type { Database } from '../src/database/port.ts';
 import { listPendingMigrations, migrate, migrateWithin, SCHEMAS } from '../src/database/migrate.ts';
 import { say, timeMs } from './measure.ts';
 
-/** The newest migration of each schema that knows no figures. */
+/** For each schema, the last migration before the maintained figures. */
 const LAST_WITHOUT_FIGURES = { main: '0012', indexer: '0003' };
 
-/** The size of the largest collection at scale 1, and how sizes fall with the rank: `largest / rank ^ exponent`. */
+/** The number of rows of a collection at scale 1 is `largest / rank ^ exponent`. The largest collection has rank 1. */
 const SALES = { largest: 221_000, exponent: 0.82 };
 const LISTINGS = { largest: 110_000, exponent: 0.82 };
 const TOKENS = { largest: 103_000, exponent: 0.82 };
 const COLLECTIONS = 20_000;
-/** Own orders of each of the largest collections on an EVM chain. */
+/** Those of the `collections` largest collections that are on an EVM chain have up to `orders` own orders each. */
 const OWN_ORDERS = { collections: 200, orders: 250 };
 const CHAINS = ['ethereum', 'ethereum', 'ethereum', 'polygon', 'base', 'solana', 'apechain', 'abstract', 'ink'];
 
@@ -112,7 +112,10 @@ function rowsSql(now: string): string[] {
 
 type DroppedIndex = { definition: string };
 
-/** Drops indexes and primary keys of the large tables, because an index is built faster than it is kept. Returns what makes them again. */
+/**
+ * Drops indexes and primary keys of the large tables, because to build an index afterwards is faster than to update it for every row.
+ * Returns the statements that create them again.
+ */
 async function dropIndexes(database: Database): Promise<DroppedIndex[]> {
   const tables = ['listing', 'sale', 'token', 'sale_hour'];
   const keys = await database.query(

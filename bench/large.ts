@@ -1,5 +1,5 @@
-// Measures reads that no cache can answer on the large set: each sort order of the collection list, and the reads of the largest collection
-// beside those of small ones. `BENCH_SCALE` (default 1) is the share of the large set.
+// Measures reads that no cache can answer on the large set: each sort order of the collection list, and reads of the largest collection
+// beside the same reads of small collections. `BENCH_SCALE` (default 1) is the share of the large set.
 
 import pg from 'pg';
 import { createDatabase } from '../src/database/port.ts';
@@ -73,7 +73,7 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
     if (!response.ok) throw new Error(`${name}: ${response.status} ${body}`);
     // The first read prepares statements and connections.
     if (round > 0) times.push(ms);
-    // Only a response that misses a source has so short a lifetime.
+    // Only a response that lacks the data of a source has so short a lifetime.
     if (response.headers.get('cache-control')?.includes(`s-maxage=${DEGRADED_POLICY.sharedMaxAgeS},`)) degraded += 1;
   }
   const verdict = median(times) <= AIM_MS && degraded === 0 ? 'reached' : 'missed';

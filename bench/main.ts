@@ -38,7 +38,7 @@ const wanted = process.argv.slice(2);
 const names = Object.keys(BENCHMARKS) as (keyof typeof BENCHMARKS)[];
 const unknown = wanted.filter((name) => !names.some((known) => known === name));
 if (unknown.length > 0) {
-  process.stderr.write(`unknown benchmark ${unknown.join(', ')}; there are ${names.join(', ')}\n`);
+  process.stderr.write(`unknown benchmark ${unknown.join(', ')}; the benchmarks are ${names.join(', ')}\n`);
   process.exit(2);
 }
 say(

@@ -1,5 +1,5 @@
-// The servers that the benchmarks start as separate processes. `service` is the real service without rate limits, `working` is that service
-// with its workers, and `bare` is a node:http server that only sends given bytes and headers. Each prints its URL when it listens.
+// The servers that the benchmarks start as separate processes. `service` is the real service without rate limits and workers, `working` is the
+// service with workers, and `bare` is a node:http server that only sends given bytes and headers. Each prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

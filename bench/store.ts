@@ -115,7 +115,7 @@ async function recordStatement(shop: Shop): Promise<{ sql: string; params: reado
   } as const;
   await applyStockChange(recorder, shop.id, { ...change, source: 'inventory', keyId: shop.keyId, now: Date.now() });
   const [statement] = recorded;
-  if (!statement || recorded.length > 1) throw new Error('a change of stock is one statement');
+  if (!statement || recorded.length > 1) throw new Error('a change of stock was not exactly one statement');
   return statement;
 }
 
@@ -141,7 +141,7 @@ async function benchRead(what: string, shop: Shop, page: string, dir: string): P
   }
 }
 
-/** Reported without a ratio, because there is no bare equivalent to compare with. */
+/** Product updates. They are reported without a ratio, because no bare server or statement does the same work. */
 async function benchUpdates(shop: Shop): Promise<void> {
   const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
   const url = `${shop.url}/api/v1/products`;
