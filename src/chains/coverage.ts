@@ -11,10 +11,12 @@ import {
   listChainCovered,
   updateChainCoverage,
 } from '../market/queries/coverage.ts';
+import { lockFigures } from '../market/queries/figures.ts';
+import { refreshFigures } from '../market/ranks.ts';
 import type { ProjectionContext } from './projection.ts';
 import { projectNext } from './projection.ts';
 
-type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain'>;
+type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain' | 'chains' | 'clock'>;
 
 /** The stored time is updated once it is this far behind, so that not every block writes a row. */
 const STEP_MS = 15_000;
@@ -33,7 +35,10 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
 }
 
 /** Returns the collections whose coverage began or ended. */
-async function cover({ main, indexer, chain }: CoverageContext, cursor: ChainCursor): Promise<Set<string>> {
+async function cover(
+  { main, indexer, chain, chains, clock }: CoverageContext,
+  cursor: ChainCursor,
+): Promise<Set<string>> {
   const { time: to, revision } = cursor;
   const stored = await findChainCoverage(indexer, chain.id);
   const isNew = stored.revision !== revision;
@@ -44,17 +49,20 @@ async function cover({ main, indexer, chain }: CoverageContext, cursor: ChainCur
   }
   const joined = (await listFollows(main, chain.id)).filter((follow) => follow.joined);
   const joinedIds = new Set(joined.map((follow) => follow.collectionId));
+  const covered = new Set(await listChainCovered(indexer, chain.id));
   return indexer.transaction(async (tx) => {
-    await updateChainCoverage(tx, chain.id, { to, revision });
-    const covered = new Set(await listChainCovered(tx, chain.id));
     const added = joined.filter((follow) => !covered.has(follow.collectionId));
     const removed = [...covered].filter((id) => !joinedIds.has(id));
+    const changed = new Set([...removed, ...added.map((follow) => follow.collectionId)]);
+    await lockFigures(tx, changed);
+    await updateChainCoverage(tx, chain.id, { to, revision });
     await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
     const collections = added.map(({ collectionId, standard }) => ({
       collectionId,
       hasEditions: standard === 'erc1155',
     }));
     await insertChainCovered(tx, chain.id, { collections, to });
-    return new Set([...removed, ...collections.map((one) => one.collectionId)]);
+    await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
+    return changed;
   });
 }

@@ -47,6 +47,7 @@ create table main.book_asset (
   expires_at timestamp with time zone,
   constraint book_asset_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX book_asset_by_expiry ON main.book_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
 
 create table main.book_order (
   id text collate "C" not null,

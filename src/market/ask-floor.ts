@@ -1,5 +1,5 @@
-// The ask floor of a collection: the cheapest price that a seller asks. It comes from the first of these sources that has a value:
-// an analytics record, the cheapest listing of the own book and the mirror, a stats record, the stored snapshot.
+// The ask floors of collections: the cheapest prices that sellers ask. Reads what `toAskFloorFigure` decides from: the two books, the
+// floors of records, and the stored snapshot. Each of them can fail alone.
 
 import type { Collection } from '../core/collection.ts';
 import {
@@ -7,96 +7,100 @@ import {
   listCheapestAsks,
   listCollectionsWithFillableAsset,
 } from '../orders/queries/fillable-orders.ts';
-import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
 import type { MarketSource } from './market-source.ts';
 import { valueOrNull } from './market-source.ts';
+import type { FloorFacts, ReportedFloor } from './provenance/ask-floor-figure.ts';
+import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import type { Figure } from './provenance/figure.ts';
+import { listAnalyticsFloors } from './queries/analytics.ts';
+import { listCoverage } from './queries/coverage.ts';
 import { listCheapestMirrored } from './queries/listings.ts';
 import { listStatsFloors } from './queries/stats.ts';
-import { listAnalyticsFloors } from './queries/analytics.ts';
 
-/** Two maps from collection id to floor, in base units. A map is null when its source could not be read. */
-export type AskFloors = {
-  /** The floor of the analytics record. For a collection without such a floor, the cheapest listing of both books. */
-  analytics: ReadonlyMap<string, bigint> | null;
-  /** The floor of the stats record. */
-  stats: ReadonlyMap<string, bigint> | null;
-  /** True when the analytics, the stats, the mirror or the lowest asks of the own book could not be read. */
-  degraded: boolean;
+type MirrorFloor = NonNullable<FloorFacts['mirror']>;
+
+/** The lowest prices in the two books, by collection id. Null for a book that could not be read. */
+export type BookFloors = {
+  own: ReadonlyMap<string, bigint> | null;
+  mirror: ReadonlyMap<string, MirrorFloor> | null;
 };
 
-export async function readAskFloors(market: Market, collections: readonly Collection[]): Promise<AskFloors> {
+/** Floors by collection id. Null for a source that could not be read. */
+export type AskFloors = BookFloors & {
+  analytics: ReadonlyMap<string, ReportedFloor> | null;
+  stats: ReadonlyMap<string, ReportedFloor> | null;
+};
+
+/** `degraded`: a source could not be read. */
+export async function readAskFloors(
+  market: Market,
+  collections: readonly Collection[],
+): Promise<AskFloors & { degraded: boolean }> {
   const ids = collections.map((collection) => collection.id);
-  const [analytics, stats] = await Promise.all([
-    readAnalyticsFloors(market, ids),
+  const [books, analytics, stats] = await Promise.all([
+    readBookFloors(market, market.askFloors, ids),
+    market.analytics.read((db) => listAnalyticsFloors(db, ids)),
     market.stats.read((db) => listStatsFloors(db, ids)),
   ]);
-  return {
-    analytics: valueOrNull(analytics)?.floors ?? null,
-    stats: valueOrNull(stats),
-    degraded: !valueOrNull(analytics)?.complete || !stats.ok,
-  };
+  const floors = { ...books, analytics: valueOrNull(analytics), stats: valueOrNull(stats) };
+  return { ...floors, degraded: Object.values(floors).includes(null) };
 }
 
-/** The ask floor of one collection in base units, or null when it is unknown. */
+/** The ask floor of one collection, by the rule of `toAskFloorFigure`. */
 export function toAskFloor(
-  floors: Pick<AskFloors, 'analytics' | 'stats'>,
-  collection: { id: string; snapshotFloorRaw: bigint | null },
-): bigint | null {
-  return floors.analytics?.get(collection.id) ?? floors.stats?.get(collection.id) ?? collection.snapshotFloorRaw;
-}
-
-/** `complete` is false when the lowest asks of the own book could not be read: the floors are then those of the mirror. */
-export type BookFloors = { floors: ReadonlyMap<string, bigint>; complete: boolean };
-
-async function readAnalyticsFloors(market: Market, ids: readonly string[]): Promise<Result<BookFloors>> {
-  const [records, books] = await Promise.all([
-    market.analytics.read((db) => listAnalyticsFloors(db, ids)),
-    readBookFloors(market, market.askFloors, ids),
-  ]);
-  if (!records.ok || !books.ok) return records.ok ? books : records;
-  const { floors, complete } = books.value;
-  return { ok: true, value: { floors: new Map([...floors, ...records.value]), complete } };
+  { own, mirror, analytics, stats }: AskFloors,
+  { id, snapshotFloorRaw }: { id: string; snapshotFloorRaw: bigint | null },
+  now: number,
+): Figure<bigint | null> | null {
+  const facts: FloorFacts = {
+    own: own ? (own.get(id) ?? null) : undefined,
+    mirror: mirror ? (mirror.get(id) ?? { cheapest: null, coverage: [] }) : undefined,
+    analytics: analytics?.get(id) ?? null,
+    stats: stats?.get(id) ?? null,
+    snapshotFloorRaw,
+  };
+  return toAskFloorFigure(facts, now);
 }
 
 /** The largest number of own assets that are read, to leave out their mirrored rows. Mirrored rows of further own assets count. */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
- * The price of the cheapest listing of both books, for each given collection that has a listing. `mirror` is the source through
- * which mirrored rows are read. As in the listing window, a mirrored row does not count when the own book lists its asset. When
- * the own book cannot be read, all mirrored rows count.
+ * The lowest prices in both books. `source` is the source through which mirrored rows are read. As in the listing window, a mirrored
+ * row does not count when the own book lists its asset. When the own book cannot be read, all mirrored rows count.
  */
 export async function readBookFloors(
   market: Market,
-  mirror: MarketSource,
+  source: MarketSource,
   ids: readonly string[],
-): Promise<Result<BookFloors>> {
+): Promise<BookFloors> {
   const now = market.clock();
-  const read = mirror.withinOneDeadline();
+  const read = source.withinOneDeadline();
   const [mirrored, book] = await Promise.all([
-    read((db) => listCheapestMirrored(db, ids, { now })),
+    read((db) => Promise.all([listCheapestMirrored(db, ids, { now }), listCoverage(db, ids, ['listings'])])),
     market.orderBook.read((db) => listCheapestAsks(db, ids, now)),
   ]);
-  if (!mirrored.ok) return mirrored;
-  const floors = new Map(book.ok ? book.value : []);
-  const undercuts = (row: MirroredAsk) => row.raw < (floors.get(row.collectionId) ?? row.raw + 1n);
-  const hidden = await findHidden(
-    market,
-    mirrored.value.filter((row) => floors.has(row.collectionId) && undercuts(row)),
-    now,
-  );
-  const visible = mirrored.value.filter((row) => !hidden.has(row.collectionId));
+  const own = valueOrNull(book);
+  if (!mirrored.ok) return { own, mirror: null };
+  const [rows, coverage] = mirrored.value;
+  // A mirrored row that is not cheaper than the own book's cheapest does not change the floor, whether it counts or not.
+  const undercuts = (row: MirroredAsk) => row.raw < (own?.get(row.collectionId) ?? 0n);
+  const hidden = await findHidden(market, rows.filter(undercuts), now);
+  const cheapest = new Map(rows.map((row) => [row.collectionId, row.raw]));
   if (hidden.size > 0) {
     // In these collections the own book lists the asset of the cheapest mirrored row. Find the cheapest row of another asset.
     const hiddenIds = [...hidden];
-    const own = await market.orderBook.read((db) => listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }));
-    const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(own) ?? [] }));
-    if (!next.ok) return next;
-    visible.push(...next.value);
+    const owned = await market.orderBook.read((db) =>
+      listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }),
+    );
+    const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(owned) ?? [] }));
+    if (!next.ok) return { own, mirror: null };
+    for (const id of hiddenIds) cheapest.delete(id);
+    for (const row of next.value) cheapest.set(row.collectionId, row.raw);
   }
-  for (const row of visible) if (undercuts(row)) floors.set(row.collectionId, row.raw);
-  return { ok: true, value: { floors, complete: book.ok } };
+  const toMirrorFloor = (id: string) => ({ cheapest: cheapest.get(id) ?? null, coverage: coverage.get(id) ?? [] });
+  return { own, mirror: new Map(ids.map((id) => [id, toMirrorFloor(id)])) };
 }
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };

@@ -1,8 +1,8 @@
 // The list of collections: a page of the ranking, with the record and the stats of each collection on it.
 
 import { listCollectionsByIds } from './queries/collections.ts';
-import { listCollectionStats } from './queries/stats.ts';
-import { listCollectionVolumes } from './queries/analytics.ts';
+import { listHoldingFacts } from './queries/stats.ts';
+import { listVolumeFacts } from './queries/analytics.ts';
 import type { Collection } from '../core/collection.ts';
 import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import type { Market } from './market.ts';
@@ -10,6 +10,7 @@ import { requireValue, valueOrNull } from './market-source.ts';
 import type { RankKey } from './queries/ranks.ts';
 import type { RankingQuery } from './ranking.ts';
 import { readRanking } from './ranking.ts';
+import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export type CollectionSummary = {
@@ -44,24 +45,27 @@ async function readSummaries(market: Market, ids: string[]): Promise<Omit<Collec
   const found = requireValue(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
   const byId = new Map(found.map((collection) => [collection.id, collection]));
   const collections = ids.flatMap((id) => byId.get(id) ?? []);
-  const [volumes, stats, floors] = await Promise.all([
-    market.volumes.read((db) => listCollectionVolumes(db, ids)),
-    market.stats.read((db) => listCollectionStats(db, ids)),
+  const [volumes, holdings, floors] = await Promise.all([
+    market.volumes.read((db) => listVolumeFacts(db, ids)),
+    market.stats.read((db) => listHoldingFacts(db, ids)),
     readAskFloors(market, collections),
   ]);
-  const volumeById = new Map(requireValue(volumes, 'upstream_error').map((volume) => [volume.collectionId, volume]));
-  const statsById = valueOrNull(stats);
-  const summaries = collections.map((collection) => ({
-    collection,
-    askFloorRaw: toAskFloor(floors, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }),
-    volumeAllTime: toVolumeAllTime(
-      volumeById.get(collection.id),
-      market.chainOf(collection.chain),
-      collection.snapshot.volumeAllTime,
-    ),
-    supply: statsById?.get(collection.id)?.supply ?? collection.snapshot.supply,
-    // When the stats were read but have no owners, the snapshot's owners are served. When the stats cannot be read, null.
-    owners: statsById ? (statsById.get(collection.id)?.owners ?? collection.snapshot.owners) : null,
-  }));
-  return { summaries, degraded: !stats.ok || floors.degraded };
+  const volumeById = requireValue(volumes, 'upstream_error');
+  const holdingsById = valueOrNull(holdings);
+  const now = market.clock();
+  const summaries = collections.map((collection) => {
+    const { snapshot, tokensComplete } = collection;
+    const chain = market.chainOf(collection.chain);
+    const facts = holdingsById?.get(collection.id) ?? null;
+    const { supply, owners } = toHoldingFigures(facts, { snapshot, tokensComplete, ...NO_LISTED_COUNT }, now);
+    const floor = toAskFloor(floors, { id: collection.id, snapshotFloorRaw: snapshot.floorRaw }, now);
+    return {
+      collection,
+      askFloorRaw: floor?.value ?? null,
+      volumeAllTime: toVolumeAllTime(volumeById.get(collection.id), { chain, snapshot: snapshot.volumeAllTime }, now),
+      supply: supply?.value ?? null,
+      owners: owners?.value ?? null,
+    };
+  });
+  return { summaries, degraded: !holdings.ok || floors.degraded };
 }

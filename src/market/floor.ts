@@ -29,7 +29,8 @@ export async function readFloor(market: Market, id: string): Promise<Floor> {
     readAskFloors(market, [collection]),
     resolveBuyerFloor(market, collection),
   ]);
-  const askFloorRaw = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw });
+  const ask = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }, market.clock());
+  const askFloorRaw = ask?.value ?? null;
   const degraded = asks.degraded || !buyerFloor.ok;
   if (buyerFloor.ok) {
     if (chain.keepsBuyerFloor) market.lastBuyerFloors.note(collection.id, buyerFloor.value);

@@ -3,12 +3,12 @@
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
-import { toAskFloor } from './ask-floor.ts';
+import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import { toVolumeFigure } from './provenance/trade.ts';
 import type { CollectionAsset } from './queries/figures.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
 import type { RankFacts, Ranks } from './queries/ranks.ts';
 import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
-import { toVolumeAllTime } from './volumes.ts';
 
 /** What a refresh needs besides the rows. `now` in milliseconds. */
 export type RefreshContext = { chains: Chains; now: number };
@@ -28,7 +28,10 @@ export async function refreshFigures(
   const facts = await listRankFacts(tx, ids);
   await updateRanks(
     tx,
-    facts.map((one) => ({ collectionId: one.collectionId, ...toRanks(one, chains.get(one.chain) ?? null) })),
+    facts.map((one) => ({
+      collectionId: one.collectionId,
+      ...toRanks(one, { chain: chains.get(one.chain) ?? null, now }),
+    })),
   );
 }
 
@@ -46,24 +49,16 @@ export function refreshDueRanks(
   });
 }
 
-/** `chain` is null when the collection has no configured chain: then its floor has no unit. */
-export function toRanks(facts: RankFacts, chain: Chain | null): Ranks {
-  const { collectionId: id, ownFloorRaw: own, mirrorFloorRaw: mirror } = facts;
-  const listed = own !== null && (mirror === null || own < mirror) ? own : mirror;
-  const live = facts.analyticsFloorRaw ?? listed;
-  const floors = {
-    analytics: new Map(live === null ? [] : [[id, live]]),
-    stats: new Map(facts.statsFloorRaw === null ? [] : [[id, facts.statsFloorRaw]]),
-  };
-  const hasRecord = [facts.volumeAllTime, facts.volumeSevenDay, facts.volumeDay].some((volume) => volume !== null);
-  const volume = {
-    collectionId: id,
-    recorded: facts.volumeAllTime,
-    summedRaw: hasRecord ? null : facts.summedVolumeRaw,
-  };
+/** `chain` is null when the collection has no configured chain: then its floor has no unit. `now` in milliseconds. */
+export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
+  const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
+  const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);
+  const mirror = { cheapest: mirrorFloorRaw, coverage };
+  const floor = chain && toAskFloorFigure({ own: ownFloorRaw, mirror, analytics, stats, snapshotFloorRaw }, now);
+  const ends = [volume, floor].flatMap((figure) => figure?.validUntil ?? []);
   return {
-    volume: toVolumeAllTime(volume, chain, facts.snapshotVolume),
-    floor: chain && toAskFloor(floors, { id, snapshotFloorRaw: facts.snapshotFloorRaw }),
-    validUntil: null,
+    volume: volume?.value ?? null,
+    floor: floor?.value ?? null,
+    validUntil: ends.length === 0 ? null : Math.min(...ends),
   };
 }

@@ -9,7 +9,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
 import { listCollectionsByName } from './queries/collections.ts';
-import { listCollectionVolumes } from './queries/analytics.ts';
+import { listVolumeFacts } from './queries/analytics.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 const NAME_LENGTH_MAX = 500;
@@ -70,11 +70,12 @@ function toNames(chains: Chains, id: string): { id: string; slug: string; addres
 async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];
   const ids = candidates.map((one) => one.id);
-  const volumes = valueOrNull(await market.volumes.read((db) => listCollectionVolumes(db, ids))) ?? [];
+  const volumes = valueOrNull(await market.volumes.read((db) => listVolumeFacts(db, ids)));
+  const now = market.clock();
   const chainOrder = [...market.chains.keys()];
   const volumeOf = (one: Collection): number => {
-    const volume = volumes.find(({ collectionId }) => collectionId === one.id);
-    return toVolumeAllTime(volume, market.chainOf(one.chain), one.snapshot.volumeAllTime) ?? -1;
+    const context = { chain: market.chainOf(one.chain), snapshot: one.snapshot.volumeAllTime };
+    return toVolumeAllTime(volumes?.get(one.id), context, now) ?? -1;
   };
   const rankOf = (one: Collection) => (one.chain === null ? chainOrder.length : chainOrder.indexOf(one.chain));
   return candidates.sort((a, b) => volumeOf(b) - volumeOf(a) || rankOf(a) - rankOf(b))[0];

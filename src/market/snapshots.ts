@@ -5,7 +5,7 @@ import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
 import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
 import type { Figure } from './provenance/figure.ts';
-import { toHoldingFigures } from './provenance/holdings.ts';
+import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { SnapshotFacts } from './queries/snapshots.ts';
 
@@ -27,8 +27,8 @@ export function toStoredSnapshot(
     now,
   );
   const holdings = toHoldingFigures(
-    { ...facts, mirroredAssets: 0, record: stats && { ...stats, listedCount: null } },
-    { snapshot: { supply: null, owners: null }, tokensComplete, ownAssets: null, hasOwnBook: chain?.family === 'evm' },
+    { ...facts, record: stats && { ...stats, listedCount: null } },
+    { snapshot: { supply: null, owners: null }, tokensComplete, ...NO_LISTED_COUNT },
     now,
   );
   const volume = toVolumeFigure(

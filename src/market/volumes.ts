@@ -1,21 +1,17 @@
-// The all-time volume of a collection in native units: from the analytics record, else the sum of its sales, else from the snapshot.
+// The all-time volume of a collection in native units, for the list of collections and for choosing among collections.
 
-import type { CollectionVolume } from './queries/analytics.ts';
-import { toNativeNumber } from '../core/amount.ts';
 import type { Chain } from '../core/chains.ts';
+import type { VolumeFacts } from './provenance/trade.ts';
+import { toVolumeFigure } from './provenance/trade.ts';
 
-/**
- * Null when the volume is unknown. `volume` is undefined when the collection has neither an analytics record nor a sale; `chain` is
- * null when the collection has no configured chain.
- */
+const NO_FACTS: VolumeFacts = { record: null, volumeRaw: 0n, coverage: [] };
+
+/** Null when the volume is unknown. `chain` is null when the collection has no configured chain. */
 export function toVolumeAllTime(
-  volume: CollectionVolume | undefined,
-  chain: Chain | null,
-  snapshot: number | null,
+  facts: VolumeFacts | undefined,
+  { chain, snapshot }: { chain: Chain | null; snapshot: number | null },
+  now: number,
 ): number | null {
-  if (volume?.recorded !== null && volume?.recorded !== undefined) return volume.recorded;
-  if (volume?.summedRaw !== null && volume?.summedRaw !== undefined && chain) {
-    return toNativeNumber(volume.summedRaw, chain.decimals);
-  }
-  return snapshot;
+  const context = { decimals: chain?.decimals ?? null, snapshotVolume: snapshot };
+  return toVolumeFigure(facts ?? NO_FACTS, context, now)?.value ?? null;
 }

@@ -13,6 +13,7 @@ import {
   assertDegraded,
   assertErrorResponse,
   assertFloor,
+  askWithoutIndexer,
   assertWithoutIndexer,
   base,
   ethereum,
@@ -151,7 +152,7 @@ withTwoServers('the indexer is broken', (servers) => {
       supply: 90,
       owners: 42,
       listedCount: 7,
-      floor: '700',
+      floor: '800',
       stale: false,
     };
     const releaseStats = await lockTable(t, url, 'indexer.collection_stats');
@@ -159,11 +160,11 @@ withTwoServers('the indexer is broken', (servers) => {
 
     const releaseAnalytics = await lockTable(t, url, 'indexer.collection_analytics');
     const unknown = { volume: NO_WINDOWS, sales: NO_WINDOWS, owners: null, listedCount: null };
-    const neither = { ...unknown, supply: 100, floor: '640', stale: true };
+    const neither = { ...unknown, supply: 100, floor: '800', stale: true };
     assert.deepEqual(await read(), neither);
 
     await releaseStats();
-    const onlyStats = { ...complete, volume: NO_WINDOWS, sales: NO_WINDOWS, floor: '750' };
+    const onlyStats = { ...complete, volume: NO_WINDOWS, sales: NO_WINDOWS };
     await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not recover');
     assert.deepEqual(await read(), onlyStats);
     // The other sources are unaffected.
@@ -211,14 +212,14 @@ withTwoServers('the indexer is broken', (servers) => {
     await servers.indexer.stop();
     try {
       await service.restart();
-      assertFloor(await service.fresh(`${ethereum.path}/floor`), '880');
-      assertFloor(await service.fresh(`${solana.path}/floor`), '880');
-      assertFloor(await service.fresh(`${base.path}/floor`), null);
+      assertFloor(await service.fresh(`${ethereum.path}/floor`), { ask: askWithoutIndexer(ethereum), buyer: '880' });
+      assertFloor(await service.fresh(`${solana.path}/floor`), { ask: askWithoutIndexer(solana), buyer: '880' });
+      assertFloor(await service.fresh(`${base.path}/floor`), { ask: askWithoutIndexer(base), buyer: null });
       service.advance(29 * MINUTE_MS);
-      assertFloor(await service.fresh(`${ethereum.path}/floor`), '880');
+      assertFloor(await service.fresh(`${ethereum.path}/floor`), { ask: askWithoutIndexer(ethereum), buyer: '880' });
       service.advance(MINUTE_MS);
-      assertFloor(await service.fresh(`${ethereum.path}/floor`), null);
-      assertFloor(await service.fresh(`${solana.path}/floor`), null);
+      assertFloor(await service.fresh(`${ethereum.path}/floor`), { ask: askWithoutIndexer(ethereum), buyer: null });
+      assertFloor(await service.fresh(`${solana.path}/floor`), { ask: askWithoutIndexer(solana), buyer: null });
     } finally {
       await servers.indexer.start();
     }

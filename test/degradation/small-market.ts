@@ -94,11 +94,11 @@ async function assertCompleteCollection(service: TwoDatabaseService, subject: Te
   const [detail, floor, listings, sales] = await readCollection(service, subject);
   const { floor: ask, ...stats } = detail.body.data.stats;
   assert.deepEqual(stats, { volume: VOLUME, sales: SALES, supply: 90, owners: 42, listedCount: 7 });
-  assert.equal(ask.raw, '700');
+  assert.equal(ask.raw, '800');
   assert.equal(detail.body.data.stale, false);
   assert.match(detail.headers.get('cache-control') ?? '', /s-maxage=10\b/);
   const { askFloor, buyerFloor, stale } = floor.body.data;
-  assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['700', '880', false]);
+  assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['800', '880', false]);
   const raws = listings.body.data.map((row: any) => row.price.raw);
   assert.deepEqual(raws, subject === solana ? ['800'] : ['800', '1000']);
   assert.equal(listings.body.meta, undefined);
@@ -151,10 +151,10 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   const { floor: ask, ...stats } = detail.body.data.stats;
   const unknown = { volume: NO_WINDOWS, sales: NO_WINDOWS, owners: null, listedCount: null };
   assert.deepEqual(stats, { ...unknown, supply: SNAPSHOT.supply });
-  assert.equal(ask.raw, SNAPSHOT.floorRaw);
+  assert.equal(ask.raw, askWithoutIndexer(subject));
   assert.equal(detail.body.data.stale, true);
   assert.equal(detail.body.data.contractAddress, subject.address);
-  assertFloor(floor, subject === base ? null : '880');
+  assertFloor(floor, { ask: askWithoutIndexer(subject), buyer: subject === base ? null : '880' });
   assertDegraded(listings);
   assert.deepEqual(listings.body.meta, { stale: true, staleSources: ['indexer-mirror'] });
   const rows = listings.body.data.map((row: any) => [row.tokenId, row.price.raw, row.marketplace]);
@@ -162,13 +162,18 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** Fails unless the floors are those of a collection whose listings cannot be read: the snapshot's floor, and the last buyer floor. */
-export function assertFloor(response: TestResponse, lastBuyerFloor: string | null): void {
+/** The ask floor while the mirror cannot be read: that of the own book, which Solana does not have, or of the snapshot. */
+export function askWithoutIndexer(subject: TestCollection): string {
+  return subject === solana ? SNAPSHOT.floorRaw : '1000';
+}
+
+/** Fails unless the floors are those of a collection whose mirrored listings cannot be read. `buyer`: the last buyer floor. */
+export function assertFloor(response: TestResponse, expected: { ask: string; buyer: string | null }): void {
   assertDegraded(response);
   const { askFloor, buyerFloor, stale, aggregated } = response.body.data;
   assert.deepEqual(
     { ask: askFloor.raw, buyer: buyerFloor?.raw ?? null, stale, aggregated },
-    { ask: SNAPSHOT.floorRaw, buyer: lastBuyerFloor, stale: lastBuyerFloor !== null, aggregated: true },
+    { ...expected, stale: expected.buyer !== null, aggregated: true },
   );
 }
 

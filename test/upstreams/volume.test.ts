@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
-import { findCollectionAnalytics } from '../../src/market/queries/analytics.ts';
+import { findTradeFacts } from '../../src/market/queries/analytics.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';
@@ -49,8 +49,8 @@ forEachEngine('volume', (engine) => {
     await db.transaction((tx) => upsertSales(tx, rows));
   };
   const windows = async (now: number) => {
-    const { summedVolumeRaw: volume, sales } = await findCollectionAnalytics(db, COLLECTION_ID, now);
-    return { volume, sales };
+    const { sums } = await findTradeFacts(db, COLLECTION_ID, now);
+    return { volume: sums.volumeRaw, sales: sums.sales };
   };
   /** The expected windows, computed from single sales. Mints, which have no seller, and free sales are left out. */
   const expected = (inputs: readonly SaleInput[], now: number) => {

@@ -9,6 +9,8 @@ import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref } from '../../http/schema-builders.ts';
 import type { CollectionDetail } from '../collection.ts';
 import { readCollectionDetail } from '../collection.ts';
+import type { Figure } from '../provenance/figure.ts';
+import type { Windows } from '../provenance/trade.ts';
 import { cacheTagOf } from '../resolve-collection.ts';
 import {
   collectionIdentity,
@@ -60,12 +62,24 @@ function toWireDetail(
   prices: PriceContext,
 ): Static<typeof CollectionDetailSchema> {
   const { volume, sales, supply, owners, listedCount } = detail;
-  const floor = toPriceOrNull(detail.askFloorRaw, chain, prices);
+  const floor = toPriceOrNull(detail.floor?.value ?? null, chain, prices);
   return {
     ...toCollectionIdentity(detail.collection),
-    stats: { floor, volume, sales, supply, owners, listedCount },
+    stats: {
+      floor,
+      volume: toWireWindows(volume),
+      sales: toWireWindows(sales),
+      supply: supply?.value ?? null,
+      owners: owners?.value ?? null,
+      listedCount: listedCount?.value ?? null,
+    },
     stale: detail.stale,
   };
+}
+
+function toWireWindows({ allTime, sevenDay, twentyFourHour }: Windows<Figure<number> | null>): Windows<number | null> {
+  const valueOf = (figure: Figure<number> | null) => figure?.value ?? null;
+  return { allTime: valueOf(allTime), sevenDay: valueOf(sevenDay), twentyFourHour: valueOf(twentyFourHour) };
 }
 
 export function registerCollectionRoute(app: FastifyInstance, context: MarketplaceContext): void {

@@ -6,28 +6,31 @@ import { isScanned, toCounted } from './coverage.ts';
 import type { Candidate, Figure } from './figure.ts';
 import { MAX_AGE_MS, chooseFigure, toReported, toSnapshot } from './figure.ts';
 
-/** What the indexer database has about the tokens and listings of a collection. */
+/** What the indexer database has about a collection, apart from its listings. */
 export type HoldingFacts = {
   /** Tokens that are not burned, and how many of them the log of the chain has. */
   tokens: number;
   chainTokens: number;
   holders: number;
-  /** Assets with a listing in the mirror, without the assets that the own order book lists. */
-  mirroredAssets: number;
   record: { at: number; owners: number | null; supply: number | null; listedCount: number | null } | null;
   /** Of the subjects tokens, owners and listings. */
   coverage: readonly Coverage[];
 };
 
-/** What the primary database has. */
+/** Listed assets; each number is null when it could not be read. An asset that both books list counts in the own one. */
+export type ListedAssets = { own: number | null; mirrored: number | null };
+
 export type HoldingContext = {
   snapshot: Pick<CollectionSnapshot, 'supply' | 'owners'>;
   /** True when the imported tokens are all tokens of the collection. */
   tokensComplete: boolean;
-  /** Assets that the own order book lists; null when the book could not be read, or when the collection cannot be in it. */
-  ownAssets: number | null;
+  listed: ListedAssets;
+  /** Whether the own order book can have orders of the collection. */
   hasOwnBook: boolean;
 };
+
+/** For callers that do not use the listed count. */
+export const NO_LISTED_COUNT = { listed: { own: null, mirrored: null }, hasOwnBook: false } as const;
 
 export type HoldingFigures = {
   supply: Figure<number> | null;
@@ -80,12 +83,11 @@ function toTokenCounts(
 }
 
 function toListedCounts(
-  { mirroredAssets, coverage }: HoldingFacts,
-  { ownAssets, hasOwnBook }: HoldingContext,
+  { coverage }: HoldingFacts,
+  { listed: { own, mirrored }, hasOwnBook }: HoldingContext,
   now: number,
 ): Candidate<number>[] {
-  if (hasOwnBook && ownAssets === null) return [];
-  const count = mirroredAssets + (ownAssets ?? 0);
+  if (own === null || mirrored === null) return [];
   const need = {
     subject: 'listings' as const,
     since: null,
@@ -94,8 +96,10 @@ function toListedCounts(
     eachSource: true,
   };
   // Rows that a scan wrote are ended by the scan alone. Once it stops, they are no longer right, whatever was imported beside them.
-  if (isScanned(coverage, 'listings')) return toCounted(coverage, count, need).filter((one) => one.kind === 'scan');
-  const imported = toCounted(coverage, count, need);
-  if (imported.length > 0 || !hasOwnBook) return imported;
-  return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: count, maxAgeMs: null }];
+  const counted = toCounted(coverage, own + mirrored, need);
+  if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
+  if (counted.length > 0) return counted;
+  // No source of the mirror has listings, so that the own book is all there is.
+  if (!hasOwnBook || mirrored > 0) return [];
+  return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }

@@ -1,10 +1,12 @@
-// The analytics of a collection: volume and number of sales, from the newest analytics record, else summed from the sales. Indexer
-// database. Unknown is null, never zero.
+// What is known about the trade of a collection: the newest analytics record, the sums of its sales, and what sources have covered.
+// Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
-import { amount, boolean, column, double, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { Windows } from '../provenance/trade.ts';
+import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { TradeFacts, VolumeFacts, Windows } from '../provenance/trade.ts';
+import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { TRADED } from './sales.ts';
@@ -12,40 +14,29 @@ import { TRADED } from './sales.ts';
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
-/**
- * `recordedVolume` (in native units) comes from the record, `summedVolumeRaw` (in base units) from the sales. At least one of them
- * is null. Both are null when the volume is unknown.
- */
-export type CollectionAnalytics = {
-  recordedVolume: Windows<number | null> | null;
-  summedVolumeRaw: Windows<bigint> | null;
-  sales: Windows<number | null>;
-};
-
 const decodeAnalytics = rowDecoder('collection_analytics', {
+  at: nullable(timestamp),
   volumeAllTime: column('volume_all_time', nullable(double)),
   volumeSevenDay: column('volume_seven_day', nullable(double)),
   volumeDay: column('volume_day', nullable(double)),
   salesAllTime: column('sales_all_time', nullable(safeInteger)),
   salesSevenDay: column('sales_seven_day', nullable(safeInteger)),
   salesDay: column('sales_day', nullable(safeInteger)),
-  sumAll: column('sum_all', nullable(amount)),
+  sumAll: column('sum_all', amount),
   sumWeek: column('sum_week', amount),
   sumDay: column('sum_day', amount),
-  countAll: column('count_all', nullable(safeInteger)),
+  countAll: column('count_all', safeInteger),
   countWeek: column('count_week', safeInteger),
   countDay: column('count_day', safeInteger),
+  coverage: coverageList,
 });
 
-/** The analytics of a collection. The windows that are summed from sales end at `now`, in milliseconds. */
-export async function findCollectionAnalytics(
-  db: Queryable,
-  collectionId: string,
-  now: number,
-): Promise<CollectionAnalytics> {
+/** The facts about the sales of a collection. The windows of the sums end at `now`, in milliseconds. */
+export async function findTradeFacts(db: Queryable, collectionId: string, now: number): Promise<TradeFacts> {
   const [row] = await db.query(
-    `select record.*, total.volume_raw as sum_all, total.sales as count_all,
-       week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day
+    `select record.*, coalesce(total.volume_raw, 0) as sum_all, coalesce(total.sales, 0) as count_all,
+       week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
+       ${coverageSql('$1', ['sales'])} as coverage
      from (values (1)) as one (one)
      left join indexer.collection_analytics as record on record.collection_id = $1
      left join indexer.sale_total as total on total.collection_id = $1
@@ -53,7 +44,7 @@ export async function findCollectionAnalytics(
      cross join lateral (${windowSql('$4', '$5')}) as day`,
     [collectionId, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
   );
-  return toAnalytics(decodeAnalytics(row ?? {}));
+  return toTradeFacts(decodeAnalytics(row ?? {}));
 }
 
 /** The start of a window, and the first full hour in it. */
@@ -71,64 +62,58 @@ function windowSql(start: string, firstHour: string): string {
   ) as parts`;
 }
 
-function toAnalytics(row: ReturnType<typeof decodeAnalytics>): CollectionAnalytics {
-  const { sumAll, sumWeek, sumDay, countAll, countWeek, countDay } = row;
+function toTradeFacts(row: ReturnType<typeof decodeAnalytics>): TradeFacts {
   const volume = { allTime: row.volumeAllTime, sevenDay: row.volumeSevenDay, twentyFourHour: row.volumeDay };
   const sales = { allTime: row.salesAllTime, sevenDay: row.salesSevenDay, twentyFourHour: row.salesDay };
-  // Without a row of totals, no sale was ever stored. That may be because none was imported: volume and sales are unknown, not zero.
-  const hasTotal = sumAll !== null && countAll !== null;
-  const summedVolumeRaw = hasTotal ? { allTime: sumAll, sevenDay: sumWeek, twentyFourHour: sumDay } : null;
-  const counted = hasTotal ? { allTime: countAll, sevenDay: countWeek, twentyFourHour: countDay } : sales;
-  const isRecorded = hasAny(volume);
   return {
-    recordedVolume: isRecorded ? volume : null,
-    summedVolumeRaw: isRecorded ? null : summedVolumeRaw,
-    sales: hasAny(sales) ? sales : counted,
+    record: row.at === null ? null : { at: row.at, volume, sales },
+    sums: {
+      volumeRaw: { allTime: row.sumAll, sevenDay: row.sumWeek, twentyFourHour: row.sumDay },
+      sales: { allTime: row.countAll, sevenDay: row.countWeek, twentyFourHour: row.countDay },
+    },
+    coverage: row.coverage,
   };
 }
 
-function hasAny(windows: Windows<number | null>): boolean {
-  return windows.allTime !== null || windows.sevenDay !== null || windows.twentyFourHour !== null;
-}
-
-/** All-time volume: `recorded` in native units, else `summedRaw` in base units; both null when it is unknown. */
-export type CollectionVolume = { collectionId: string; recorded: number | null; summedRaw: bigint | null };
-
 const decodeVolume = rowDecoder('collection_analytics', {
-  collectionId: column('id', text),
-  recorded: column('volume_all_time', nullable(double)),
-  hasRecord: column('has_record', boolean),
-  summedRaw: column('volume_raw', nullable(amount)),
+  id: text,
+  at: nullable(timestamp),
+  allTime: column('volume_all_time', nullable(double)),
+  sevenDay: column('volume_seven_day', nullable(double)),
+  twentyFourHour: column('volume_day', nullable(double)),
+  volumeRaw: column('volume_raw', amount),
+  coverage: coverageList,
 });
 
 /**
- * All-time volumes of the given collections. Collections with neither a record nor a sale are left out. Each collection is found by an
- * index, also by a planner without statistics.
+ * The facts about the all-time volume of each of the given collections, by id. Each collection is found by an index, also by a planner
+ * without statistics.
  */
-export async function listCollectionVolumes(
+export async function listVolumeFacts(
   db: Queryable,
   collectionIds: readonly string[],
-): Promise<CollectionVolume[]> {
+): Promise<Map<string, VolumeFacts>> {
   const rows = await db.query(
-    `select wanted.id, record.volume_all_time,
-       record.volume_all_time is not null or record.volume_seven_day is not null or record.volume_day is not null
-         as has_record, total.volume_raw
+    `select wanted.id, record.at, record.volume_all_time, record.volume_seven_day, record.volume_day,
+       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('wanted.id', ['sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as record on true
-     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true
-     where record.collection_id is not null or total.collection_id is not null`,
+     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true`,
     [collectionIds],
   );
-  return rows.map(decodeVolume).map(({ collectionId, recorded, hasRecord, summedRaw }) => ({
-    collectionId,
-    recorded,
-    // When a record has a volume only for a shorter window, the sum of sales is not used either: the all-time volume is unknown.
-    summedRaw: hasRecord ? null : summedRaw,
-  }));
+  return new Map(
+    rows.map(decodeVolume).map(({ id, at, volumeRaw, coverage, ...volume }) => {
+      const record = at === null ? null : { at, volume };
+      return [id, { record, volumeRaw, coverage }];
+    }),
+  );
 }
 
-/** The floors of the analytics records that have a floor: base units by collection id. */
-export function listAnalyticsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, bigint>> {
+/** The floors of the analytics records that have a floor, by collection id. */
+export function listAnalyticsFloors(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<Map<string, ReportedFloor>> {
   return listRecordFloors(db, 'collection_analytics', collectionIds);
 }
 

@@ -120,16 +120,23 @@ export async function findCheapestFills(
 
 const decodeCount = rowDecoder('listing', { count: safeInteger });
 
-/** How many distinct assets have an active listing. The assets in `except` are not counted. */
-export async function countListedAssets(
-  db: Queryable,
-  collectionId: string,
-  options: { now: number; except: readonly string[] },
-): Promise<number> {
+/**
+ * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
+ * corrected by the listings and own orders that have expired since the last sweep.
+ */
+export async function countMirroredAssets(db: Queryable, collectionId: string, now: number): Promise<number> {
+  const isListed = `exists (select from indexer.listing
+      where listing.collection_id = asset.collection_id and listing.asset = asset.asset and ${LISTED}
+        and (expires_at is null or expires_at > $2))`;
   const [row] = await db.query(
-    `select count(distinct asset) as count from indexer.listing
-     where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2) and asset <> all($3::text[])`,
-    [collectionId, new Date(options.now), options.except],
+    `select coalesce((select listed_assets from indexer.collection_figures where collection_id = $1), 0)
+       - (select count(*) from indexer.listed_asset as asset
+          where collection_id = $1 and expires_at <= $2 and not own and not ${isListed})
+       + (select count(*) from indexer.own_asset as asset
+          where collection_id = $1 and expires_at <= $2 and exists (
+            select from indexer.listed_asset as listed
+            where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed}) as count`,
+    [collectionId, new Date(now)],
   );
   return decodeCount(row ?? {}).count;
 }

@@ -2,8 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../database/port.ts';
-import { amount, column, rowDecoder, text } from '../../database/rows.ts';
+import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
+import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 
 type RecordTable = 'collection_stats' | 'collection_analytics';
@@ -68,17 +69,18 @@ export function upsertNewest<R extends ObservedRecord>(
 const decodeFloor = rowDecoder('floor of a record', {
   collectionId: column('collection_id', text),
   floorRaw: column('floor_raw', amount),
+  at: timestamp,
 });
 
-/** The floors in the records of the given collections: base units by collection id. Records without a floor are left out. */
+/** The floors in the records of the given collections, by collection id. Records without a floor are left out. */
 export async function listRecordFloors(
   db: Queryable,
   table: RecordTable,
   collectionIds: readonly string[],
-): Promise<Map<string, bigint>> {
+): Promise<Map<string, ReportedFloor>> {
   const rows = await db.query(
-    `select collection_id, floor_raw from indexer.${table} where collection_id = any($1) and floor_raw is not null`,
+    `select collection_id, floor_raw, at from indexer.${table} where collection_id = any($1) and floor_raw is not null`,
     [collectionIds],
   );
-  return new Map(rows.map(decodeFloor).map((row) => [row.collectionId, row.floorRaw]));
+  return new Map(rows.map(decodeFloor).map(({ collectionId, ...floor }) => [collectionId, floor]));
 }

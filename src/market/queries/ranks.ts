@@ -1,12 +1,15 @@
 // The ranking keys of collections: what they are computed from, where they are stored, and the pages of the list that is sorted by them.
 // Indexer database. The keys are computed in market/ranks.ts.
 
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable, Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
 import { amount, boolean, column, double, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
+import { coverageList, coverageSql } from './coverage.ts';
 
 /** What the ranking keys of a collection are computed from. Floors in base units, volumes in native units, times in milliseconds. */
-export type RankFacts = {
+export type RankFacts = VolumeFacts & {
   collectionId: string;
   /** Empty when the collection is on no chain. */
   chain: string;
@@ -14,33 +17,40 @@ export type RankFacts = {
   mirrorFloorRaw: bigint | null;
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
-  analyticsAt: number | null;
-  analyticsFloorRaw: bigint | null;
-  volumeAllTime: number | null;
-  volumeSevenDay: number | null;
-  volumeDay: number | null;
-  statsAt: number | null;
-  statsFloorRaw: bigint | null;
-  /** The sum of the stored sales, in base units; null when no sale was ever stored. */
-  summedVolumeRaw: bigint | null;
+  analytics: (ReportedFloor & Pick<TradeRecord, 'volume'>) | null;
+  stats: ReportedFloor | null;
 };
 
-const decodeFacts: (row: Record<string, unknown>) => RankFacts = rowDecoder('collection_figures', {
+const decodeFigures = rowDecoder('collection_figures', {
   collectionId: column('collection_id', text),
   chain: text,
   ownFloorRaw: column('own_floor_raw', nullable(amount)),
   mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
+  volumeRaw: column('volume_raw', amount),
+  coverage: coverageList,
+});
+const decodeRecords = rowDecoder('collection_figures', {
   analyticsAt: column('analytics_at', nullable(timestamp)),
   analyticsFloorRaw: column('analytics_floor_raw', nullable(amount)),
-  volumeAllTime: column('volume_all_time', nullable(double)),
-  volumeSevenDay: column('volume_seven_day', nullable(double)),
-  volumeDay: column('volume_day', nullable(double)),
+  allTime: column('volume_all_time', nullable(double)),
+  sevenDay: column('volume_seven_day', nullable(double)),
+  twentyFourHour: column('volume_day', nullable(double)),
   statsAt: column('stats_at', nullable(timestamp)),
   statsFloorRaw: column('stats_floor_raw', nullable(amount)),
-  summedVolumeRaw: column('volume_raw', nullable(amount)),
 });
+
+function decodeFacts(row: Row): RankFacts {
+  const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, ...volume } = decodeRecords(row);
+  const analytics = analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume };
+  return {
+    ...decodeFigures(row),
+    record: analytics,
+    analytics,
+    stats: statsAt === null ? null : { at: statsAt, floorRaw: statsFloorRaw },
+  };
+}
 
 /** The facts about those of the collections that have a collection record. */
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
@@ -48,7 +58,8 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
        figures.snapshot_floor_raw, figures.snapshot_volume, analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
-       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, total.volume_raw
+       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, coalesce(total.volume_raw, 0) as volume_raw,
+       ${coverageSql('wanted.id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      cross join lateral (select * from indexer.collection_figures where collection_id = wanted.id and recorded limit 1) as figures
      left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as analytics on true

@@ -1,58 +1,51 @@
-// The stats of a collection: owners, supply and listed count, from the newest stats record. Owners and supply that no record has
-// are the maintained numbers of holders and tokens. Indexer database. Unknown is null, never zero.
+// What is known about the tokens of a collection: the newest stats record, the maintained numbers of tokens and holders, and what sources
+// have covered. Indexer database.
 
-import type { Queryable, Row } from '../../database/port.ts';
-import { column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { Queryable } from '../../database/port.ts';
+import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
+import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { HoldingFacts } from '../provenance/holdings.ts';
+import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 
-/** `listedCount` is null when the stats record has none; the caller then counts the listings. */
-export type CollectionStats = { owners: number | null; supply: number | null; listedCount: number | null };
-
-const decodeRow = rowDecoder('collection_stats', {
+const decodeFacts = rowDecoder('collection_stats', {
+  id: text,
   tokens: safeInteger,
+  chainTokens: column('chain_tokens', safeInteger),
   holders: safeInteger,
+  at: nullable(timestamp),
   owners: nullable(safeInteger),
   supply: nullable(safeInteger),
   listedCount: column('listed_count', nullable(safeInteger)),
+  coverage: coverageList,
 });
 
-function decodeStats(row: Row): CollectionStats {
-  const { tokens, holders, owners, supply, listedCount } = decodeRow(row);
-  return {
-    owners: owners ?? (holders > 0 ? holders : null),
-    supply: supply ?? (tokens > 0 ? tokens : null),
-    listedCount,
-  };
-}
-
-/** The stats of a collection. */
-export async function findCollectionStats(db: Queryable, collectionId: string): Promise<CollectionStats> {
-  const stats = await listCollectionStats(db, [collectionId]);
-  return stats.get(collectionId) ?? { owners: null, supply: null, listedCount: null };
-}
-
-const decodeId = rowDecoder('collection_stats', { id: text });
-
-/** The stats of each of the given collections, by id. */
-export async function listCollectionStats(
+/** The facts about each of the given collections, by id. */
+export async function listHoldingFacts(
   db: Queryable,
   collectionIds: readonly string[],
-): Promise<Map<string, CollectionStats>> {
+): Promise<Map<string, HoldingFacts>> {
   const rows = await db.query(
-    `select wanted.id, coalesce(figures.tokens, 0) as tokens, coalesce(figures.holders, 0) as holders,
-       stats.owners, stats.supply, stats.listed_count
+    `select wanted.id, coalesce(figures.tokens, 0) as tokens, coalesce(figures.chain_tokens, 0) as chain_tokens,
+       coalesce(figures.holders, 0) as holders, stats.at, stats.owners, stats.supply, stats.listed_count,
+       ${coverageSql('wanted.id', ['listings', 'tokens', 'owners'])} as coverage
      from unnest($1::text[]) as wanted (id)
      left join lateral (select * from indexer.collection_figures where collection_id = wanted.id limit 1) as figures on true
      left join lateral (select * from indexer.collection_stats where collection_id = wanted.id limit 1) as stats on true`,
     [collectionIds],
   );
-  return new Map(rows.map((row) => [decodeId(row).id, decodeStats(row)]));
+  return new Map(
+    rows.map(decodeFacts).map(({ id, at, owners, supply, listedCount, ...facts }) => {
+      const record = at === null ? null : { at, owners, supply, listedCount };
+      return [id, { ...facts, record }];
+    }),
+  );
 }
 
-/** The floors of the stats records that have a floor: base units by collection id. */
-export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, bigint>> {
+/** The floors of the stats records that have a floor, by collection id. */
+export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, ReportedFloor>> {
   return listRecordFloors(db, 'collection_stats', collectionIds);
 }
 

@@ -3,7 +3,7 @@
 // of these orders last.
 
 import type { Queryable } from '../../database/port.ts';
-import { column, rowDecoder, text } from '../../database/rows.ts';
+import { column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
 /** An asset whose orders changed. */
@@ -90,6 +90,27 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
      union all select collection_id, null from counted`,
     [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
   );
+}
+
+const decodeCount = rowDecoder('collection_book', { count: safeInteger });
+
+/**
+ * How many assets of a collection the own order book lists. The maintained number is corrected by the orders that have expired or
+ * started since the last sweep.
+ */
+export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<number> {
+  const [row] = await db.query(
+    `select coalesce((select listed_assets from main.collection_book where collection_id = $1), 0)
+       - (select count(*) from main.book_asset where collection_id = $1 and expires_at <= $2)
+       + (select count(distinct asset) from main.book_start as started
+          where collection_id = $1 and starts_at <= $2
+            and not exists (select from main.book_asset as listed
+              where listed.collection_id = $1 and listed.asset = started.asset and (expires_at is null or expires_at > $2))
+            and exists (select from main.book_order
+              where book_order.collection_id = $1 and token_id = started.asset and ${fillableAt('$2')})) as count`,
+    [collectionId, new Date(now)],
+  );
+  return decodeCount(row ?? {}).count;
 }
 
 /** Decodes a row with an asset and its chain. */

@@ -162,6 +162,51 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
+    test('are no longer served when they are older than a day, and windows when they are older than two hours', async () => {
+      const subject = newCollection();
+      const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
+      const at = market.ago(2 * HOUR_MS);
+      await market.load([
+        subject.collection(),
+        subject.sale('1', 500n * 10n ** 18n, { timestamp: market.ago(HOUR_MS) }),
+        subject.stats({ owners: 3, supply: 4, listedCount: 5, at }),
+        subject.analytics({ volume: windows, sales: windows, at }),
+      ]);
+      const current = await statsOf(subject);
+      assert.deepEqual([current.owners, current.supply, current.listedCount], [3, 4, 5]);
+      assert.deepEqual(current.volume, { allTime: 9, sevenDay: 500, twentyFourHour: 500 });
+      assert.deepEqual(current.sales, { allTime: 9, sevenDay: 1, twentyFourHour: 1 });
+      market.advance(22 * HOUR_MS);
+      const old = await statsOf(subject);
+      assert.deepEqual([old.owners, old.supply], [null, null]);
+      assert.deepEqual(
+        [old.volume, old.sales],
+        [
+          { allTime: 500, sevenDay: null, twentyFourHour: null },
+          { allTime: 1, sevenDay: null, twentyFourHour: null },
+        ],
+      );
+    });
+
+    test('with a time in the future are of the time of their import', async () => {
+      const subject = newCollection();
+      await market.load([subject.collection(), subject.stats({ owners: 3, at: market.ago(-365 * 24 * HOUR_MS) })]);
+      assert.equal((await statsOf(subject)).owners, 3);
+      market.advance(24 * HOUR_MS);
+      assert.equal((await statsOf(subject)).owners, null);
+      await market.load([subject.stats({ owners: 4, at: market.ago(0) })]);
+      assert.equal((await statsOf(subject)).owners, 4);
+    });
+
+    test('without a time are confirmed when they are imported again', async () => {
+      const subject = newCollection();
+      await market.load([subject.collection(), subject.stats({ owners: 3 })]);
+      market.advance(23 * HOUR_MS);
+      await market.load([subject.stats({ owners: 3 })]);
+      market.advance(23 * HOUR_MS);
+      assert.equal((await statsOf(subject)).owners, 3);
+    });
+
     test('may be zero', async () => {
       const subject = newCollection();
       const zeros = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
@@ -177,7 +222,7 @@ forEachMarket('collection', {}, (market) => {
     test('are computed from rows in the fields that no record has', async () => {
       const subject = newCollection();
       await market.load([
-        subject.collection(),
+        subject.collection({ tokensComplete: true }),
         subject.token('1', { owner: OWNERS[0] }),
         subject.sale('1', 10n ** 18n),
         subject.stats({ listedCount: 9 }),
@@ -200,7 +245,7 @@ forEachMarket('collection', {}, (market) => {
     test('is not used when the stats can be computed from rows', async () => {
       const subject = newCollection({ snapshot });
       await market.load([
-        subject.collection(),
+        subject.collection({ tokensComplete: true }),
         subject.order('1', 5),
         subject.sale('1', 10n ** 18n),
         subject.token('1', { owner: OWNERS[0] }),

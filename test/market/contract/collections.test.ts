@@ -113,6 +113,7 @@ forEachMarket('collections', { settings }, (market) => {
       await market.load([subject.collection()]);
       assert.deepEqual(await assertEqualToDetail(), ['1', 2, 3, 4]);
       await market.load([
+        subject.collection({ tokensComplete: true }),
         subject.token('1', { owner: `0x${'1'.repeat(40)}` }),
         subject.order('1', 50),
         subject.sale('1', 10n ** 18n),
@@ -122,7 +123,7 @@ forEachMarket('collections', { settings }, (market) => {
         subject.stats({ owners: 9, supply: 8 }),
         subject.analytics({ floorRaw: '6', volume: { allTime: 5 } }),
       ]);
-      assert.deepEqual(await assertEqualToDetail(), ['6', 5, 8, 9]);
+      assert.deepEqual(await assertEqualToDetail(), ['50', 5, 8, 9]);
     });
 
     test('has null for an image or banner URL that could run code', async () => {

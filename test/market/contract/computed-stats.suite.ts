@@ -22,12 +22,42 @@ export function describeComputedStats(market: TestMarket): void {
   const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
   describe('stats without a record', () => {
-    test('count tokens and distinct owners', async () => {
+    test('count tokens and distinct owners when the record says that the tokens are complete', async () => {
       const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
-      await market.load([subject.collection(), ...tokens]);
+      await market.load([subject.collection({ tokensComplete: true }), ...tokens]);
       const { supply, owners } = await statsOf(subject);
       assert.deepEqual([supply, owners], [9, 3]);
+      await market.load([subject.collection({ tokensComplete: false })]);
+      const unknown = await statsOf(subject);
+      assert.deepEqual([unknown.supply, unknown.owners], [null, null]);
+    });
+
+    test('do not count the tokens that happen to be known: the supply and owners of the snapshot stay', async () => {
+      const subject = newCollection({ snapshot: { supply: 10_000, owners: 5_000 } });
+      await market.load([subject.collection(), subject.token('1', { owner: OWNERS[0] })]);
+      const { supply, owners } = await statsOf(subject);
+      assert.deepEqual([supply, owners], [10_000, 5_000]);
+    });
+
+    test('have no listed count for a collection on no chain, and on Solana while no source has its listings', async () => {
+      const subject = newCollection({ chain: 'solana' });
+      await market.load([subject.collection(), { kind: 'collection', slug: 'nowhere', name: 'Nowhere' }]);
+      assert.equal((await statsOf(subject)).listedCount, null);
+      assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
+    });
+
+    test('have no window of an import that is two hours old, and keep its sums of all time', async () => {
+      const subject = newCollection();
+      const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
+      await market.load([subject.collection(), sale]);
+      market.advance(2 * HOUR_MS - MINUTE_MS);
+      assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
+      market.advance(MINUTE_MS);
+      assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: null, twentyFourHour: null });
+      await market.load([sale]);
+      market.advance(MINUTE_MS);
+      assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
     test('count each asset once that has an active, unexpired listing above zero in either book', async () => {

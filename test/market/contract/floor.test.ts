@@ -80,7 +80,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   describe('the ask floor', () => {
-    test('falls back from the analytics record to the order books to the stats record to the snapshot', async () => {
+    test('falls back from the order books to the analytics record to the stats record to the snapshot', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
@@ -98,14 +98,30 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(await ask(), '44');
       await market.load([subject.stats({ floorRaw: '33' })]);
       assert.equal(await ask(), '33');
-      await market.load([subject.listing('1', 22, { expiresAt: market.ago(-HOUR_MS) })]);
+      await market.load([subject.analytics({ floorRaw: '22', at: market.ago(SECOND_MS) })]);
       assert.equal(await ask(), '22');
-      await market.load([subject.analytics({ floorRaw: '11' })]);
-      assert.equal(await ask(), '11');
-      await market.load([subject.analytics({ volume: { allTime: 1 }, at: market.ago(-SECOND_MS) })]);
-      assert.equal(await ask(), '22', 'an analytics record without a floor is skipped');
-      market.advance(HOUR_MS);
-      assert.equal(await ask(), '33', 'the listing has expired');
+      await market.load([subject.analytics({ volume: { allTime: 1 } })]);
+      assert.equal(await ask(), '33', 'an analytics record without a floor is skipped');
+      await market.load([subject.analytics({ floorRaw: '7' }), subject.order('1', 55)]);
+      assert.equal(await ask(), '55', 'a record does not replace the books');
+      await market.load([subject.order('1', 55, { status: 'filled' })]);
+      assert.equal(await ask(), '7');
+      market.advance(30 * MINUTE_MS);
+      assert.equal(await ask(), '44', 'floors of records are used for 30 minutes');
+    });
+
+    test('is null when the books are known to be empty, whatever records and the snapshot have', async () => {
+      const subject = newCollection({ snapshot: { floorRaw: '44' } });
+      await market.load([
+        subject.collection(),
+        subject.listing('1', 5, { expiresAt: market.ago(-MINUTE_MS) }),
+        subject.stats({ floorRaw: '33' }),
+        subject.analytics({ floorRaw: '22' }),
+      ]);
+      assert.equal((await rawsOf(subject))[0], '5');
+      market.advance(MINUTE_MS);
+      assert.deepEqual(await rawsOf(subject), [null, null]);
+      assert.equal((await market.ok(subject.path)).data.stats.floor, null);
     });
 
     test('is the cheapest row of the merged books, where an own row replaces the external row of its asset even at a higher price', async () => {
@@ -228,7 +244,7 @@ forEachMarket('floor', { settings }, (market) => {
       ]);
       assert.deepEqual(await rawsOf(subject), ['100', '100']);
       market.advance(MINUTE_MS);
-      assert.deepEqual(await rawsOf(subject), ['3', null], 'the floor of the snapshot is an ask floor only');
+      assert.deepEqual(await rawsOf(subject), [null, null], 'the book is known to be empty');
     });
   });
 

@@ -65,14 +65,13 @@ describe('a figure is chosen', () => {
 const NO_SNAPSHOT: HoldingContext = {
   snapshot: { supply: null, owners: null },
   tokensComplete: false,
-  ownAssets: 2,
+  listed: { own: 2, mirrored: 5 },
   hasOwnBook: true,
 };
 const HOLDINGS: HoldingFacts = {
   tokens: 9,
   chainTokens: 8,
   holders: 3,
-  mirroredAssets: 5,
   record: null,
   coverage: [],
 };
@@ -135,13 +134,16 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is of the own book alone when no other source has listings, and unknown when the book cannot be read or does not exist', () => {
-    assert.equal(counted({ mirroredAssets: 0 }), 2);
-    assert.equal(counted({ mirroredAssets: 0 }, { ownAssets: null }), null);
-    assert.equal(counted({ mirroredAssets: 0 }, { ownAssets: null, hasOwnBook: false }), null);
+  test('is of the own book alone while the mirror has no listing, and unknown when no source has read the listings of the mirror', () => {
+    assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
+    assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
+    assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
+  });
+
+  test('is unknown when a book cannot be read', () => {
     const coverage = [covered('scan', 'listings')];
-    assert.equal(counted({ coverage }, { ownAssets: null, hasOwnBook: false }), 5);
-    assert.equal(counted({ coverage }, { ownAssets: null }), null);
+    assert.equal(counted({ coverage }, { listed: { own: null, mirrored: 5 } }), null);
+    assert.equal(counted({ coverage }, { listed: { own: 2, mirrored: null } }), null);
   });
 });
 
