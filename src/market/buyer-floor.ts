@@ -2,24 +2,57 @@
 
 import { shareOf } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
-import { findCheapestOwnFills } from '../orders/queries/fillable-orders.ts';
+import { findCheapestOwnFills, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import type { Result } from '../resilience/source.ts';
 import type { Market } from './market.ts';
-import { findCheapestFills } from './queries/listings.ts';
+import type { CheapFill } from './queries/listings.ts';
+import { listCheapestFills } from './queries/listings.ts';
+
+/** The rows of one read of the mirror. */
+const CHUNK_SIZE = 20;
+/** The largest number of reads. It is reached when the own book lists the assets of that many rows, and the copy in the indexer lacks them. */
+const CHUNKS_MAX = 10;
 
 /** Reads the buyer floor, null when there is no listing. The result is a failure when the own book or the mirror cannot be read. */
 export async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Result<bigint | null>> {
   const now = market.clock();
   const [mirror, book] = await Promise.all([
-    market.buyerFloor.read((db) => findCheapestFills(db, collection.id, { now, ownSource: market.serviceName })),
+    readMirroredFills(market, collection.id, now),
     market.orderBook.read((db) => findCheapestOwnFills(db, collection.id, now)),
   ]);
   if (!mirror.ok) return mirror;
   if (!book.ok) return book;
-  const ownTotals = [book.value.ask, mirror.value.ownAsk].map((ask) =>
-    ask === null ? null : toOwnBuyerTotal(market, collection, ask),
-  );
-  return { ok: true, value: cheapestOf([mirror.value.total, book.value.total, ...ownTotals]) };
+  const mirrored = mirror.value.map(({ raw, isAsk }) => (isAsk ? toOwnBuyerTotal(market, collection, raw) : raw));
+  const { ask, total } = book.value;
+  const own = ask === null ? null : toOwnBuyerTotal(market, collection, ask);
+  return { ok: true, value: cheapestOf([...mirrored, total, own]) };
+}
+
+/**
+ * The cheapest mirrored rows of both kinds, without those of assets that the own order book lists: in their place the row of the order
+ * book is listed, even when it is dearer. The copy in the indexer may be out of date, so the order book is asked as well.
+ */
+async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {
+  const read = market.buyerFloor.withinOneDeadline();
+  const readBook = market.orderBook.withinOneDeadline();
+  const except: string[] = [];
+  for (let chunks = 0; ; chunks += 1) {
+    const options = { now, ownSource: market.serviceName, except, limit: CHUNK_SIZE };
+    const rows = await read((db) => listCheapestFills(db, collectionId, options));
+    if (!rows.ok || rows.value.length === 0) return rows;
+    const assets = [...new Set(rows.value.map((row) => row.asset))];
+    const own = await readBook((db) => listFillableAssetsAmong(db, collectionId, assets, now));
+    if (!own.ok) return own;
+    const hidden = new Set<string>(own.value);
+    const visible = rows.value.filter((row) => !hidden.has(row.asset));
+    const isComplete = [false, true].every(
+      (isAsk) =>
+        visible.some((row) => row.isAsk === isAsk) ||
+        rows.value.filter((row) => row.isAsk === isAsk).length < CHUNK_SIZE,
+    );
+    if (isComplete || chunks + 1 === CHUNKS_MAX) return { ok: true, value: visible };
+    except.push(...hidden);
+  }
 }
 
 /** Adds the platform fee and the royalty to an own ask, each rounded up. The lowest ask has the lowest total. */

@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { ServiceContext } from '../../src/context.ts';
+import { resolveBuyerFloor } from '../../src/market/buyer-floor.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
+import { resolveCollection } from '../../src/market/resolve-collection.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { cancelOrder } from '../../src/orders/cancel.ts';
 import { evaluateCollectionOrders } from '../../src/orders/evaluate.ts';
@@ -203,6 +205,27 @@ forEachEngine('the own order book and its copy', (engine) => {
     await copyCatalog(contextOn('two'), ALL);
     assert.equal((await figuresOf(indexer))?.['own'], 1);
     await assertExact(indexer);
+  });
+
+  test('the buyer floor is not of a mirrored row that an own order replaces, also while the copy is out of date', async () => {
+    const assets = Array.from({ length: 45 }, (_, n) => String(n + 1));
+    await load(
+      contextOn('two'),
+      collection({ royaltyBps: 0 }),
+      ...assets.map((tokenId) => listing({ id: tokenId, tokenId, priceRaw: tokenId })),
+      listing({ id: 'other', tokenId: '99', priceRaw: '8000' }),
+    );
+    const unreachable: Database = {
+      ...indexer,
+      within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),
+    };
+    const orders = assets.map((tokenId) => order({ tokenId, priceRaw: '10000' }));
+    await load(contextOn('two', { indexer: unreachable }), ...orders);
+    const { market } = contextOn('two');
+    const subject = await resolveCollection(market, COLLECTION);
+    assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
+    await copyCatalog(contextOn('two'), ALL);
+    assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
   });
 
   async function writeAtRandom(context: ServiceContext, random: Random): Promise<void> {

@@ -4,7 +4,17 @@
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import { LISTED } from './figures.ts';
-import { amount, assetId, column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import {
+  amount,
+  assetId,
+  boolean,
+  column,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 
 /** An active mirrored listing. `raw` is the price that its marketplace states, in base units. Times in milliseconds. */
 export type MirroredListing = {
@@ -83,39 +93,40 @@ export async function listCheapestMirrored(
   return rows.map(decodeAsk);
 }
 
-/** `total`: the lowest price with all fees included. `ownAsk`: the lowest price of an own listing, without fees. Base units. */
-export type CheapestFills = { total: bigint | null; ownAsk: bigint | null };
+/**
+ * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees, or, when `isAsk`, the price of an own listing to
+ * which fees are added.
+ */
+export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
 
-const decodeFills = rowDecoder('cheapest fills', {
-  total: nullable(amount),
-  ownAsk: column('own_ask', nullable(amount)),
-});
+const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, isAsk: column('is_ask', boolean) });
 
 /**
- * Finds the cheapest active listings for a buyer. The total of a listing is its buyer total, or its price when it has none. An own
- * listing without a buyer total is an ask, to which fees are added. `ownAsk` is null unless it is below `total`.
+ * The cheapest listings for a buyer: at most `limit` with a total, and at most `limit` own listings without one, each cheapest first. The
+ * total of a listing of another marketplace is its buyer total, or its price when it has none. Listings of assets that the own order
+ * book lists, as far as the indexer knows, and of the assets in `except` are left out.
  */
-export async function findCheapestFills(
+export async function listCheapestFills(
   db: Queryable,
   collectionId: string,
-  { now, ownSource }: { now: number; ownSource: string },
-): Promise<CheapestFills> {
-  const [row] = await db.query(
-    `with stated as (
-       select coalesce(buyer_total_raw, price_raw) as total from indexer.listing
-       where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
-         and (buyer_total_raw is not null or source <> $3)
-       order by coalesce(buyer_total_raw, price_raw) limit 1
-     )
-     select (select total from stated) as total, (
-       select price_raw from indexer.listing
-       where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
-         and buyer_total_raw is null and source = $3 and price_raw < coalesce((select total from stated), 'Infinity')
-       order by price_raw limit 1
-     ) as own_ask`,
-    [collectionId, new Date(now), ownSource],
+  { now, ownSource, except, limit }: { now: number; ownSource: string; except: readonly string[]; limit: number },
+): Promise<CheapFill[]> {
+  const visible = `collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2) and asset <> all($4::text[])
+    and not exists (
+      select from indexer.own_asset as own where own.collection_id = listing.collection_id and own.asset = listing.asset
+        and (own.expires_at is null or own.expires_at > $2))`;
+  const rows = await db.query(
+    `(select asset, coalesce(buyer_total_raw, price_raw) as raw, false as is_ask from indexer.listing
+      where ${visible} and (buyer_total_raw is not null or source <> $3)
+      order by coalesce(buyer_total_raw, price_raw) limit $5)
+     union all
+     (select asset, price_raw, true from indexer.listing
+      where ${visible} and buyer_total_raw is null and source = $3
+      order by price_raw limit $5)
+     order by is_ask, raw`,
+    [collectionId, new Date(now), ownSource, except, limit],
   );
-  return decodeFills(row ?? {});
+  return rows.map(decodeFill);
 }
 
 const decodeCount = rowDecoder('listing', { count: safeInteger });

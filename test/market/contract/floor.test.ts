@@ -231,6 +231,19 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
+    test('is not of a mirrored row that an own row replaces, until the own row has expired', async () => {
+      const subject = newCollection({ royaltyBps: 0 });
+      await market.load([
+        subject.collection(),
+        subject.listing('1', 1_000),
+        subject.order('1', 5_000, { expiresAt: market.ago(-MINUTE_MS) }),
+        subject.listing('2', 4_000, { buyerTotalRaw: '4400' }),
+      ]);
+      assert.deepEqual(await rawsOf(subject), ['4000', '4400']);
+      market.advance(MINUTE_MS);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1000']);
+    });
+
     test('ignores rows that have ended, have expired or have a price of zero', async () => {
       const subject = newCollection();
       await market.load([
