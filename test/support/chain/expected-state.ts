@@ -141,7 +141,7 @@ async function readFillable({ chain, collections }: World, accepted: readonly Li
   });
   const reads = offers.flatMap(({ token, contract, offerer, operator }): Read[] => {
     const single = token.standard === 'erc721';
-    // An ERC-1155 token has no approval of its own. A third read all the same, so that each order has three.
+    // An ERC-1155 token has no approval of its own. This read takes the place of that approval, so that each order has three reads.
     const placeholder: Read = { contract, name: 'supportsInterface', args: ['0xffffffff'] };
     return [
       single

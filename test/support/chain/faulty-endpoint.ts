@@ -42,13 +42,16 @@ export type RpcFault = (typeof RPC_FAULTS)[number];
 
 export type FaultyOptions = {
   seed?: number;
-  /** The probability, from 0 to 1, that a fault is drawn for an HTTP request. A fault that cannot apply to it has no effect. */
+  /** The probability, from 0 to 1, that a fault is drawn for an HTTP request. A fault that cannot apply to the request has no effect. */
   faultShare?: number;
   faults?: readonly RpcFault[];
   /** The `Retry-After` of the fault `limited`, in seconds. */
   retryAfterS?: number;
-  /** The options from here on apply to every response. */
+  // Unlike faults, the options below apply to every response.
+
+  /** The most blocks in one request for logs. */
   rangeMax?: number;
+  /** The error message for a request for more than `rangeMax` blocks. */
   rangeWording?: string;
   batchMax?: number;
   lag?: number;

@@ -1,4 +1,4 @@
-// A collection on a local chain, three accounts, and a follower of the chain without its task: `settle` runs the follower's steps.
+// A collection on a local chain, three accounts, and a follower of the chain. No task runs the follower: a test runs it with `settle`.
 
 import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';

@@ -8,7 +8,7 @@ import { Market } from '../../../src/market/market.ts';
 import { runImport, toContext, toNdjson } from '../service/intake.ts';
 import type { LocalWorld } from './followed-collection.ts';
 
-/** The record that a marketplace's mapper makes of a signed order. `fields` replace its fields. */
+/** The record that a marketplace's mapper makes of a signed order. `fields` replaces fields of the record. */
 export function toListingRecord(world: LocalWorld, { components, hash }: SignedOrder, fields: object = {}): object {
   const [item] = components.offer;
   if (!item) throw new Error('the order offers nothing');

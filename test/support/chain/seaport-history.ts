@@ -24,7 +24,7 @@ export type SeaportHistory = {
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
   sold: SignedOrder;
   cancelled: SignedOrder;
-  /** The first and the last block of the history. The contracts are deployed before the first one. */
+  /** The first and the last block of the history. The contracts are deployed before block `from`. */
   from: number;
   to: number;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export type TestEngine = {
   settings(): Promise<Record<string, string>>;
 };
 
-/** No test uses the internet. */
+/** Settings without which a service would read prices from the internet. */
 const OFFLINE = { PRICE_SOURCES: 'none' };
 
 /** Declares `suite` once for each engine. */

@@ -53,7 +53,7 @@ export async function ended({ child, hasEnded }: Program): Promise<number | null
   return child.exitCode;
 }
 
-/** Starts a writer and waits until it has acknowledged `count` writes. It keeps writing until it is killed or its database stops. */
+/** Starts a writer and waits until it has acknowledged `count` writes. The writer goes on until it is killed or its database stops. */
 export async function startWriter(dir: string, ackFile: string, count: number): Promise<Program> {
   const before = readAcks(ackFile).length;
   const writer = startProgram('./embedded-writer.ts', [dir, ackFile]);

@@ -12,7 +12,7 @@ import { onCleanUp } from './cleanup.ts';
 
 let databases = 0;
 
-/** A new, empty database on the server; returns its URL. */
+/** Creates a new, empty database on the server. Returns the URL of the database. */
 export async function createTestDatabase(serverUrl: string): Promise<string> {
   databases += 1;
   const name = `mercat_test_${process.pid}_${databases}`;
@@ -44,7 +44,7 @@ export function canStartPostgres(): boolean {
 }
 
 /**
- * A PostgreSQL server. One that this process started can be stopped, killed, frozen and restarted. For the server that
+ * A PostgreSQL server. A server that this process started can be stopped, killed, frozen and restarted. For the server that
  * TEST_DATABASE_URL names, `stop`, `kill`, `start` and `discard` do nothing, and `freeze` and `thaw` throw.
  */
 export type PostgresServer = {
@@ -55,7 +55,7 @@ export type PostgresServer = {
   /** Ends the server without a shutdown, as a crash does. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Suspends all of its processes: open connections stay open, and new ones are accepted by the kernel and get no response. */
+  /** Suspends all processes of the server. Open connections stay open. The kernel accepts new connections, but they get no response. */
   freeze(): void;
   thaw(): void;
   /** Stops the server, whatever its state, and deletes its data. */
@@ -198,7 +198,7 @@ function findPostgresPrograms(): string | null {
   );
 }
 
-/** PostgreSQL refuses to run as root: then the ids of the user `postgres`. null when the tests do not run as root. */
+/** The ids of the user `postgres` if the tests run as root, because PostgreSQL refuses to run as root. Otherwise null. */
 function serverOwner(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);

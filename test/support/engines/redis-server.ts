@@ -15,7 +15,7 @@ export type RedisServer = {
   start(): Promise<void>;
   /** Ends the server. Its data is lost. */
   stop(): Promise<void>;
-  /** Suspends its process: open connections stay open, and new ones are accepted by the kernel and get no response. */
+  /** Suspends the server's process. Open connections stay open. The kernel accepts new connections, but they get no response. */
   freeze(): void;
   thaw(): void;
   /** Sends one command over a new connection. */
@@ -27,8 +27,8 @@ export type RedisServer = {
 const START_LIMIT_MS = 60_000;
 
 /**
- * Declares `suite` with one server, or a skipped test where Redis is not installed. `redis` has its members only once the suite's
- * hooks and tests run.
+ * Declares `suite` with one server, or a skipped test where Redis is not installed. The members of `redis` can be used in the hooks and
+ * tests of the suite, but not while the suite is declared.
  */
 export function withRedis(name: string, suite: (redis: RedisServer) => void): void {
   if (!canStartRedis() && process.env['REQUIRE_REDIS'] !== '1') {

@@ -37,7 +37,10 @@ export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   return texts.map((text) => text.toWellFormed()).filter((text) => isAllowedString(schema, text) && !isDots(text));
 }
 
-/** Texts that differ little from texts that the schema allows, so that a lenient parser would accept them. The schema allows some. */
+/**
+ * Texts that differ little from texts that the schema allows, so that a lenient parser would accept them. Some of these texts are
+ * allowed by the schema too.
+ */
 export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   const { minimum = 0, maximum = 100, minLength = 0, maxLength = 1_000 } = schema;
   const allowed = toArbitrary(schema);

@@ -14,9 +14,9 @@ import { isValidText, readOperations, toArbitrary, toNearMiss } from './document
 export type FuzzOptions = {
   url: string;
   seed: number;
-  /** Runs for each kind of request: valid ones for each operation, two kinds of invalid ones for each parameter. */
+  /** The number of runs for the valid requests of each operation, and for each of two kinds of invalid requests of each parameter. */
   runs: number;
-  /** Query parameters whose values only the service can issue, as it does cursors: a generated value is never accepted. */
+  /** Query parameters whose values only the service can issue, such as cursors. A generated value of such a parameter is never accepted. */
   authenticated: ReadonlySet<string>;
   /** Parameters with rules that the document cannot express: the service may reject a value that the document allows. */
   judgedByService: ReadonlySet<string>;
@@ -117,13 +117,13 @@ function allowedRequests(context: Context, operation: Operation): fc.IAsyncPrope
   });
 }
 
-/** A value that the document does not allow is rejected. A value that turns out to be allowed is not. */
+/** A value that the document does not allow is rejected. A generated value that the document happens to allow is not rejected. */
 function oneValueWrong(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { checks, send, authenticated, judgedByService } = context;
   const isQuery = parameter.in === 'query';
   const wrong = fc.oneof(junk(), toNearMiss(parameter.schema));
   return fc.asyncProperty(knownValues(context, operation), wrong, async (values, text) => {
-    // An empty segment, `.` or `..` would make it a different path.
+    // With an empty segment, `.` or `..`, the request would have a path of another form.
     if (!isQuery && (text === '' || /^\.{1,2}$/.test(text))) return;
     const target = toTarget(operation, { ...values, [parameter.name]: text });
     const response = await send(target);

@@ -1,4 +1,4 @@
-// Collects the ids and addresses of collections and tokens from responses, so that requests can name ones that exist.
+// Collects the ids and addresses of collections and tokens from responses, so that requests can name collections and tokens that exist.
 
 import type { Operation } from './document.ts';
 

@@ -17,12 +17,12 @@ export type ExchangeOptions = {
   answers?: number;
   /** The methods of the requests, in the order of the requests. They are needed because a response to HEAD has no body. */
   methods?: string[];
-  /** Sent repeatedly while the connection is open. */
+  /** Bytes that are sent again every `everyMs` while the connection is open. */
   drip?: { bytes: string; everyMs: number };
   limitMs?: number;
 };
 
-/** Ends a test that hangs. */
+/** The default of `limitMs`, long enough that it only ends a test that hangs. */
 const LIMIT_MS = 60_000;
 
 /**
@@ -42,7 +42,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
     const limit = setTimeout(() => {
       reject(
         new Error(
-          `still open after ${limitMs} ms and ${answers.length} responses, the last one ${answers.at(-1)?.status}`,
+          `the connection is still open after ${limitMs} ms and ${answers.length} responses, the last with status ${answers.at(-1)?.status}`,
         ),
       );
       socket.destroy();
@@ -62,7 +62,8 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
       closedBy = 'client';
       socket.destroy();
     });
-    // A server that closes the connection while the client still sends resets it. Responses that came before are returned.
+    // If the server closes the connection while the client is still sending, the connection is reset. The responses that came before the
+    // reset are returned.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       clearTimeout(limit);

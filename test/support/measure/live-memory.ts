@@ -4,7 +4,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 
 const SAMPLE_PERIOD_MS = 20;
-/** Garbage collections are slow: the shortest time between two that the samples cause. */
+/** The shortest time between two garbage collections that the samples cause. Without this gap they would slow the test down. */
 const COLLECTION_GAP_MS = 250;
 
 export type LiveMemory = {
@@ -13,8 +13,8 @@ export type LiveMemory = {
 };
 
 /**
- * Samples the memory in use until the test ends. Whenever it has grown by `worthBytes` or more, a garbage collection shows how much
- * of it is reachable.
+ * Samples the memory in use until the test ends. If the memory in use has grown by `worthBytes` or more, a garbage collection shows how
+ * much of it is reachable.
  */
 export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes: number): LiveMemory {
   v8.setFlagsFromString('--expose-gc');

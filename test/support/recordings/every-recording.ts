@@ -17,7 +17,7 @@ let file = '';
 
 export async function globalSetup(): Promise<void> {
   if (process.env['REQUIRE_RECORDINGS'] !== '1') return;
-  if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1, and there is no ../shared/data');
+  if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1 is set, but ../shared/data does not exist');
   file = path.join(mkdtempSync(path.join(os.tmpdir(), 'mercat-recordings-')), 'read');
   writeFileSync(file, '');
   // The processes of the test files inherit this variable, and append the names of the recordings that they read to the file.

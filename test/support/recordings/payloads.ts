@@ -165,7 +165,7 @@ export function findPayload(name: string): string | null {
   return findRecording(PREFIX + name);
 }
 
-/** The recorded prices of CoinGecko, one response each. */
+/** The recorded price responses of CoinGecko. Each text is one response. */
 export function readRecordedPrices(): string[] {
   return toLines(readPayload('coingecko/simple_price.recorded.txt'));
 }
@@ -174,7 +174,7 @@ function toLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** The recorded responses of a vendor as routes. There are none for Helius (JSON-RPC), and none without the recordings. */
+/** The recorded responses of a vendor as routes. Empty for Helius, whose API is JSON-RPC, and if the recordings are missing. */
 export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
 
-/** Whether a test without its recording fails. Otherwise it is skipped. */
+/** True: a test whose recording is missing fails. False: such a test is skipped. */
 const IS_REQUIRED = process.env['REQUIRE_RECORDINGS'] === '1';
 
 /** The names of all recordings, relative to their folder. Null when the folder is missing. */
@@ -19,7 +19,7 @@ export function listRecordings(): string[] | null {
     .toSorted();
 }
 
-/** The options of a test that reads these recordings. The test is skipped when one is missing, unless recordings are required. */
+/** The options of a test that reads these recordings. The test is skipped if a recording is missing, unless recordings are required. */
 export function needsRecordings(...names: readonly string[]): { skip?: string } {
   const missing = names.filter((name) => !existsSync(FOLDER + name));
   return missing.length === 0 || IS_REQUIRED ? {} : { skip: `needs the recording ${missing.join(', ')}` };
@@ -34,7 +34,7 @@ export function readRecording(name: string): string {
   return text;
 }
 
-/** For a replay server: the text of a recording, or null when it is missing. It does not count as read by a test. */
+/** For a replay server: the text of a recording, or null if it is missing. The recording does not count as read by a test. */
 export function findRecording(name: string): string | null {
   return existsSync(FOLDER + name) ? readFileSync(FOLDER + name, 'utf8') : null;
 }

@@ -40,8 +40,8 @@ export type Server = (typeof SERVERS)[number];
 
 export type VendorServers = {
   replays: Readonly<Record<Server, ReplayServer>>;
-  /** The settings of a service that reads these servers. `addresses` replaces the URLs of some servers. */
-  settings(addresses?: Partial<Record<Server, string>>): Record<string, string>;
+  /** The settings of a service that reads these servers. `urls` replaces the URLs of some servers. */
+  settings(urls?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
   /** Marks every followed collection, and a token of it, as recently viewed for the rest of the test. */
   show(db: Database): Promise<void>;
@@ -118,8 +118,8 @@ export async function startVendorServers(
   };
   return {
     replays,
-    settings: (addresses = {}) => {
-      const at = (server: Server) => addresses[server] ?? replays[server].url;
+    settings: (urls = {}) => {
+      const at = (server: Server) => urls[server] ?? replays[server].url;
       return {
         OPENSEA_API_KEY: 'a-key',
         OPENSEA_URL: at('opensea'),
@@ -167,7 +167,7 @@ export async function startVendorServers(
   };
 }
 
-/** This many of the newest tokens are sold. */
+/** The number of newest tokens that have a sale. */
 const SALES = 30;
 
 function inNative(symbol: string): object {

@@ -14,8 +14,8 @@ import { REPLAY_FAULTS } from './replay.ts';
 
 const TIMEOUT_MS = 400;
 /**
- * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB is larger, and so are pages of 20,000 rows if one
- * is kept for each request.
+ * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. So do the pages of 20,000 rows
+ * if a source keeps one page for each request.
  */
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
@@ -104,7 +104,7 @@ export async function underEveryFault(
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 }
 
-/** Only ends a test whose source does not recover. No test expects a certain speed. */
+/** The time after which a source that has not recovered fails the test. It ends a test that hangs, and is no expectation of speed. */
 const RECOVERY_MS = 60_000;
 
 /** Repeats the run until the breaker closes, which takes milliseconds here. */
@@ -113,7 +113,7 @@ async function recover(run: () => Promise<WalkOutcome>, good: WalkOutcome, what:
   for (;;) {
     const outcome = await run();
     if (outcome.failure === null) return assert.deepEqual(outcome, good, `after ${what}`);
-    assert.ok(performance.now() < deadline, `after ${what} it did not recover: ${outcome.failure}`);
+    assert.ok(performance.now() < deadline, `after ${what} the source did not recover: ${outcome.failure}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -6,11 +6,11 @@ import { ReplayResponse } from './replay.ts';
 
 export type FeedStore = {
   lines: (object | string)[];
-  /** Null: requests need no token. */
+  /** The token that requests must have. Null if they need no token. */
   token: string | null;
-  /** Responses have no entity tag. */
+  /** Whether responses have no entity tag. */
   isTagless: boolean;
-  /** How often a 304 was sent. */
+  /** The number of responses with status 304 so far. */
   unchanged: number;
 };
 

@@ -71,24 +71,24 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)/,
       origin: 'schema',
       answer: ({ groups }) => {
-        const made = byContract(groups);
-        return made ? toContract(made) : new ReplayResponse(404);
+        const served = byContract(groups);
+        return served ? toContract(served) : new ReplayResponse(404);
       },
     },
     {
       path: /\/api\/v2\/collections\/(?<slug>[^/]+)/,
       origin: 'schema',
       answer: ({ groups }) => {
-        const made = bySlug(groups['slug']);
-        return made ? toCollection(made) : new ReplayResponse(404);
+        const served = bySlug(groups['slug']);
+        return served ? toCollection(served) : new ReplayResponse(404);
       },
     },
     {
       path: /\/api\/v2\/collections\/(?<slug>[^/]+)\/stats/,
       origin: 'schema',
       answer: ({ groups }) => {
-        const made = bySlug(groups['slug']);
-        return made ? toStats(made) : new ReplayResponse(404);
+        const served = bySlug(groups['slug']);
+        return served ? toStats(served) : new ReplayResponse(404);
       },
     },
     {
@@ -96,13 +96,13 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       origin: 'schema',
       paging,
       answer: ({ groups, query }) => {
-        const made = bySlug(groups['slug']);
-        if (!made) return new ReplayResponse(404);
-        const sorted = made.listings.toSorted((a, b) => (a.total < b.total ? -1 : 1));
-        const rows = groups['order'] === 'best' ? sorted : made.listings;
+        const served = bySlug(groups['slug']);
+        if (!served) return new ReplayResponse(404);
+        const sorted = served.listings.toSorted((a, b) => (a.total < b.total ? -1 : 1));
+        const rows = groups['order'] === 'best' ? sorted : served.listings;
         return toPage(
           'listings',
-          rows.map((listing) => toListing(listing, made)),
+          rows.map((listing) => toListing(listing, served)),
           query,
         );
       },
@@ -112,13 +112,13 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       origin: 'schema',
       paging,
       answer: ({ groups, query }) => {
-        const made = bySlug(groups['slug']);
-        if (!made) return new ReplayResponse(404);
+        const served = bySlug(groups['slug']);
+        if (!served) return new ReplayResponse(404);
         const after = Number(query.get('after') ?? 0);
-        const sales = made.sales.filter((sale) => sale.soldAt > after).toSorted((a, b) => b.soldAt - a.soldAt);
+        const sales = served.sales.filter((sale) => sale.soldAt > after).toSorted((a, b) => b.soldAt - a.soldAt);
         return toPage(
           'asset_events',
-          sales.map((sale) => toSale(sale, made)),
+          sales.map((sale) => toSale(sale, served)),
           query,
         );
       },
@@ -128,11 +128,11 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       origin: 'schema',
       paging,
       answer: ({ groups, query }) => {
-        const made = byContract(groups);
-        if (!made) return new ReplayResponse(404);
+        const served = byContract(groups);
+        if (!served) return new ReplayResponse(404);
         return toPage(
           'nfts',
-          made.tokens.map((token) => toNft(token, made)),
+          served.tokens.map((token) => toNft(token, served)),
           query,
         );
       },
@@ -141,9 +141,9 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
       path: /\/api\/v2\/chain\/(?<chain>[^/]+)\/contract\/(?<address>[^/]+)\/nfts\/(?<token>[^/]+)/,
       origin: 'schema',
       answer: ({ groups }) => {
-        const made = byContract(groups);
-        const token = made?.tokens.find((one) => one === groups['token']);
-        return made && token ? { nft: toDetailedNft(token, made) } : new ReplayResponse(404);
+        const served = byContract(groups);
+        const token = served?.tokens.find((one) => one === groups['token']);
+        return served && token ? { nft: toDetailedNft(token, served) } : new ReplayResponse(404);
       },
     },
   ];
@@ -201,9 +201,9 @@ function toStats({ symbol, listings, sales, floorText = '0.01569' }: ServedColle
   return JSON.stringify(answer).replace('"@floor"', floorText);
 }
 
-function toListing(listing: ServedListing, made: ServedCollection): unknown {
+function toListing(listing: ServedListing, served: ServedCollection): unknown {
   const { tokenId, seller, total, hash, quantity = 1, listedAt = 1_763_000_000, status = 'ACTIVE' } = listing;
-  const { token, symbol, decimals } = listing.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
+  const { token, symbol, decimals } = listing.currency ?? { token: NO_ADDRESS, symbol: served.symbol, decimals: 18 };
   const fee = total / 100n;
   const pay = (recipient: string, amount: bigint) => ({
     itemType: token === NO_ADDRESS ? 0 : 1,
@@ -213,12 +213,12 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
     endAmount: amount.toString(),
     recipient,
   });
-  const contract = listing.contract ?? made.contract;
+  const contract = listing.contract ?? served.contract;
   const { protocol_data: data } = LISTING;
   return {
     ...LISTING,
     order_hash: hash,
-    chain: made.chain,
+    chain: served.chain,
     protocol_data: {
       ...data,
       parameters: {
@@ -226,7 +226,7 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
         offerer: seller,
         offer: [
           {
-            itemType: made.standard === 'erc1155' ? 3 : 2,
+            itemType: served.standard === 'erc1155' ? 3 : 2,
             token: contract,
             identifierOrCriteria: tokenId,
             startAmount: String(quantity),
@@ -247,20 +247,20 @@ function toListing(listing: ServedListing, made: ServedCollection): unknown {
   };
 }
 
-function toSale(sale: ServedSale, made: ServedCollection): unknown {
-  const { token, symbol, decimals } = sale.currency ?? { token: NO_ADDRESS, symbol: made.symbol, decimals: 18 };
+function toSale(sale: ServedSale, served: ServedCollection): unknown {
+  const { token, symbol, decimals } = sale.currency ?? { token: NO_ADDRESS, symbol: served.symbol, decimals: 18 };
   return {
     ...SALE,
     event_timestamp: sale.soldAt,
     transaction: sale.tx,
     order_hash: makeHash(sale.soldAt),
-    chain: made.chain,
+    chain: served.chain,
     payment: { quantity: sale.raw.toString(), token_address: token, decimals, symbol },
     closing_date: sale.soldAt,
     seller: makeAddress(1),
     buyer: makeAddress(2),
     quantity: sale.quantity ?? 1,
-    nft: toNft(sale.tokenId, made),
+    nft: toNft(sale.tokenId, served),
   };
 }
 
@@ -279,6 +279,6 @@ function toNft(identifier: string, { slug, contract, standard = 'erc721' }: Serv
   };
 }
 
-function toDetailedNft(identifier: string, made: ServedCollection): unknown {
-  return { ...NFT, ...toNft(identifier, made) };
+function toDetailedNft(identifier: string, served: ServedCollection): unknown {
+  return { ...NFT, ...toNft(identifier, served) };
 }

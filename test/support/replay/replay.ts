@@ -46,7 +46,7 @@ export type Route = {
   origin: Origin;
   /** Text is sent as it is, anything else as JSON. */
   answer: (request: ReplayRequest) => unknown;
-  /** For a list: the parameter with the cursor or offset of a page, and the field of the response with the next cursor, if it has one. */
+  /** For a list: the parameter with the cursor or offset of a page, and the field with the next cursor if responses have such a field. */
   paging?: { parameter: string; nextField?: string };
 };
 
@@ -93,7 +93,7 @@ export type ReplayServer = {
   url: string;
   fail(fault: ReplayFault, options?: FaultOptions): void;
   heal(): void;
-  /** How many requests there were. With `path`, how many whose entry in `requests` matches it. */
+  /** The number of entries in `requests`. With `path`, only the entries that match it are counted. */
   count(path?: RegExp): number;
   /** All requests so far, as `GET /path?query`, in their order. */
   readonly requests: readonly string[];

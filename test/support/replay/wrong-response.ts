@@ -45,9 +45,11 @@ const COINGECKO_IDS = new Map([
 export type SourceSubjects = {
   opensea: OpenSeaCollection;
   openseaToken: string;
-  /** The mint of the Solana collection, and of one token. */
+  /** The mint of the collection that is read from Magic Eden. */
   solana: string;
+  /** The mint of the token that is read from Magic Eden and from the DAS endpoint. */
   mint: string;
+  /** The mint of the collection that is read from the DAS endpoint. */
   das: string;
   /** The contract whose asks are read from Magic Eden. */
   asks: string;
@@ -60,7 +62,7 @@ type Reader = (upstream: UpstreamClient, symbol: string) => Promise<WalkOutcome>
 export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> {
   const { opensea, mint, das } = subjects;
   const ethereum = createChains().get('ethereum');
-  if (!ethereum) throw new Error('there is no Ethereum');
+  if (!ethereum) throw new Error('the chain ethereum is not known');
   const asks = { chain: ethereum, contractAddress: subjects.asks };
   const collectionOf = (symbol: string) => ({ symbol, contractAddress: subjects.solana });
   return {

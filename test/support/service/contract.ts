@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-type CachedResponse = { status: number; headers: Headers; text: string; body: unknown };
+type ReceivedResponse = { status: number; headers: Headers; text: string; body: unknown };
 type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> };
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
 
 export type OpenApiContract = {
   /** Fails the test when the document does not allow the response. */
-  check(method: string, pathAndQuery: string, answer: CachedResponse): void;
+  check(method: string, pathAndQuery: string, answer: ReceivedResponse): void;
 };
 
-/** The document need not list these statuses for a path. Their body is then checked as an error envelope. */
+/** Statuses that the document need not list for a path. If it does not list one, the body of the response must be an error envelope. */
 const ENVELOPE_ONLY = new Set([404, 405]);
 
 export function createOpenApiContract(document: unknown): OpenApiContract {

@@ -12,7 +12,7 @@ import { accountOf, signOrder, toAsk, toParameters } from '../chain/signed-order
 
 export const OFFERER = accountOf(1).lower;
 export const START = NOW / 1_000 - 60;
-/** A Seaport deployment that the settings of the service name. */
+/** A Seaport deployment that is added by the settings of the service. */
 export const EXTRA = '0x00000000000000000000000000000000005ea907';
 
 type Options = { body?: unknown; key?: string | null; headers?: Record<string, string> };

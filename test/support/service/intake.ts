@@ -22,8 +22,8 @@ export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
 export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
 
 /**
- * A service context whose databases are both `db`, unless `overrides` name others, made by the constructor that the program uses.
- * `overrides` replace its parts.
+ * Makes a service context with the function that the program itself uses. Both databases of the context are `db`, unless `overrides`
+ * contains others. `overrides` replaces parts of the context.
  */
 export function toContext(
   db: Database,

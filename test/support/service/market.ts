@@ -40,7 +40,7 @@ export function forEachMarket(
   options: {
     settings?: Record<string, string>;
     limits?: RateLimits;
-    /** Runs on the settings of the service before it starts. */
+    /** Called with the settings of the service before the service starts. */
     prepare?: (settings: Record<string, string>) => Promise<void>;
   },
   suite: (market: TestMarket) => void,

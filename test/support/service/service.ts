@@ -51,7 +51,7 @@ export async function startTestService(options: {
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
-    // No test uses the internet.
+    // Without price sources, because no test uses the internet.
     config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }, {}, options.vendors),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,

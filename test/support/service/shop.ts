@@ -99,7 +99,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
     },
     transaction: (work) => database.transaction((tx) => work(count(tx))),
   });
-  // Behind a proxy, so that a test can come from any address.
+  // The service trusts the header of a proxy, so that a test can send requests from any address.
   const settings = { ...(await engine.settings()), TRUST_PROXY: 'true', ...more };
   const service = await startTestService({
     settings,
@@ -228,7 +228,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** Fails unless the response is the status 400 for an invalid product, and names exactly these fields. */
+/** Fails unless the response has the status 400 for an invalid product and names exactly these fields. */
 export function assertInvalidProduct({ status, body, text }: TestResponse, ...paths: string[]): void {
   assert.deepEqual(
     [status, body.error?.code, body.error?.message],
