@@ -1,5 +1,5 @@
 // Finds anvil, the program that runs a local chain, starts it on a free loopback port, and stops it. Anvil also stops when this process
-// is killed: a shell runs between the two, and kills anvil when its pipe from this process is closed.
+// is killed: anvil is started by a shell, which kills anvil when the shell's pipe from this process is closed.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -38,7 +38,7 @@ const HARDFORK = 'cancun';
 const NOT_FOUND_STATUS = 127;
 const INSTALL_HINT =
   'install its package (npm install --no-save @foundry-rs/anvil-linux-amd64, or the one for your platform), or Foundry (https://getfoundry.sh)';
-/** `$@` is the program with its arguments. Its copy of the pipe is closed, so that only the shell has the pipe open. */
+/** `$@` is the program with its arguments. The program's copy of the pipe is closed, so that only the shell has the pipe open. */
 const GUARD = 'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill $pid; } >/dev/null 2>&1 & wait $pid';
 
 /** Starts a chain that mines only on request. Throws OperatorError when anvil is not installed or does not start. */

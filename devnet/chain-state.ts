@@ -22,7 +22,7 @@ export type ChainState = {
   /** The units that were bought of each order, by order hash. */
   filled: Map<Hex, bigint>;
   cancelled: Set<Hex>;
-  /** The counters of accounts that have incremented theirs, and the block of the last increment. */
+  /** By account: the counter, and the block of its last increment. Accounts that have never incremented their counter are absent. */
   counters: Map<Address, { value: bigint; block: number }>;
 };
 

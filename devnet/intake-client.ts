@@ -18,7 +18,7 @@ const PATH = '/intake/v1/orders';
 const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
-/** How long temporary rejections are retried. The service follows the chain with a small delay, so it may accept the order soon. */
+/** How long an order with a temporary rejection is posted again. The service follows the chain with a delay, so it may soon accept the order. */
 const PATIENCE_MS = 30_000;
 const TEMPORARY_CODES = new Set([
   'collection_not_followed',
@@ -28,16 +28,16 @@ const TEMPORARY_CODES = new Set([
   'chain_unavailable',
 ]);
 
-/** Creates a client that posts orders. It retries rejections that may be temporary for `patienceMs`, by default half a minute. */
+/** Creates a client that posts orders. An order whose rejection may be temporary is posted again until `patienceMs` have passed. */
 export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
   return {
     postOrder: async ({ chain, listing }) => {
-      const until = performance.now() + (options.patienceMs ?? PATIENCE_MS);
+      const deadline = performance.now() + (options.patienceMs ?? PATIENCE_MS);
       for (;;) {
         const rejection = await post(address, { chain, listing });
         if (rejection === null) return null;
         const isTemporary = TEMPORARY_CODES.has(rejection.code);
-        if (!isTemporary || performance.now() > until) return `${rejection.code}: ${rejection.message}`;
+        if (!isTemporary || performance.now() > deadline) return `${rejection.code}: ${rejection.message}`;
         await delay(RETRY_MS);
       }
     },

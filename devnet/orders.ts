@@ -36,7 +36,7 @@ export type OrderComponents = {
   offer: readonly OfferItem[];
   consideration: readonly ConsiderationItem[];
   orderType: number;
-  /** Seconds. */
+  /** `startTime` and `endTime` are Unix times in seconds. */
   startTime: bigint;
   endTime: bigint;
   zoneHash: Hex;
@@ -95,7 +95,7 @@ export function buildBid(
   };
 }
 
-/** The counterpart of an ask for `matchOrders`: it offers the total of the ask's consideration, and asks for the tokens of its offer. */
+/** The counterpart of an ask for `matchOrders`. It offers the total of the ask's consideration, and demands the tokens that the ask offers. */
 export function buildMirror(
   ask: OrderComponents,
   buyer: { offerer: Address; salt: bigint; counter: bigint },
@@ -129,7 +129,10 @@ export async function signOrder(
   return { hash, components, signature };
 }
 
-/** Signs several orders of one offerer with one bulk signature. Each order's text adds the Merkle proof that it is in the signed tree. */
+/**
+ * Signs several orders of one offerer with one bulk signature. The signature of an order consists of the bulk signature, the index of the
+ * order, and the Merkle proof that the order is in the signed tree.
+ */
 export async function signBulk(
   account: LocalAccount,
   chainId: number,

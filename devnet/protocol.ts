@@ -1,5 +1,5 @@
 // Installs Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at its address
-// on the real chain. Orders, signatures and tables of addresses are then the same on both.
+// on the real chain. Orders, signatures and tables of addresses are then the same on the local chain and on the real one.
 
 import type { Abi, Address, Hex } from 'viem';
 import { domainSeparator, getContractAddress } from 'viem';
@@ -35,7 +35,7 @@ const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
   2741: '0x3439153eb7af838ad19d56e1571fbd09333c2809',
 };
 const NETWORK_UNKNOWN_WRAPPED = '0x00000000000000000000000000000000000e7e00';
-/** What the creator of the conduit gets to pay for gas, in wei. */
+/** The balance that the creator of the conduit gets for its gas, in wei. */
 const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
 /** The chain id under which Seaport is deployed. It differs from the chain id that the chain has afterwards: see `installSeaport`. */
 const SETUP_CHAIN_ID = 999_999;
@@ -63,8 +63,8 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
 }
 
 /**
- * Installs the packaged controller with the code hash of the real conduits in place of its own. The packaged conduits were compiled with
- * other settings, so their hash, and with it their addresses, would differ.
+ * Installs the packaged controller with the code hash of the real conduits in place of that of the packaged conduits. The packaged
+ * conduits were compiled with other settings, so their code hash and their addresses would differ from the real ones.
  */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();

@@ -93,7 +93,7 @@ const BUSY_SHARE = 0.2;
 const BUSY_ACTIONS_MAX = 4;
 const SKIP_SHARE = 0.02;
 const SKIP_S_MAX = 300;
-/** The block may be mined some seconds after it was planned. */
+/** Actions are planned for a time this long after now, because their block may be mined some seconds later. */
 const MINING_MARGIN_S = 5;
 const STEPS_KEPT = 20_000;
 const PRUNE_PERIOD = 200;

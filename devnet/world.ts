@@ -51,7 +51,7 @@ export function accountsOf({ people }: WorldSize): number {
   return ROLES.length + people;
 }
 
-/** OpenSea's fee recipient, by which its sales are attributed. */
+/** The account that receives OpenSea's fee. A sale that pays this account is attributed to OpenSea. */
 const OPENSEA_FEE_ADDRESS = '0x0000a26b00c1f0df003000390027140000faa719';
 const OWN_FEE_BPS = 200;
 const ELSEWHERE_FEE_BPS = 100;

@@ -43,7 +43,7 @@ test('Seaport 1.6 has the address and domain of the real chain, and OpenSea’s 
   assert.equal(await readChain(chain, protocol.conduitController, 'getChannelStatus', args), true);
 });
 
-test('Seaport computes the same order hashes, and accepts single and bulk signatures of 64 and 65 bytes', async () => {
+test('Seaport computes the same order hashes as the local code, and accepts its single and bulk signatures of 64 and 65 bytes', async () => {
   const { world } = network;
   const { chain, protocol, collections, people } = world;
   const [person] = people;
