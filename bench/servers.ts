@@ -1,5 +1,6 @@
-// The servers that the benchmarks start as separate processes. `service` is the real service without rate limits and workers, `working` is the
-// service with workers, and `bare` is a node:http server that only sends given bytes and headers. Each prints its URL when it listens.
+// The servers that the benchmarks start as separate processes. `service` is the real service, with neither rate limits nor workers.
+// `working` is the real service with workers, also without rate limits. `bare` is a node:http server that only sends given bytes and
+// headers. Each server prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
