@@ -24,7 +24,7 @@ export function readShops(context: ShopContext): Promise<Shop[]> {
   return listShops(context.main);
 }
 
-/** The shop with this name or id. Throws an OperatorError when there is none. */
+/** The shop with this name or id. Throws an OperatorError when no shop has this name or id. */
 export async function requireShop(context: ShopContext, nameOrId: string): Promise<Shop> {
   const shop = await findShop(context.main, nameOrId);
   if (!shop) throw new OperatorError(`there is no shop named ${JSON.stringify(nameOrId)}; see mercat shops list`);

@@ -24,7 +24,7 @@ export const LOW_STOCK_LEVEL = 10;
 /** The default of the query parameter `threshold`. It has no influence on events. */
 export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 
-/** The stock of the shop's tracked products, or of one of them. With `lowStock`, only products with at most `threshold` in stock. */
+/** The stock of the shop's tracked products, or of one product. With `lowStock`, only products with at most `threshold` in stock. */
 export function readStockLevels(
   context: ShopContext,
   caller: ShopCaller,
@@ -37,7 +37,7 @@ export function readStockLevels(
 
 /**
  * Changes stock on a caller's request. Throws `not_found` when the shop has no such product. Throws `conflict`, with the current stock
- * in the message, when the stock is not the expected one.
+ * in the message, when the stock does not equal `expected`.
  */
 export async function changeStock(
   context: ShopContext,

@@ -31,7 +31,8 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
-  // Awaited only if it is a promise: a limit that is counted in this process returns at once, and an await would delay the request.
+  // The result is awaited only if it is a promise: a limiter that counts in this process returns at once, and an await would delay the
+  // request.
   const exceeded = counted instanceof Promise ? await counted : counted;
   if (exceeded) {
     const { error, headers } = toRateLimitError(exceeded);

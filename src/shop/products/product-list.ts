@@ -9,7 +9,7 @@ import type { ShopCaller, ShopContext } from '../context.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {
-  /** Only products older than the one with this id; null for the first page. */
+  /** Only products older than the product with this id; null for the first page. */
   before: string | null;
   limit: number;
   collection: string | null;

@@ -14,7 +14,7 @@ const decodeKey = rowDecoder('api_key', {
   createdAt: column('created_at', timestamp),
   /** The expiry that the operator set. */
   expiresAt: column('expires_at', nullable(timestamp)),
-  /** The end of the overlap with the key that replaced this one; null when the key was never rotated. */
+  /** The end of the overlap with the key that replaced this key; null when this key was never rotated. */
   replacedAt: column('replaced_at', nullable(timestamp)),
   revokedAt: column('revoked_at', nullable(timestamp)),
   lastUsedAt: column('last_used_at', nullable(timestamp)),

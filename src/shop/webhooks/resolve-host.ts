@@ -5,7 +5,7 @@ import dns from 'node:dns';
 
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
-/** The addresses of a host name. Rejects when there are none. */
+/** The addresses of a host name. Rejects when the name has no address. */
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
 const SERVER_TIMEOUT_MS = 3_000;

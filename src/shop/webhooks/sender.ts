@@ -80,7 +80,7 @@ type Post = {
 
 type Response = Pick<AttemptResult, 'status' | 'retryAfter'>;
 
-/** Posts on an idle connection if there is one. If the receiver has closed that connection, posts once more on a new connection. */
+/** Posts on an idle connection if one is kept. If the receiver has closed the kept connection, posts once more on a new connection. */
 async function post(url: URL, options: Post): Promise<Response> {
   try {
     return await postOnce(url, options, true);

@@ -87,7 +87,7 @@ export async function changeWebhook(
   return (await updateWebhook(tx, caller.shopId, update.id, { state, now })) ?? refuseMissing();
 }
 
-/** Deletes a webhook and its deliveries, pending ones included. */
+/** Deletes a webhook and its deliveries, pending deliveries included. */
 export async function removeWebhook(
   tx: Queryable,
   caller: ShopCaller,

@@ -22,7 +22,7 @@ export type WebhookWorkerOptions = {
 
 /** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** The least time from the start of a round to the next round that a nudge starts. It saves a busy shop from causing constant queries. */
+/** A nudge starts a round at the earliest this long after the previous round started, so that a busy shop causes no constant queries. */
 const NUDGE_GAP_MS = 25;
 /** The delay between the end of a send and the round that starts other sends in its place. Sends that end in this time share one round. */
 const FREE_GAP_MS = 4;
