@@ -27,6 +27,8 @@ export const defineCollections: DefineCommand = (collections, io) => {
     .argument('<chain>', 'the chain of the collection, for example ethereum')
     .argument('<address>', 'the contract of the collection; on Solana its collection mint')
     .option('--name <name>', 'the name of the collection; by default the name that its contract returns')
+    .option('--launched', 'list it before the collections that were not launched here')
+    .option('--no-launched', 'take this back; without either option the stored value stays')
     .option('--slug <slug>', 'the slug of the collection in the API of this service')
     .option(
       '--from-block <number>',
@@ -63,6 +65,7 @@ Example:
 type AddOptions = Options & {
   name?: string;
   slug?: string;
+  launched?: boolean;
   fromBlock?: number;
   dryRun?: true;
 };
@@ -72,8 +75,15 @@ function vendorNamesOf(options: Readonly<Record<string, unknown>>): Record<strin
 }
 
 async function addCollection(collection: { chain: string; address: string }, options: AddOptions, io: CommandIo) {
-  const { json, name, slug, fromBlock, dryRun = false } = options;
-  const added = (await callService('collections.add', { ...collection, name, slug, fromBlock, dryRun })) as Added;
+  const { json, name, slug, launched, fromBlock, dryRun = false } = options;
+  const added = (await callService('collections.add', {
+    ...collection,
+    name,
+    slug,
+    launched,
+    fromBlock,
+    dryRun,
+  })) as Added;
   io.stdout.write(json ? `${JSON.stringify(added)}\n` : describeAdded(added));
 }
 

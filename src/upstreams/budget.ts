@@ -28,8 +28,13 @@ const HOUR_MS = 3_600_000;
 const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
-/** At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. */
+/**
+ * At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. There is
+ * none when a bulk request needs no more of the bucket than an urgent one.
+ */
 const BULK_WAITING_MAX = 1;
+/** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */
+const ADDED_MIN = 0.99;
 
 export type BudgetRule = {
   /** A full bucket: the requests that may be sent at once. */
@@ -45,11 +50,12 @@ export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetClaim)
 
 /**
  * The bucket fills so slowly that a full bucket, the requests added in an hour and the waiting bulk requests add up to `perHour`. So
- * no more than `perHour` requests are sent in any period of one hour. With a budget of 1 or 2 there may be 3.
+ * no more than `perHour` requests are sent in any period of one hour.
  */
 export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
-  return { burst, perMs: Math.max(perHour - burst - BULK_WAITING_MAX, 1) / HOUR_MS };
+  const waiting = Math.floor(burst * BULK_LEAVES_SHARE) > 0 ? BULK_WAITING_MAX : 0;
+  return { burst, perMs: Math.max(perHour - burst - waiting, ADDED_MIN) / HOUR_MS };
 }
 
 /** `tokens`: how many requests the bucket held at the time `at`, in ms. Negative while requests that were taken wait to be sent. */

@@ -68,6 +68,8 @@ export type CallOptions = {
   patienceMs?: number;
   /** True for one of many requests that are not urgent. It is sent only when part of the budget is left for urgent requests. */
   isBulk?: boolean;
+  /** Throws UpstreamFailure for a response that is a failure although its status is a success, as in JSON-RPC. */
+  check?: (value: unknown) => void;
 };
 
 export type UpstreamOptions = {
@@ -171,6 +173,7 @@ export class UpstreamClient {
       const isTrial = await this.#admit(options);
       try {
         const value = parse(await this.#send(request, options));
+        options.check?.(value);
         this.#recordSuccess();
         return value;
       } catch (error) {

@@ -66,6 +66,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       contractAddress: address,
       name,
       ...fieldIfKnown('slug', readTextOrNull(input, 'slug')),
+      ...readLaunched(input),
       ...fieldIfKnown('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
     },
   ]);
@@ -220,6 +221,13 @@ function readContract({ chains }: FollowOperations, input: Input): { chain: Chai
   const text = readTextOrNull(input, 'address') ?? rejectInput('address is missing');
   const form = chain.family === 'evm' ? 'an EVM address' : 'a collection mint in base58';
   return { chain, address: parseAddress(chain.family, text) ?? rejectInput(`${JSON.stringify(text)} is not ${form}`) };
+}
+
+/** Without the input, the stored value stays. */
+function readLaunched(input: Input): { launched?: boolean } {
+  const value = input['launched'] ?? null;
+  if (value === null) return {};
+  return typeof value === 'boolean' ? { launched: value } : rejectInput('launched must be true or false');
 }
 
 function readBlock(input: Input): number | null {

@@ -72,6 +72,18 @@ forEachEngine('last runs', (engine) => {
     assert.equal(row?.['count'], 2);
   });
 
+  test('a collection is marked as launched when the operator says so, and stays marked until the operator takes it back', async () => {
+    const { 'collections.add': call } = operationsOf(toServiceContext('http://127.0.0.1:1'));
+    const launched = async (input: { launched?: boolean }) => {
+      await call({ chain: 'apechain', address: APES.contract, ...input });
+      return (await db.query(`select launched from main.collection`)).map((row) => row['launched']);
+    };
+    assert.deepEqual(
+      [await launched({}), await launched({ launched: true }), await launched({}), await launched({ launched: false })],
+      [[false], [true], [true], [false]],
+    );
+  });
+
   test('a collection that is removed at the end of its processing causes no failure, and stays removed', async () => {
     const context = toServiceContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {

@@ -98,6 +98,16 @@ forEachEngine('a budget of requests', (engine) => {
     assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
   });
 
+  test('a budget of one or two requests is not exceeded in any hour, and is not left unused', async (t) => {
+    for (const perHour of [1, 2]) {
+      await db.query('delete from main.request_budget');
+      const { join, sent } = await start(t, perHour);
+      await live(() => join(), 3 * HOUR_MS, { count: 1, perHour });
+      assertWithin(sent, perHour);
+      assert.ok(sent.length >= perHour * 2, `${sent.length} in three hours with a budget of ${perHour}`);
+    }
+  });
+
   test('a process with a wrong clock does not change how many requests the budget allows', async (t) => {
     const { join, sent } = await start(t, 60);
     const wrongMs = [0, -HOUR_MS, 5_000, HOUR_MS];

@@ -118,6 +118,18 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
   });
 
+  test('a listing that is listed again after it expired is listed from then on, not from its first time', async (t) => {
+    const { setListings, listings } = await startMagicEden(t);
+    const expiry = (time: number) => ({ expiry: time / 1_000 });
+    setListings([listingRow(0, expiry(NOW + 10 * MINUTE_MS))]);
+    await listings();
+    now += 20 * MINUTE_MS;
+    setListings([listingRow(0, expiry(NOW + 60 * MINUTE_MS))]);
+    await listings();
+    const [row] = await db.query(`select listed_at, expires_at from indexer.listing`);
+    assert.deepEqual(row, { listed_at: new Date(now), expires_at: new Date(NOW + 60 * MINUTE_MS) });
+  });
+
   test('a listing that is missing from a complete snapshot is retired, and becomes active again under the same id when it is listed again', async (t) => {
     const { setListings, listings, replay } = await startMagicEden(t);
     setListings(rows(150));

@@ -164,28 +164,32 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
 });
 
 /**
- * The rows with status `active` of a collection at a marketplace, by id. Used to recognize listings that are stored already, at a
+ * The rows with status `active` of a collection at a marketplace that have not expired at `now`, by id. Used to recognize listings that are stored already, at a
  * marketplace that reports no listing times.
  */
 export async function listKnownListings(
   db: Queryable,
-  { source, collectionId }: { source: string; collectionId: string },
+  { source, collectionId, now }: { source: string; collectionId: string; now: number },
 ): Promise<Map<string, KnownListing>> {
   const rows = await db.query(
     `select id, asset, price_raw, seller, listed_at from indexer.listing
-     where collection_id = $1 and source = $2 and status = 'active'`,
-    [collectionId, source],
+     where collection_id = $1 and source = $2 and status = 'active' and (expires_at is null or expires_at > $3)`,
+    [collectionId, source, new Date(now)],
   );
   return new Map(rows.map(decodeKnownListing).map((listing) => [listing.id, listing]));
 }
 
 const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });
 
-/** The collections that have rows with status `active` at a marketplace. */
-export async function listCollectionsListedAt(db: Queryable, source: string): Promise<string[]> {
+/** The collections that have rows with status `active` at a marketplace that have not expired at `now`. */
+export async function listCollectionsListedAt(
+  db: Queryable,
+  { source, now }: { source: string; now: number },
+): Promise<string[]> {
   const rows = await db.query(
-    `select distinct collection_id from indexer.listing where source = $1 and status = 'active' order by collection_id`,
-    [source],
+    `select distinct collection_id from indexer.listing
+     where source = $1 and status = 'active' and (expires_at is null or expires_at > $2) order by collection_id`,
+    [source, new Date(now)],
   );
   return rows.map((row) => decodeCollectionId(row).collectionId);
 }

@@ -19,7 +19,7 @@ import {
   RowRejection,
   toRow,
 } from '../response-rows.ts';
-import type { UpstreamClient } from '../upstream-client.ts';
+import type { UpstreamClient, UpstreamReason } from '../upstream-client.ts';
 import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
@@ -90,8 +90,7 @@ export async function readDasCollection(
   return parseRows([asset], (row) => {
     if (requiredAddress(row, 'id', 'solana') !== collection) rejectRow('id', 'belongs to another asset');
     const { name, image, description } = readContent(row);
-    const royalty = optionalRow(row, 'royalty');
-    const royaltyBps = royalty && optionalInteger(royalty, 'basis_points');
+    const royaltyBps = readRoyalty(row);
     if (name === null) return [];
     return [
       {
@@ -101,10 +100,59 @@ export async function readDasCollection(
         name,
         ...(image !== null && { image }),
         ...(description !== null && { description }),
-        ...(royaltyBps !== null && royaltyBps >= 0 && royaltyBps <= BASIS_POINTS_MAX && { royaltyBps }),
+        ...(royaltyBps !== null && { royaltyBps }),
       },
     ];
   });
+}
+
+/** What the tokens of a collection have in common, read from the oldest one. Null: unknown. */
+export type TokenTraits = { tokenStandard: string | null; royaltyBps: number | null };
+
+/**
+ * Reads the token standard and the royalty from one token of a collection. The collection's own asset may have another standard than
+ * the tokens, and no royalty.
+ */
+export async function readDasTokenTraits(
+  upstream: UpstreamClient,
+  collection: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<TokenTraits> {
+  const result = await call(upstream, 'getAssetsByGroup', signal, {
+    groupKey: 'collection',
+    groupValue: collection,
+    page: 1,
+    limit: 1,
+    sortBy: { sortBy: 'created', sortDirection: 'asc' },
+  });
+  const [first] = readList(upstream, result).items;
+  if (first === undefined) return { tokenStandard: null, royaltyBps: null };
+  return orMalformed(upstream, () => {
+    const row = toRow(first, 'asset');
+    return { tokenStandard: readStandard(row), royaltyBps: readRoyalty(row) };
+  });
+}
+
+function readRoyalty(row: VendorRow): number | null {
+  const royalty = optionalRow(row, 'royalty');
+  const royaltyBps = royalty && optionalInteger(royalty, 'basis_points');
+  return royaltyBps !== null && royaltyBps >= 0 && royaltyBps <= BASIS_POINTS_MAX ? royaltyBps : null;
+}
+
+/** From the interface of an asset to the name of its token standard at Metaplex. */
+const STANDARDS: ReadonlyMap<string, string> = new Map([
+  ['V1_NFT', 'NonFungible'],
+  ['V2_NFT', 'NonFungible'],
+  ['LEGACY_NFT', 'NonFungible'],
+  ['ProgrammableNFT', 'ProgrammableNonFungible'],
+  ['MplCoreAsset', 'Core'],
+  ['MplCoreCollection', 'Core'],
+]);
+
+/** The token standard in the metadata of an asset, or that of its interface; null for another interface, such as `Custom`. */
+function readStandard(row: VendorRow): string | null {
+  const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
+  return optionalText(metadata, 'token_standard') ?? STANDARDS.get(optionalText(row, 'interface') ?? '') ?? null;
 }
 
 /**
@@ -188,16 +236,32 @@ async function call(
   params: Record<string, unknown>,
 ): Promise<unknown> {
   const body = { jsonrpc: '2.0', id: REQUEST_ID, method, params };
-  const response = await upstream.postJson('', body, { bytesMax: PAGE_BYTES_MAX, ...(signal && { signal }) });
+  const check = (response: unknown) => readEnvelope(upstream, response);
+  const response = await upstream.postJson('', body, { bytesMax: PAGE_BYTES_MAX, check, ...(signal && { signal }) });
+  return readEnvelope(upstream, response)['result'];
+}
+
+/** Throws UpstreamFailure for a response that is an error or belongs to another request. Its status may be 200. */
+function readEnvelope(upstream: UpstreamClient, response: unknown): VendorRow {
   const envelope = orMalformed(upstream, () => toRow(response, 'response'));
   const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));
   if (error) {
     const message = String(error['message']).slice(0, ERROR_LENGTH_MAX);
-    throw new UpstreamFailure(upstream.name, 'rejected', { cause: new Error(message) });
+    const code = orMalformed(upstream, () => optionalNumberText(error, 'code'));
+    throw new UpstreamFailure(upstream.name, ERROR_REASONS.get(code ?? '') ?? 'rejected', {
+      cause: new Error(message),
+    });
   }
   if (envelope['id'] !== REQUEST_ID) throw toMalformed(upstream, 'a response to another request');
-  return envelope['result'];
+  return envelope;
 }
+
+/** Codes of JSON-RPC errors that are failures of the endpoint and not of the request. */
+const ERROR_REASONS: ReadonlyMap<string, UpstreamReason> = new Map([
+  ['-32603', 'server-error'],
+  ['-32005', 'rate-limited'],
+  ['-32001', 'unauthorized'],
+]);
 
 const REQUEST_ID = 'mercat';
 

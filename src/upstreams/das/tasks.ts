@@ -4,7 +4,8 @@ import { listCollectionsByIds } from '../../market/queries/collections.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Collection } from '../../core/collection.ts';
-import { DAS, readDasCollection, readDasTokens, walkDasCollection } from './assets.ts';
+import type { TokenTraits } from './assets.ts';
+import { DAS, readDasCollection, readDasTokens, readDasTokenTraits, walkDasCollection } from './assets.ts';
 import type { DasAccess } from './settings.ts';
 import type { SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
@@ -62,7 +63,11 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   const { collectionId, contractAddress } = follow;
   const page = await readDasCollection(upstream, contractAddress, { signal });
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
-  const records = page.records.map((record) => withoutStored(record, stored));
+  const traits =
+    stored && stored.tokenStandard !== null && stored.royaltyBps !== null
+      ? {}
+      : toKnown(await readDasTokenTraits(upstream, contractAddress, { signal }));
+  const records = page.records.map((record) => withoutStored({ ...record, ...traits }, stored));
   await ingester.ingestPage({ ...page, records }, signal);
   const walk = new TokenWalk(context, run);
   const pages = walkDasCollection(upstream, contractAddress, { signal });
@@ -71,10 +76,15 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   else await walk.conclude({ source: DAS, subjects: ['tokens', 'owners'] });
 }
 
+/** Without a royalty of its tokens, that of the collection's own asset counts. */
+function toKnown({ tokenStandard, royaltyBps }: TokenTraits): Partial<TokenTraits> {
+  return { ...(tokenStandard !== null && { tokenStandard }), ...(royaltyBps !== null && { royaltyBps }) };
+}
+
 /** Removes the fields that the stored collection has already, because the operator or another vendor may have set them. */
 function withoutStored(record: SourceRecord, stored: Collection | undefined): SourceRecord {
   if (!stored) return record;
-  const { image, description, royaltyBps, name, ...rest } = record;
+  const { image, description, royaltyBps, tokenStandard, name, ...rest } = record;
   return {
     ...rest,
     // A collection that was added without a name has its address as its name.
@@ -82,5 +92,6 @@ function withoutStored(record: SourceRecord, stored: Collection | undefined): So
     ...(stored.image === null && { image }),
     ...(stored.description === null && { description }),
     ...(stored.royaltyBps === null && { royaltyBps }),
+    ...(stored.tokenStandard === null && { tokenStandard }),
   };
 }

@@ -86,7 +86,8 @@ class FeedReader {
   /** Retires the listings of a source that were not seen, in every collection that has listings of it. */
   async #retire(ingester: Ingester, source: string): Promise<string[]> {
     const problems: string[] = [];
-    for (const collectionId of await listCollectionsListedAt(this.#context.indexer, source)) {
+    const { indexer, clock } = this.#context;
+    for (const collectionId of await listCollectionsListedAt(indexer, { source, now: clock() })) {
       if (!(await ingester.retireUnseen({ source, collectionId }))) problems.push(describeDoubt(collectionId));
     }
     return problems;

@@ -106,7 +106,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
   await ingester.ingestPage({ ...stats, records: stats.records.map(withoutCount) }, signal);
   const walk = beginWalk(context, run);
-  const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId });
+  const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
   // Magic Eden has statistics without a listing for a symbol that it does not know. A list of that symbol is no list of the collection.

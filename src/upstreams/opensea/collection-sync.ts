@@ -5,7 +5,7 @@ import { listCollectionsByIds, listCollectionsByName } from '../../market/querie
 import type { Collection } from '../../core/collection.ts';
 import type { UpstreamContext } from '../context.ts';
 import type { ParsedPage, SourceRecord } from '../response-rows.ts';
-import { readOpenSeaCollection, readOpenSeaStats } from './collection.ts';
+import { findOpenSeaContract, readOpenSeaCollection, readOpenSeaStats } from './collection.ts';
 import type { OpenSeaRun } from './run.ts';
 
 /** A record is fetched again after this time. Statistics are fetched in each run. */
@@ -18,7 +18,7 @@ const RECORDS_MAX = 10_000;
  * so it is kept in memory between the runs.
  */
 export class CollectionRefresh {
-  readonly #records = new Map<string, { at: number; supply: number | null }>();
+  readonly #records = new Map<string, { at: number; supply: number | null; standard: string | null }>();
 
   async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
     const { upstream, follow, collection, ingester, signal } = run;
@@ -36,12 +36,27 @@ export class CollectionRefresh {
     const { upstream, follow, collection, ingester, signal } = run;
     const page = await readOpenSeaCollection(upstream, collection, { signal });
     const records: SourceRecord[] = [];
-    for (const record of page.records) records.push(await withoutStored(context, follow, record));
+    const standard = await this.#findStandard(context, run, key);
+    for (const record of page.records) {
+      records.push(
+        await withoutStored(context, follow, { ...record, ...(standard !== null && { tokenStandard: standard }) }),
+      );
+    }
     await ingester.ingestPage({ ...page, records }, signal);
-    const refreshed = { at: context.clock(), supply: readSupply(page) };
+    const refreshed = { at: context.clock(), supply: readSupply(page), standard };
     if (this.#records.size >= RECORDS_MAX) this.#records.clear();
     this.#records.set(key, refreshed);
     return refreshed;
+  }
+
+  /** The contract's token standard, fetched once in the life of the process, and only while the stored collection has none. */
+  async #findStandard({ main }: UpstreamContext, run: OpenSeaRun, key: string): Promise<string | null> {
+    const { upstream, follow, collection, signal } = run;
+    const known = this.#records.get(key);
+    if (known) return known.standard;
+    const [stored] = await listCollectionsByIds(main, [follow.collectionId]);
+    if (stored && stored.tokenStandard !== null) return null;
+    return (await findOpenSeaContract(upstream, collection, { signal }))?.tokenStandard ?? null;
   }
 }
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import {
   parseDasTokens,
   readDasCollection,
+  readDasTokenTraits,
   readDasTokens,
   walkDasCollection,
 } from '../../../src/upstreams/das/assets.ts';
@@ -147,6 +148,38 @@ test('a collection has the name of its own asset; an error of the endpoint is a 
     assert.match(String(error.cause), /Asset Not Found/);
     return true;
   });
+});
+
+test('an error with status 200 counts as a failure of the endpoint, unless it is about the request', async (t) => {
+  let error = { code: -32603, message: 'Internal error' };
+  const answer = () => ({ jsonrpc: '2.0', id: 'mercat', error });
+  const replay = await startReplayServer(t, [{ method: 'POST', path: /\//, origin: 'schema', answer }]);
+  const failing = createTestUpstream(replay.url);
+  for (let count = 0; count < 3; count += 1) {
+    await assert.rejects(readDasTokenTraits(failing, COLLECTION), { reason: 'server-error' });
+  }
+  const { lastSuccessAt, lastFailure, failures, retries } = failing.status();
+  assert.deepEqual([lastSuccessAt, lastFailure, failures, retries], [null, 'server-error', 3, 6]);
+  error = { code: -32000, message: 'Asset Not Found' };
+  const working = createTestUpstream(replay.url);
+  for (let count = 0; count < 5; count += 1) {
+    await assert.rejects(readDasTokenTraits(working, COLLECTION), { reason: 'rejected' });
+  }
+  assert.equal(working.status().failures, 0);
+});
+
+test('token standard and royalty are those of the tokens, not of the collection’s own asset', async (t) => {
+  const token = assetOf(addressOf('mt', 1), COLLECTION, {
+    interface: 'ProgrammableNFT',
+    royalty: { basis_points: 750 },
+  });
+  const { upstream, store } = await start(t, [token]);
+  const read = () => readDasTokenTraits(upstream, COLLECTION);
+  assert.deepEqual(await read(), { tokenStandard: 'ProgrammableNonFungible', royaltyBps: 750 });
+  store.assets = [assetOf(addressOf('mt', 1), COLLECTION)];
+  assert.deepEqual(await read(), { tokenStandard: null, royaltyBps: null });
+  store.assets = [];
+  assert.deepEqual(await read(), { tokenStandard: null, royaltyBps: null });
 });
 
 test('tokens are read by their mints; unknown mints are left out, and assets that were not requested are rejected', async (t) => {

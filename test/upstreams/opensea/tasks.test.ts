@@ -131,10 +131,12 @@ forEachEngine('OpenSea', (engine) => {
       assert.deepEqual([refused, problems], [0, []], name);
     }
     assert.equal((await findFollow(db, ID))?.names.get('opensea'), APES.slug);
-    const [row] = await db.query(`select name, slug, image, royalty_bps, snapshot_supply from main.collection`);
+    const [row] = await db.query(
+      `select name, slug, image, royalty_bps, snapshot_supply, token_standard from main.collection`,
+    );
     assert.deepEqual(
-      [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply'])],
-      ['Ape Things', APES.slug, 300, 450],
+      [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply']), row?.['token_standard']],
+      ['Ape Things', APES.slug, 300, 450, 'ERC-721'],
       'known fields stay, and missing fields are filled in',
     );
     assert.deepEqual(await listed(), expected(market));
@@ -146,7 +148,7 @@ forEachEngine('OpenSea', (engine) => {
       `select owners::int as owners, supply::int as supply, floor_raw from indexer.collection_stats`,
     );
     assert.deepEqual([stats?.['owners'], stats?.['supply'], stats?.['floor_raw']], [5, 450, '15690000000000000']);
-    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 1, 'the slug is requested once');
+    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 2, 'the slug and the token standard are requested once each');
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
   });
