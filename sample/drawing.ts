@@ -42,7 +42,10 @@ export function stars(rng: Random, width: number, height: number, colour = '#fff
   return `<g opacity='.7'>${dots(path, 0.9, colour)}</g>`;
 }
 
-/** A wheel of `count` wedges: a circle with a dashed stroke. Without `colour` it has the colour of its parent element. */
+/**
+ * A wheel of `count` wedges, drawn as a circle with a dashed stroke. `share` is the part of the circle that the wedges fill; the rest is
+ * gaps. Without `colour`, the wheel has the stroke colour of its parent element.
+ */
 export function wheel(radius: number, thick: number, count: number, share: number, colour?: string): string {
   const stroke = colour === undefined ? '' : `stroke='${colour}' `;
   return `<circle r='${radius}' fill='none' ${stroke}stroke-width='${thick}' pathLength='${count}' stroke-dasharray='${share},${Math.round((1 - share) * 100) / 100}'/>`;
@@ -59,7 +62,7 @@ export function mirror(half: string): string {
   return `<g id='h'>${half}</g><use href='#h' transform='matrix(-1,0,0,1,100,0)'/>`;
 }
 
-/** Eight directions with a length of 20, instead of sines. */
+/** Eight directions with a length of about 20. They are used in place of sines and cosines. */
 const COMPASS = [
   [20, 0],
   [14, 14],

@@ -21,7 +21,7 @@ export type CollectionContext = {
   address: Address;
   /** The floor in base units. */
   floor: bigint;
-  /** Prices are rounded to multiples of this amount, which leaves the first three digits of the floor. */
+  /** Prices are rounded to multiples of this power of ten. The floor is at least 100 and less than 1,000 steps. */
   step: bigint;
   createdAt: number;
   serviceName: string;
@@ -52,7 +52,7 @@ export type SampleSale = {
   at: number;
   tx: string;
   logIndex: number | null;
-  /** When the seller received the token. The listing that led to the sale is later. */
+  /** When the seller received the token. The listing that led to the sale was made after this time. */
   heldSince: number;
 };
 

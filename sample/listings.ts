@@ -71,7 +71,7 @@ function pickListed(assets: readonly SampleAsset[], count: number, rng: Random):
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** Whether the sample records the token's owner. It does so for all but a few tokens. */
+/** Whether the sample records the owner of the token. The owner is left out for a few tokens. */
 export function hasKnownOwner(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
@@ -97,7 +97,7 @@ function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Picks no expiry, or one about ten years after the anchor, so that the floor of the sample does not change before. */
+/** Picks no expiry, or a time about ten years after the anchor. Until then no listing with this expiry ends, and the floor stays the same. */
 function pickExpiry(rng: Random): number | null {
   return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }
@@ -142,13 +142,13 @@ function toListing(
   }
   const feeBps = (MARKET_FEE_BPS[source] ?? DEFAULT_FEE_BPS) + spec.royaltyBps;
   const sourceId = evm ? toEvmHash('listing', ...seed).slice(2, 26) : toSolanaAddress('listing', ...seed);
-  const nameless = !kept && !own && rng.boolean(0.06);
+  const withoutId = !kept && !own && rng.boolean(0.06);
   return {
     ...draft,
     // Other marketplaces report full seconds; only orders of the service have milliseconds.
     listedAt: draft.listedAt - (draft.listedAt % 1000),
     source,
-    id: nameless ? null : own ? `${serviceName}_${sourceId}` : sourceId,
+    id: withoutId ? null : own ? `${serviceName}_${sourceId}` : sourceId,
     buyerTotal: own || rng.boolean(0.25) ? null : draft.raw + shareOf(draft.raw, feeBps),
     orderHash: evm ? toEvmHash('order', ...seed) : null,
   };

@@ -70,8 +70,8 @@ type Window = { allTime: number; sevenDay: number; twentyFourHour: number };
 type Figures = { owners: number; listedCount: number; floorRaw: string | null; volume: Window; sales: Window };
 
 /**
- * The number of sales before the year of the sample, as a multiple of the sales in it. The sample has no records of these sales. They only
- * add to reported totals.
+ * The number of sales before the year of the sample, as a multiple of the sales in that year. The sample has no records of these earlier
+ * sales. They only add to the totals that the sample reports for collections that are older than a year.
  */
 const EARLIER_SALES = 2;
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import type { Address, AssetId } from '../src/core/address.ts';
 
-/** Part of every seed. Another value changes every byte of the sample. */
+/** Part of every seed. With another value, all random choices and identifiers of the sample change. */
 const EDITION = 'mercat sample 1';
 
 /**
@@ -54,7 +54,7 @@ export class Random {
   }
 }
 
-/** Returns the item at an index. Throws when there is none. */
+/** Returns the item at an index. Throws if the list has no item at the index. */
 export function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
   if (item === undefined) throw new RangeError(`no item ${index} in a list of ${items.length}`);

@@ -1,4 +1,5 @@
-// Picture styles that show a scene or a pattern. Most fill the width of a token's picture or of a banner; some repeat a figure in a banner.
+// Picture styles that show a scene or a pattern. Most of them fill the width of a banner with one scene. The others repeat a figure in a
+// banner.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';

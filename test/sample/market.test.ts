@@ -66,7 +66,7 @@ test('Every address, token, amount and time is in canonical form', () => {
       if (record[field] !== undefined) assert.equal(new Date(text(record, field)).toISOString(), record[field]);
     }
     for (const field of ['createdAt', 'timestamp', 'at']) {
-      if (record[field] !== undefined) assert.ok(time(record, field) <= ANCHOR, 'nothing happens after the anchor');
+      if (record[field] !== undefined) assert.ok(time(record, field) <= ANCHOR, `${field} is after the anchor`);
     }
     if (family === 'solana' && record['tx'] !== undefined) assert.equal(base58.decode(text(record, 'tx')).length, 64);
     if (family === 'evm' && record['tx'] !== undefined) assert.match(text(record, 'tx'), /^0x[0-9a-f]{64}$/);
@@ -146,9 +146,9 @@ test('The seller of each active listing owns the token, or the custody wallet ho
       escrowed += 1;
     } else assert.equal(owner, row['seller'], JSON.stringify(row));
   }
-  assert.ok(escrowed >= 10, `${escrowed} in escrow`);
+  assert.ok(escrowed >= 10, `only ${escrowed} listed tokens are in the custody wallet`);
   const inCustody = [...owners.values()].filter((owner) => owner === SAMPLE_CUSTODY_WALLET).length;
-  assert.ok(inCustody > escrowed, 'some tokens in custody have no listing');
+  assert.ok(inCustody > escrowed, 'every token in the custody wallet is listed');
 });
 
 test('Each reported floor is the lowest active ask of orders and listings together, at the anchor and about ten years later', () => {
@@ -167,7 +167,7 @@ test('Each reported floor is the lowest active ask of orders and listings togeth
   }
 });
 
-test('One collection has more listed tokens than a window, one has no listing, and some tokens have an order and a lower-priced or higher-priced listing', () => {
+test('One collection has more listed tokens than a listing window, one has no listing, and some tokens have an order and also a mirrored listing with another price', () => {
   const sizes = collections.map((collection) => readBook(collection, ANCHOR).listed);
   assert.equal(sizes.filter((size) => size > WINDOW_SIZE_MAX).length, 1);
   const unlisted = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);
@@ -189,12 +189,12 @@ test('One collection has more listed tokens than a window, one has no listing, a
     for (const status of ['active', 'filled', 'cancelled', 'expired']) {
       assert.ok(
         rows.some((row) => row['status'] === status),
-        `${kind} ${status}`,
+        `no ${kind} has the status ${status}`,
       );
     }
     assert.ok(
       rows.some((row) => row['status'] === 'active' && !isActive(row, ANCHOR)),
-      `${kind} not yet swept`,
+      `no ${kind} has expired while its status is still active`,
     );
     assert.ok(rows.some((row) => String(row['expiresAt']).startsWith('2036-')));
   }
@@ -239,7 +239,7 @@ test('Sales are spread over the year before the anchor, some are in the same sec
   assert.equal(linked.length, filled.length);
 });
 
-test('Half of the collections have analytics, which count at least the stored sales, and in a longer window never less than in a shorter one', () => {
+test('Half of the collections have analytics, which count at least the stored sales, and a longer window never counts less than a shorter one', () => {
   const all = ofKind('analytics');
   assert.equal(all.length, collections.length / 2);
   for (const analytics of all) {
