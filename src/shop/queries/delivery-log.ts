@@ -112,9 +112,10 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
 /** Makes the deliveries with these ids due now, except those of disabled webhooks. Returns the ids of the deliveries that are due. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
-    `update main.delivery set ${AGAIN} from main.webhook
-     where ${NAMED} and webhook.id = delivery.webhook_id and webhook.enabled
-     returning ${PUBLIC_ID} as public_id`,
+    `update main.delivery set ${AGAIN} where id in (
+       select delivery.id from main.delivery join main.webhook on webhook.id = delivery.webhook_id
+       where ${NAMED} and webhook.enabled order by delivery.id for update of delivery
+     ) returning ${PUBLIC_ID} as public_id`,
     [new Date(now), ...toNames(ids)],
   );
   return rows.map(toPublicId);
@@ -129,7 +130,7 @@ export async function updateDeadAgain(
     `update main.delivery set ${AGAIN} where id in (
        select delivery.id from main.delivery join main.webhook on webhook.id = delivery.webhook_id
        where delivery.state = 'dead' and webhook.enabled and ($2::text is null or webhook.shop_id = $2)
-       order by delivery.id limit $3
+       order by delivery.id limit $3 for update of delivery
      ) returning ${PUBLIC_ID} as public_id`,
     [new Date(now), shopId, limit],
   );

@@ -46,7 +46,8 @@ async function retryByIds(context: ShopContext, input: OperationInput): Promise<
   const invalid = ids.find((id) => !isDeliveryId(id));
   if (invalid !== undefined) return refuseUsage(`${JSON.stringify(invalid)} is not a delivery id`);
   const due = await updateDeliveriesAgain(context.main, ids, context.clock());
-  return { due, skipped: ids.filter((id) => !due.includes(id)), hasMore: false };
+  const retried = new Set(due);
+  return { due, skipped: ids.filter((id) => !retried.has(id)), hasMore: false };
 }
 
 async function readShop(context: ShopContext, { shop }: OperationInput): Promise<{ shopId?: string }> {
