@@ -8,7 +8,6 @@ import {
   listChainBlocks,
   upsertChainBlocks,
 } from '../../src/chain-log/queries/chain-cursors.ts';
-import type { Hex } from '../../src/core/evm.ts';
 import { callOf, mine, readHeight } from '../../devnet/chain.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
@@ -56,7 +55,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
       number,
-      hash: `0x${number.toString(16)}` as Hex,
+      hash: `0x${number.toString(16)}` as const,
       time: number * 1_000,
     }));
     await upsertChainBlocks(db, 'ethereum', blocks);
