@@ -34,6 +34,8 @@ export type RunOptions = {
   reorgDepthMax: number;
   /** Creates the settings of the services, given the URL of the chain's endpoint. */
   followers: (chainUrl: string) => Promise<FollowerOptions[]>;
+  /** Called before each block of the run, which are counted from 0. */
+  onBlock?: (index: number, followers: readonly Follower[]) => Promise<void>;
   /** Called with a line about the progress. */
   onProgress?: (line: string) => void;
 };
@@ -148,6 +150,7 @@ class Run {
     const killBlocks = drawBlocks(this.#parts, options.kills);
     const reorgBlocks = drawBlocks(this.#parts, options.reorganisations);
     for (let block = 0; block < options.blocks; block += 1) {
+      await options.onBlock?.(block, followers);
       if (reorgBlocks.has(block)) await this.#reorganise(reorgBlocks.get(block) ?? 0);
       else await mineStep(simulation);
       const height = await readHeight(world.chain);

@@ -59,7 +59,11 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   const head = await reader.blocks.head();
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return start(context, head);
-  if (await isOrphaned(context, cursor, head)) return revertOrphaned(context, cursor);
+  if (await isOrphaned(context, cursor, head)) {
+    // An endpoint that serves a fork, or another chain, is not believed while another endpoint continues what was read.
+    if (await reader.blocks.isDisputed(cursor, head.number)) return { changed: new Set(), more: false };
+    return revertOrphaned(context, cursor);
+  }
   if (head.number <= cursor.number) return { changed: new Set(), more: false };
   return head.number - cursor.number > EDGE_BLOCKS
     ? readRange(context, cursor, head.number - EDGE_BLOCKS)

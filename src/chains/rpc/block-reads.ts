@@ -3,6 +3,7 @@
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { Hex } from '../../core/evm.ts';
 import { AHEAD_MAX, BestHead, isNear } from './best-head.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -52,6 +53,42 @@ export class BlockReads {
         return block?.header ?? null;
       }),
     );
+  }
+
+  /**
+   * Whether endpoints disagree about a block that was read: at least one continues the chain with it, and another has another block in its
+   * place. The block is continued by an endpoint that has the next block on it, or that has the block and a head at least as high as
+   * `head`, the head of the endpoint that has another block. The endpoints with another block then count as failed, because they serve
+   * a fork. False with a single endpoint, which has nothing to disagree with.
+   */
+  async isDisputed(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
+    if (this.#pool.endpoints.length < 2) return false;
+    const views = await Promise.all(
+      this.#pool.enterAll().map(async (endpoint) => ({ endpoint, view: await this.#tryView(endpoint, block.number) })),
+    );
+    const isContinuedBy = (view: BlockView) =>
+      view.hash === block.hash && (view.nextParent === block.hash || view.head >= head);
+    if (!views.some(({ view }) => view !== null && isContinuedBy(view))) return false;
+    for (const { endpoint, view } of views)
+      if (view?.hash && view.hash !== block.hash && endpoint.enter()) await this.#tryFail(endpoint, block.number);
+    return true;
+  }
+
+  async #tryView(endpoint: Endpoint, number: number): Promise<BlockView | null> {
+    return nullIfFailed(
+      this.#pool.attempt(endpoint, async () => {
+        const at = await fetchBlock(endpoint, toQuantity(number));
+        const next = await fetchBlock(endpoint, toQuantity(number + 1));
+        const { number: head } = await fetchHead(endpoint);
+        return { hash: at?.header.hash ?? null, nextParent: next?.header.parentHash ?? null, head };
+      }),
+    );
+  }
+
+  async #tryFail(endpoint: Endpoint, number: number): Promise<void> {
+    const serveFork = () =>
+      Promise.reject(new RpcFailure('wrong-chain', `another block ${number} than other endpoints`));
+    await nullIfFailed(this.#pool.attempt(endpoint, serveFork));
   }
 
   /** The number of the finalized block. Null if the endpoint that responds has none yet, or if no endpoint supports the request. */
@@ -107,12 +144,7 @@ export class BlockReads {
   }
 
   async #tryHead(endpoint: Endpoint): Promise<BlockHeader | null> {
-    try {
-      return await this.#pool.attempt(endpoint, fetchHead);
-    } catch (error) {
-      if (error instanceof RpcFailure) return null;
-      throw error;
-    }
+    return nullIfFailed(this.#pool.attempt(endpoint, fetchHead));
   }
 
   /** Fetches and compares the heads of all endpoints that may be called now. The recorded head of an endpoint that fails is kept. */
@@ -151,6 +183,18 @@ async function fetchFinalizedBlock(endpoint: Endpoint): Promise<BloomedHeader | 
 async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeader | null> {
   const [result] = await endpoint.send([{ method: 'eth_getBlockByNumber', params: [tag, false] }]);
   return readHeader(result);
+}
+
+/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null where it has no such block. */
+type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
+
+async function nullIfFailed<T>(attempt: Promise<T>): Promise<T | null> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof RpcFailure) return null;
+    throw error;
+  }
 }
 
 const UNKNOWN: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'unsupported']);
