@@ -15,7 +15,7 @@ import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
 import type { Figure } from './provenance/figure.ts';
 import { listAnalyticsFloors } from './queries/analytics.ts';
 import { listCoverage } from './queries/coverage.ts';
-import { listCheapestMirrored } from './queries/listings.ts';
+import { listCheapestMirrored, listCheapestVisible } from './queries/listings.ts';
 import { listStatsFloors } from './queries/stats.ts';
 
 type MirrorFloor = NonNullable<FloorFacts['mirror']>;
@@ -63,7 +63,7 @@ export function toAskFloor(
   return toAskFloorFigure(facts, now);
 }
 
-/** The largest number of own assets that are read, to leave out their mirrored rows. Mirrored rows of further own assets count. */
+/** The largest number of own assets that are read while their copy is out of date. Mirrored rows of further own assets count. */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
@@ -90,14 +90,23 @@ export async function readBookFloors(
   const cheapest = new Map(rows.map((row) => [row.collectionId, row.raw]));
   if (hidden.size > 0) {
     // In these collections the own book lists the asset of the cheapest mirrored row. Find the cheapest row of another asset.
-    const hiddenIds = [...hidden];
-    const owned = await market.orderBook.read((db) =>
-      listFillableAssets(db, hiddenIds, { now, limit: OWN_ASSETS_MAX }),
-    );
-    const next = await read((db) => listCheapestMirrored(db, hiddenIds, { now, except: valueOrNull(owned) ?? [] }));
+    const next = await read((db) => listCheapestVisible(db, [...hidden], now));
     if (!next.ok) return { own, mirror: null };
-    for (const id of hiddenIds) cheapest.delete(id);
+    const stillHidden = [...(await findHidden(market, next.value, now))];
+    for (const id of hidden) cheapest.delete(id);
     for (const row of next.value) cheapest.set(row.collectionId, row.raw);
+    if (stillHidden.length > 0) {
+      // The indexer's copy of the own assets of these collections is out of date.
+      const owned = await market.orderBook.read((db) =>
+        listFillableAssets(db, stillHidden, { now, limit: OWN_ASSETS_MAX }),
+      );
+      const others = await read((db) =>
+        listCheapestMirrored(db, stillHidden, { now, except: valueOrNull(owned) ?? [] }),
+      );
+      if (!others.ok) return { own, mirror: null };
+      for (const id of stillHidden) cheapest.delete(id);
+      for (const row of others.value) cheapest.set(row.collectionId, row.raw);
+    }
   }
   const toMirrorFloor = (id: string) => ({ cheapest: cheapest.get(id) ?? null, coverage: coverage.get(id) ?? [] });
   return { own, mirror: new Map(ids.map((id) => [id, toMirrorFloor(id)])) };

@@ -94,6 +94,39 @@ export async function listCheapestMirrored(
 }
 
 /**
+ * The cheapest listed asset of each given collection, without the assets that the own order book lists according to the indexer's copy.
+ * Assets whose listing or own order has expired since the last sweep are looked up again.
+ */
+export async function listCheapestVisible(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
+  const rows = await db.query(
+    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+     cross join lateral (
+       select * from (
+         (select asset, price_raw from indexer.listed_asset
+          where collection_id = wanted.id and not own and (expires_at is null or expires_at > $2) order by price_raw limit 1)
+         union all
+         select due.asset, again.price_raw from (
+           select asset from indexer.listed_asset where collection_id = wanted.id and expires_at <= $2
+           union select asset from indexer.own_asset where collection_id = wanted.id and expires_at <= $2
+         ) as due cross join lateral (
+           select price_raw from indexer.listing
+           where collection_id = wanted.id and asset = due.asset and ${LISTED} and (expires_at is null or expires_at > $2)
+           order by price_raw limit 1
+         ) as again
+         where not exists (select from indexer.own_asset as own where own.collection_id = wanted.id and own.asset = due.asset
+           and (own.expires_at is null or own.expires_at > $2))
+       ) as visible order by price_raw, asset limit 1
+     ) as cheapest`,
+    [collectionIds, new Date(now)],
+  );
+  return rows.map(decodeAsk);
+}
+
+/**
  * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees, or, when `isAsk`, the price of an own listing to
  * which fees are added.
  */
