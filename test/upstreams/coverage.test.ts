@@ -180,7 +180,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['tokens', 'opensea', 'scan', null, NOW]]);
   });
 
-  test('on Solana listings are covered, sales since the oldest that was read, and tokens by DAS; a symbol that does not exist covers nothing', async (t) => {
+  test('on Solana listings are covered, sales since the oldest that was read, and tokens with their owners by DAS; a symbol that does not exist covers nothing', async (t) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));
     const mints = range(20).map((n) => addressOf('mint', n));
@@ -210,6 +210,7 @@ forEachEngine('coverage', (engine) => {
     await run('das-tokens');
     assert.deepEqual(await covered(LANTERNS_ID), [
       ['listings', 'magic-eden', 'scan', null, NOW],
+      ['owners', 'das', 'scan', null, NOW],
       ['sales', 'magic-eden', 'scan', NOW - 3_639_000, NOW],
       ['tokens', 'das', 'scan', null, NOW],
     ]);
