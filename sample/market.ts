@@ -1,9 +1,10 @@
 // Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The clock
-// and real randomness are not used: every load gives the same bytes.
+// and real randomness are not used: two loads at the same time give the same bytes, and at different times they differ in times only.
 
 import type { Address } from '../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
 import { createChains } from '../src/core/chains.ts';
+import { toCollectionId } from '../src/core/collection.ts';
 import type { SampleListing } from './listings.ts';
 import { generateListings, generateFilledListings, hasKnownOwner } from './listings.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';
@@ -17,14 +18,56 @@ export const SAMPLE_CUSTODY_WALLET: string = toSolanaAddress('custody');
 
 type SampleRecord = Record<string, unknown>;
 
-/** Generates the records of the sample, collection by collection. The record of a collection comes before its other records. */
-export function* generateSampleMarket(options: { serviceName: string }): Generator<SampleRecord> {
+/**
+ * Generates the records of the sample, collection by collection. The record of a collection comes before its other records. The newest
+ * sales are minutes older than `at`, in milliseconds since the epoch, and the reported figures are of that time. Default: SAMPLE_ANCHOR.
+ */
+export function* generateSampleMarket({
+  serviceName,
+  at = SAMPLE_ANCHOR,
+}: {
+  serviceName: string;
+  at?: number;
+}): Generator<SampleRecord> {
+  const shiftMs = Math.floor((at - SAMPLE_ANCHOR) / 1000) * 1000;
+  for (const context of createContexts(serviceName)) {
+    for (const record of generateCollection(context)) yield shiftMs === 0 ? record : shiftTimes(record, shiftMs);
+  }
+}
+
+/** The collections of the sample: their ids in both databases. */
+export function listSampleCollections(): { collectionId: string; chain: string }[] {
+  return createContexts('mercat').map(({ chain, address }) => ({
+    collectionId: toCollectionId(chain.id, address),
+    chain: chain.id,
+  }));
+}
+
+function createContexts(serviceName: string): CollectionContext[] {
   const chains = createChains();
-  for (const spec of SAMPLE_COLLECTIONS) {
+  return SAMPLE_COLLECTIONS.map((spec) => {
     const chain = chains.get(spec.chain);
     if (!chain) throw new RangeError(`the sample names an unknown chain: ${spec.chain}`);
-    yield* generateCollection(createCollectionContext(spec, chain, options.serviceName));
+    return createCollectionContext(spec, chain, serviceName);
+  });
+}
+
+const TIME_FIELDS = ['createdAt', 'timestamp', 'expiresAt', 'at'] as const;
+
+/** Moves all times of a record. The id of an order ends in the time of its creation, so references to orders are changed too. */
+function shiftTimes(record: SampleRecord, shiftMs: number): SampleRecord {
+  const shifted = { ...record };
+  for (const field of TIME_FIELDS) {
+    const time = record[field];
+    if (typeof time === 'string') shifted[field] = toTime(Date.parse(time) + shiftMs);
   }
+  const { listingId, chain, contractAddress } = record;
+  const orders = `${String(chain)}_${String(contractAddress)}_`;
+  if (typeof listingId === 'string' && listingId.startsWith(orders)) {
+    const end = listingId.lastIndexOf('_') + 1;
+    shifted['listingId'] = `${listingId.slice(0, end)}${Number(listingId.slice(end)) + shiftMs}`;
+  }
+  return shifted;
 }
 
 function* generateCollection(context: CollectionContext): Generator<SampleRecord> {

@@ -21,6 +21,7 @@ import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { listen, requireFreePort } from './server/listen.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
+import { removeCollections } from './market/remove-collections.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
 import { isDoneWithin } from './resilience/deadline.ts';
@@ -193,6 +194,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     ...createShopOperations(shop),
     ...createDeliveryOperations(shop, workers.nudge),
     ...workers.tasks.operations,
+    'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
 }
 
@@ -291,11 +293,19 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
  * 0 if one of these conditions is not met.
  */
 async function loadSample(context: ServiceContext): Promise<number> {
-  const { main, indexer, serviceName } = context;
+  const { main, indexer, serviceName, clock } = context;
   if (main.engine !== 'embedded' || indexer !== main || !(await isEmpty(main))) return 0;
   const { generateSampleMarket } = await import('../sample/market.ts');
-  const summary = await importRecords(context, toLines(generateSampleMarket({ serviceName })), { format: 'ndjson' });
+  const summary = await importRecords(context, toLines(generateSampleMarket({ serviceName, at: clock() })), {
+    format: 'ndjson',
+  });
   return summary.read;
+}
+
+/** Removes the sample marketplace. Returns the number of its collections that were stored. */
+async function removeSample(context: ServiceContext): Promise<number> {
+  const { listSampleCollections } = await import('../sample/market.ts');
+  return removeCollections(context, listSampleCollections());
 }
 
 async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenerator<Uint8Array> {

@@ -46,6 +46,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./collections.ts')).defineCollections,
   },
   {
+    name: 'sample',
+    summary: 'remove the sample marketplace',
+    load: async () => (await import('./sample.ts')).defineSample,
+  },
+  {
     name: 'sync',
     summary: 'run a task, or all tasks of a source, now',
     load: async () => (await import('./sync.ts')).defineSync,

@@ -8,6 +8,7 @@ import { findFillableOrderOfAsset } from '../orders/queries/fillable-orders.ts';
 import type { Listing } from './listing.ts';
 import { toListingOfMirror, toListingOfOrder } from './listing.ts';
 import type { Market } from './market.ts';
+import { listContractAddresses } from './queries/collections.ts';
 import type { ObservedToken } from './queries/tokens.ts';
 import { findObservedToken } from './queries/tokens.ts';
 
@@ -28,20 +29,25 @@ export type Token = TokenLocation & {
 };
 
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. When the indexer cannot be
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token, or when the collection has the address
+ * in another case: mints are case-sensitive. When the indexer cannot be
  * read, only the listing of the own order book and its seller are known.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
   const { chain, contractAddress, asset } = location;
   const collectionId = toCollectionId(chain.id, contractAddress);
   const now = market.clock();
-  const [observation, order] = await Promise.all([
+  const [observation, order, record] = await Promise.all([
     market.tokenOverlay.read((db) => findObservedToken(db, collectionId, asset, now)),
     chain.family === 'evm'
       ? market.orderBook.read((db) => findFillableOrderOfAsset(db, collectionId, asset, now))
       : null,
+    // The id of a collection does not keep the case of a mint, so another mint may lead to the same id.
+    chain.family === 'solana' ? market.primary.read((db) => listContractAddresses(db, [collectionId])) : null,
   ]);
-  if (observation.ok && observation.value === null) throw new ServiceError('not_found', 'Token not found');
+  const recordedAddress = record?.ok ? record.value.get(collectionId) : undefined;
+  if (recordedAddress !== undefined && recordedAddress !== contractAddress) throw tokenNotFound();
+  if (observation.ok && observation.value === null) throw tokenNotFound();
   const observed = observation.ok ? observation.value : null;
   if (observed) market.recentViews.note(collectionId, asset);
   // This endpoint serves the hash of the signed order as the id of a mirrored listing. The other endpoints serve the mirror's id.
@@ -60,8 +66,12 @@ export async function readToken(market: Market, location: TokenLocation): Promis
     owner: toOwner(market, listing, observed),
     listing,
     lastSaleRaw: observed?.lastSaleRaw ?? null,
-    degraded: !observation.ok || order?.ok === false,
+    degraded: !observation.ok || order?.ok === false || record?.ok === false,
   };
+}
+
+function tokenNotFound(): ServiceError {
+  return new ServiceError('not_found', 'Token not found');
 }
 
 /**

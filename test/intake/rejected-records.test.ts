@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { base58 } from '@scure/base';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import {
   ASSET,
@@ -154,6 +155,27 @@ describe('a rejected record has a reason that names the field', () => {
   for (const [record, reason] of cases) {
     test(`a record is rejected with the reason ${reason.source}`, () => assert.match(reasonOf(record), reason));
   }
+
+  test('a transaction id that is not a hash on an EVM chain, or not a signature of 64 bytes on Solana, is rejected', () => {
+    const signature = base58.encode(new Uint8Array(64).fill(255));
+    for (const tx of ['0xAB', `0x${'f'.repeat(64)}`]) assert.equal(rowOf(sale({ tx })).tx, tx.toLowerCase());
+    for (const record of [sale, listing, order]) {
+      for (const tx of ['hello', '', 'ab', '0x', '0xg', `0x${'f'.repeat(65)}`, signature, ` 0xab`]) {
+        assert.match(reasonOf(record({ tx })), /^tx: must (be a transaction hash|not be empty)/);
+      }
+    }
+    const onSolana = (tx: string) =>
+      sale({ chain: 'solana', contractAddress: MINT, tokenId: null, mint: MINT, seller: MINT, buyer: MINT, tx });
+    assert.equal(rowOf(onSolana(signature)).tx, signature);
+    const ones = base58.encode(new Uint8Array(64));
+    assert.equal(rowOf(onSolana(ones)).tx, ones);
+    for (const bytes of [63, 65, 32]) {
+      assert.match(reasonOf(onSolana(base58.encode(new Uint8Array(bytes).fill(255)))), /^tx: must be a signature/);
+    }
+    for (const tx of ['hello', '0xab', `${signature.slice(1)}0`, `${signature} `]) {
+      assert.match(reasonOf(onSolana(tx)), /^tx: must be a signature/);
+    }
+  });
 
   test('a time without an offset, with a date that does not exist, or out of range is rejected', () => {
     for (const timestamp of [

@@ -2,6 +2,7 @@
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
+import { parseTransactionId } from '../../core/transaction-id.ts';
 import type { Chain, Chains } from '../../core/chains.ts';
 import type { CollectionLocation } from '../../core/collection.ts';
 import { toCollectionId } from '../../core/collection.ts';
@@ -67,7 +68,20 @@ export function readSource(fields: Fields): string {
   return source;
 }
 
-/** Reads a transaction or order hash. Hexadecimal text becomes lower case. Other text is unchanged: a Solana signature is case-sensitive. */
+/** Reads the id of a transaction: a hash on EVM chains, a signature on Solana. */
+export function readTransactionId(chain: Chain, fields: Fields, name: string): string | null {
+  const text = readName(fields, name);
+  if (text === null) return null;
+  const form =
+    chain.family === 'evm'
+      ? 'a transaction hash, 0x and up to 64 hexadecimal digits'
+      : 'a signature, 64 bytes in base58';
+  return (
+    parseTransactionId(chain.family, text) ?? rejectField(fields, name, `must be ${form}, not ${quoteValue(text)}`)
+  );
+}
+
+/** Reads an order hash. Hexadecimal text becomes lower case. Other text is unchanged, because base58 is case-sensitive. */
 export function readHashText(fields: Fields, name: string): string | null {
   const text = readName(fields, name);
   return text !== null && /^0x[0-9a-f]+$/i.test(text) ? text.toLowerCase() : text;

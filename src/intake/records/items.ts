@@ -24,7 +24,14 @@ import {
   URL_MAX,
 } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
-import { readAddress, readAsset, readCollectionLocation, readHashText, readSource } from './identifiers.ts';
+import {
+  readAddress,
+  readAsset,
+  readCollectionLocation,
+  readHashText,
+  readSource,
+  readTransactionId,
+} from './identifiers.ts';
 import type { UnverifiedOrder } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 
@@ -62,7 +69,7 @@ export function parseOrderRecord(context: RecordContext, fields: Fields): OrderR
     status: readStatus(fields),
     createdAt,
     expiresAt: readTimestamp(fields, 'expiresAt'),
-    tx: readHashText(fields, 'tx'),
+    tx: readTransactionId(chain, fields, 'tx'),
     seaport: null,
     signed: null,
   };
@@ -99,7 +106,7 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
     status: readStatus(fields),
     listedAt,
     expiresAt: readTimestamp(fields, 'expiresAt'),
-    tx: readHashText(fields, 'tx'),
+    tx: readTransactionId(chain, fields, 'tx'),
     operator: readAddress(chain, fields, 'operator'),
     protocolAddress: readAddress(chain, fields, 'protocolAddress'),
     counter: readAmount(fields, 'counter'),
@@ -134,7 +141,7 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
       listingId !== null && source === context.serviceName && chain.family === 'solana'
         ? toOwnId(context, listingId)
         : listingId,
-    tx: readHashText(fields, 'tx'),
+    tx: readTransactionId(chain, fields, 'tx'),
     logIndex: readInteger(fields, 'logIndex', { max: LOG_INDEX_MAX }),
   };
   return { key: toSaleKey(sale), ...sale };

@@ -16,7 +16,10 @@ export const MarketItemSchema = Type.Object(
   {
     ...assetIdentity,
     price: ref<WirePrice>('Price'),
-    seller: typeOrNull<string>('string', 'Address of the seller.'),
+    seller: typeOrNull<string>(
+      'string',
+      'Address of the seller; null when a custody wallet is reported as the seller.',
+    ),
     buyer: typeOrNull<string>('string', 'Address of the buyer; null unless sold.'),
     marketplace: Type.String({
       description: "An upper-case code for the service's own rows, the lower-case source slug for external rows.",
@@ -46,7 +49,7 @@ export function toListingItem(listing: Listing, location: ItemLocation, context:
   return {
     ...toAssetIdentity(location, listing.asset),
     price: toPrice(listing.raw, location.chain, context.rates, context.now),
-    seller: listing.seller,
+    seller: context.custodyWallets.has(listing.seller) ? null : listing.seller,
     buyer: null,
     marketplace: listing.source ?? context.ownCode,
     status: 'active',

@@ -22,11 +22,15 @@ export const PriceSchema = Type.Object(
 );
 export type WirePrice = Static<typeof PriceSchema>;
 
-/** The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. */
-export type PriceContext = { rates: Rates; now: number; ownCode: string };
+/**
+ * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. The addresses of
+ * `custodyWallets` are not published as sellers.
+ */
+export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
 
 export async function readPriceContext(market: Market): Promise<PriceContext> {
-  return { rates: await market.rates.read(), now: market.clock(), ownCode: market.serviceName.toUpperCase() };
+  const { serviceName, custodyWallets } = market;
+  return { rates: await market.rates.read(), now: market.clock(), ownCode: serviceName.toUpperCase(), custodyWallets };
 }
 
 /** The price of an amount; null when the amount or the chain is unknown. */

@@ -41,10 +41,11 @@ export async function listLastBuyerFloorTimes(
   return new Map(rows.map(decodeTime).map(({ collectionId, observedAt }) => [collectionId, observedAt]));
 }
 
-/** Stores a floor, unless another process has stored a later one. */
+/** Stores a floor, unless another process has stored a later one, or the collection was removed meanwhile. */
 export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, floor: LastBuyerFloor): Promise<void> {
   await db.query(
-    `insert into main.last_buyer_floor as stored (collection_id, floor_raw, observed_at) values ($1, $2, $3)
+    `insert into main.last_buyer_floor as stored (collection_id, floor_raw, observed_at)
+     select id, $2::numeric, $3::timestamptz from main.collection where id = $1 for key share
      on conflict (collection_id) do update set floor_raw = excluded.floor_raw, observed_at = excluded.observed_at
      where stored.observed_at < excluded.observed_at`,
     [collectionId, floor.raw.toString(), new Date(floor.observedAt)],

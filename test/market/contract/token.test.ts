@@ -16,6 +16,7 @@ import {
   mintOf,
   newCollection,
 } from '../../support/service/market.ts';
+import { parseAddress } from '../../../src/core/address.ts';
 
 const HOLDER = toEvmAddress('holder');
 const EVM_VAULT = toEvmAddress('vault');
@@ -79,6 +80,27 @@ forEachMarket('tokens', { settings }, (market) => {
       [token.chain, token.contractAddress, token.tokenId, token.mint, token.collectionId],
       ['solana', null, null, mint, `solana_${subject.address.toLowerCase()}`],
     );
+  });
+
+  test('a collection mint in another letter case is another mint: its tokens are not found', async () => {
+    const subject = newCollection({ chain: 'solana' });
+    const mint = mintOf('cased');
+    await market.load([subject.collection(), subject.token(mint), subject.listing(mint, 5)]);
+    // Another address that has the same collection id, because an id has the address in lower case.
+    const other = Array.from(subject.address)
+      .map((_, index, all) => {
+        const swapped = all.with(
+          index,
+          all[index] === all[index]?.toLowerCase()
+            ? (all[index]?.toUpperCase() ?? '')
+            : (all[index]?.toLowerCase() ?? ''),
+        );
+        return swapped.join('');
+      })
+      .find((one) => one !== subject.address && parseAddress('solana', one) !== null);
+    assert.ok(other !== undefined);
+    assert.equal((await read(subject, mint)).mint, mint);
+    assert.equal((await market.get(`/v1/tokens/solana/${other}/${mint}`)).status, 404);
   });
 
   test('unknown fields are null, and every field is present', async () => {
@@ -156,8 +178,18 @@ forEachMarket('tokens', { settings }, (market) => {
     test('has no address when a marketplace reports the custody wallet as the seller', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('mistaken');
-      await market.load([subject.token(mint), subject.listing(mint, 5, { seller: SOLANA_VAULT })]);
-      assert.deepEqual((await read(subject, mint)).owner, { address: null, kind: 'custody', label: 'Solana vault' });
+      await market.load([
+        subject.collection(),
+        subject.token(mint),
+        subject.listing(mint, 5, { seller: SOLANA_VAULT }),
+      ]);
+      const { text } = await market.get(pathOf(subject, mint));
+      const { owner, listing } = JSON.parse(text).data;
+      assert.deepEqual(owner, { address: null, kind: 'custody', label: 'Solana vault' });
+      assert.deepEqual([listing.seller, listing.price.raw], [null, '5']);
+      const listings = await market.get(`/v1/collections/${subject.slug}/listings`);
+      assert.deepEqual(listings.body.data, [listing]);
+      assert.ok(!text.includes(SOLANA_VAULT) && !listings.text.includes(SOLANA_VAULT));
     });
 
     test('is unknown when neither a seller nor a holder is known', async () => {

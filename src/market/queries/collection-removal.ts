@@ -1,0 +1,38 @@
+// The removal of collections with all their rows. The tables are found by their column `collection_id`, so that a table that is added
+// later is included.
+
+import type { Queryable } from '../../database/port.ts';
+import { rowDecoder, text } from '../../database/rows.ts';
+
+const decodeTable = rowDecoder('information_schema.columns', { name: text });
+
+/**
+ * Deletes the records, orders, followed names and figures of collections from the primary database. The transaction must have locked
+ * the chains and the books of the collections, and the catalog.
+ */
+export async function deleteCollections(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+  await tx.query(
+    `delete from main.order_cancel where order_id in (select id from main.book_order where collection_id = any($1))`,
+    [collectionIds],
+  );
+  await deleteRows(tx, 'main', collectionIds);
+  await tx.query(`delete from main.collection where id = any($1)`, [collectionIds]);
+}
+
+/** Deletes what the indexer has of collections. The transaction must have locked their figures. */
+export function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+  return deleteRows(tx, 'indexer', collectionIds);
+}
+
+async function deleteRows(tx: Queryable, schema: 'main' | 'indexer', collectionIds: readonly string[]): Promise<void> {
+  const tables = await tx.query(
+    `select format('%I.%I', columns.table_schema, columns.table_name) as name from information_schema.columns
+     join information_schema.tables using (table_schema, table_name)
+     where columns.table_schema = $1 and columns.column_name = 'collection_id' and tables.table_type = 'BASE TABLE'
+     order by 1`,
+    [schema],
+  );
+  for (const { name } of tables.map(decodeTable)) {
+    await tx.query(`delete from ${name} where collection_id = any($1)`, [collectionIds]);
+  }
+}

@@ -1,0 +1,185 @@
+// `mercat sample remove`: nothing of the sample is left in any table, and nothing else has changed. And the sample's times are relative to
+// its load.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { listSampleCollections, generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
+import { defineSample } from '../../src/cli/sample.ts';
+import type { Database } from '../../src/database/port.ts';
+import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
+import { listBookDifferences } from '../../src/orders/queries/book-recount.ts';
+import { runCommand } from '../cli/run-command.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { newCollection, START } from '../support/service/market.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const DAY_MS = 86_400_000;
+const SAMPLE_SIZE = listSampleCollections().length;
+/** Tables whose rows change by themselves. */
+const LIVE_TABLES = ['main.sync_task', 'main.request_budget'];
+
+async function dumpTables(db: Database): Promise<Map<string, string[]>> {
+  const tables = await db.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema in ('main', 'indexer') and table_type = 'BASE TABLE' order by 1`,
+  );
+  const dump = new Map<string, string[]>();
+  for (const { name } of tables) {
+    if (LIVE_TABLES.includes(name)) continue;
+    const rows = await db.query<{ row: string }>(
+      `select to_jsonb(stored)::text as row from ${name} as stored order by 1`,
+    );
+    dump.set(
+      name,
+      rows.map(({ row }) => row),
+    );
+  }
+  return dump;
+}
+
+forEachEngine('removing the sample', (engine) => {
+  describe('service', () => {
+    let db: Database;
+    let service: TestService;
+    before(async () => {
+      db = await engine.open();
+      service = await startTestService({
+        settings: { DATA_DIR: temporaryDirectory() },
+        clock: () => START,
+        open: () => Promise.resolve({ main: db, indexer: db, close: () => Promise.resolve() }),
+      });
+    });
+    after(() => service.close());
+
+    test('beside a running server leaves every table as it was before the sample was loaded, and every response too', async () => {
+      const mine = newCollection();
+      const onSolana = newCollection({ chain: 'solana' });
+      await service.load([
+        mine.collection(),
+        mine.token('1', { owner: SAMPLE_OWNER }),
+        mine.order('1', 7),
+        mine.listing('2', 9),
+        mine.sale('3', 11),
+        onSolana.collection(),
+      ]);
+      const paths = ['', '/listings', '/sales'].map((part) => mine.path + part);
+      const read = async () => {
+        const bodies = [];
+        for (const path of [...paths, '/v1/collections?limit=100']) bodies.push(await service.ok(path));
+        return bodies;
+      };
+      const responses = await read();
+      await service.ok(`${mine.path}/floor`);
+      const before = await dumpTables(db);
+
+      await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
+      const listed = await service.walk('/v1/collections');
+      assert.equal(listed.length, SAMPLE_SIZE + 2);
+      for (const { id } of listed) {
+        for (const part of ['', '/floor', '/listings', '/sales']) await service.ok(`/v1/collections/${id}${part}`);
+      }
+      const { status, body } = await service.operate('sample.remove', {});
+      assert.deepEqual([status, body.result], [200, { collections: SAMPLE_SIZE }]);
+
+      const left = await dumpTables(db);
+      for (const [name, rows] of left) assert.deepEqual(rows, before.get(name), name);
+      assert.deepEqual(await read(), responses);
+      assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);
+      assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
+      assert.deepEqual(await listBookDifferences(db, START, 10), []);
+      assert.deepEqual((await service.operate('sample.remove', {})).body.result, { collections: 0 });
+    });
+
+    test('can be undone: the sample can be loaded again, and its figures are exact', async () => {
+      await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
+      assert.equal((await service.walk('/v1/collections')).length, SAMPLE_SIZE + 2);
+      assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
+      assert.deepEqual(await listBookDifferences(db, START, 10), []);
+      await service.operate('sample.remove', {});
+    });
+  });
+});
+
+const SAMPLE_OWNER = '0x00000000000000000000000000000000000000e1';
+
+test('the command removes the sample through a running server, and without one', async (t) => {
+  const dir = temporaryDirectory();
+  const saved = process.env['DATA_DIR'];
+  process.env['DATA_DIR'] = dir;
+  t.after(() => {
+    if (saved === undefined) delete process.env['DATA_DIR'];
+    else process.env['DATA_DIR'] = saved;
+  });
+  const remove = (...options: string[]) => runCommand(defineSample, ['sample', 'remove', ...options]);
+  const start = (sample: boolean) => startTestService({ settings: { DATA_DIR: dir }, sample });
+
+  const first = await start(true);
+  assert.equal((await first.walk('/v1/collections')).length, SAMPLE_SIZE);
+  const removed = await remove();
+  assert.deepEqual(removed, {
+    code: 0,
+    stdout: `the sample marketplace is removed: ${SAMPLE_SIZE} collections\n`,
+    stderr: '',
+  });
+  assert.deepEqual(await first.walk('/v1/collections'), []);
+  await first.load(generateSampleMarket({ serviceName: 'mercat', at: Date.now() }));
+  await first.close();
+
+  assert.equal((await remove('--json')).stdout, `{"collections":${SAMPLE_SIZE}}\n`);
+  assert.equal((await remove()).stdout, 'there is no sample marketplace here\n');
+  const second = await start(false);
+  t.after(() => second.close());
+  assert.deepEqual(await second.walk('/v1/collections'), []);
+});
+
+test('the times of the sample follow its load: the sales of the last 24 hours and 7 days are those that the figures count', async (t) => {
+  const at = Date.UTC(2026, 10, 22, 7, 21, 33, 456);
+  const service = await startTestService({
+    settings: { DATA_DIR: temporaryDirectory(), CUSTODY_WALLETS: `${SAMPLE_CUSTODY_WALLET}=Vault` },
+    clock: () => at,
+    sample: true,
+  });
+  t.after(() => service.close());
+  let newest = 0;
+  for (const { id } of await service.walk('/v1/collections')) {
+    const { stats } = (await service.ok(`/v1/collections/${id}`)).data;
+    const sales = await service.walk(`/v1/collections/${id}/sales`);
+    const times = sales.filter(({ price }) => price.raw !== '0').map(({ timestamp }) => Date.parse(timestamp));
+    const within = (days: number) => times.filter((time) => time > at - days * DAY_MS).length;
+    assert.ok(
+      times.every((time) => time < at),
+      `a sale of ${id} is in the future`,
+    );
+    if (stats.sales.twentyFourHour !== null) {
+      assert.deepEqual([stats.sales.twentyFourHour, stats.sales.sevenDay], [within(1), within(7)], id);
+    }
+    newest = Math.max(newest, ...times);
+  }
+  assert.ok(at - newest < DAY_MS / 24, `the newest sale is ${(at - newest) / DAY_MS} days old`);
+});
+
+test('a sample that is loaded at another time differs in times only, and each sale still refers to its order', () => {
+  const generate = (at?: number) => [
+    ...generateSampleMarket({ serviceName: 'mercat', ...(at !== undefined && { at }) }),
+  ];
+  const [base, later] = [generate(), generate(Date.UTC(2027, 0, 1, 0, 0, 0, 999))];
+  const withoutTimes = (record: object) =>
+    JSON.stringify(record, (key, value) =>
+      ['createdAt', 'timestamp', 'expiresAt', 'at', 'listingId'].includes(key) ? null : value,
+    );
+  assert.deepEqual(later.map(withoutTimes), base.map(withoutTimes));
+  const orders = new Set(
+    later
+      .filter(({ kind }) => kind === 'order')
+      .map((one) =>
+        [one['chain'], one['contractAddress'], one['tokenId'], Date.parse(String(one['createdAt']))].join('_'),
+      ),
+  );
+  const own = later.filter(
+    ({ kind, source, tokenId, listingId }) => kind === 'sale' && source === 'mercat' && tokenId && listingId,
+  );
+  assert.ok(own.length > 50);
+  for (const { listingId } of own) assert.ok(orders.has(String(listingId)), String(listingId));
+});
