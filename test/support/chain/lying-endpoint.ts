@@ -5,8 +5,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * `omits-logs`: every block is without logs, and its bloom is the true one. `fork`: the blocks after the newest one at the time of the
- * change have other hashes and no logs. `other-chain`: all blocks have other hashes and no logs, and the chain has another id.
+ * `omits-logs`: every block is without logs, and its bloom is the true one. `fork`: the newest block at the time of the
+ * change, and the blocks after it, have other hashes and no logs. `other-chain`: all blocks have other hashes and no logs, and the chain has another id.
  */
 export type Lie = 'none' | 'omits-logs' | 'fork' | 'other-chain';
 
@@ -40,8 +40,8 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
   };
   const toForked = (block: Fields): Fields => {
     const number = Number(block['number']);
-    if (number <= forkedAt) return block;
-    const parentHash = number > forkedAt + 1 ? rename(block['parentHash']) : block['parentHash'];
+    if (number < forkedAt) return block;
+    const parentHash = number > forkedAt ? rename(block['parentHash']) : block['parentHash'];
     return { ...block, hash: rename(block['hash']), parentHash, logsBloom: NO_BLOOM };
   };
   const lies: Record<Lie, (call: Call, result: unknown) => unknown> = {
