@@ -83,7 +83,7 @@ function toTokenCounts(
 }
 
 function toListedCounts(
-  { coverage }: HoldingFacts,
+  { record, coverage }: HoldingFacts,
   { listed: { own, mirrored }, hasOwnBook }: HoldingContext,
   now: number,
 ): Candidate<number>[] {
@@ -99,7 +99,7 @@ function toListedCounts(
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // No source of the mirror has listings, so that the own book is all there is.
-  if (!hasOwnBook || mirrored > 0) return [];
+  // The own book is all there is when no source has listings, not even in an old record.
+  if (!hasOwnBook || mirrored > 0 || (record?.listedCount ?? null) !== null) return [];
   return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }
