@@ -105,8 +105,11 @@ export class Follower {
   /** Waits until the service has read the chain up to a block. */
   async reach(block: number): Promise<void> {
     await until(`${this.name} has read block ${block}`, async () => {
-      const { chains } = (await this.operate('status', {})) as { chains: { chain: string; block: number | null }[] };
-      return (chains.find(({ chain }) => chain === this.#chain)?.block ?? -1) >= block;
+      const { chains } = (await this.operate('status', {})) as {
+        chains: { chain: string; block: number | null }[] | null;
+      };
+      // Null while the status cannot be read within its deadline.
+      return (chains?.find(({ chain }) => chain === this.#chain)?.block ?? -1) >= block;
     });
   }
 
