@@ -34,7 +34,7 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const draft = generateDraft(asset, raw, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
-    // Some tokens are listed at another marketplace too, sometimes at a lower price: the service's own listing takes precedence.
+    // Some tokens are listed at another marketplace too, sometimes at a lower price, to show that the own listing is served in its place.
     if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
       const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
       const outside = atLeastAbove(context, (raw * shift) / 10_000n);
@@ -45,7 +45,7 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
   });
 }
 
-/** Generates the filled listings from which about 40% of the sales came. */
+/** Generates a filled listing for about 40% of the sales. */
 export function generateFilledListings(
   context: CollectionContext,
   sales: readonly SampleSale[],
@@ -82,7 +82,7 @@ function pickAsk(context: CollectionContext, asset: SampleAsset, index: number, 
   const share = (index + rng.float()) / (context.spec.listed + 1);
   const bps = BigInt(Math.floor(10_000 + 7_000 * share + 14_000 * share * share * share));
   const ask = atLeastAbove(context, (context.floor * bps * BigInt(asset.premiumBps)) / 10_000n ** 2n);
-  // Some amounts use every digit, more than a double can represent.
+  // Some amounts are not rounded: with 18 decimals they have more digits than a double can represent.
   return rng.boolean(0.05) ? ask + BigInt(rng.integer(1, 999_999)) : ask;
 }
 

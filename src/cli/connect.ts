@@ -1,5 +1,5 @@
-// How a command reaches the service: through a running server of the data directory, or else in this process on databases that it
-// opens. The embedded database can be open in one process only: while a server runs, only the server can use it.
+// How a command reaches the service: through the server that runs on the data directory or, if none runs, by opening the databases in
+// this process. The embedded database can be open in one process only: while a server runs, only the server can use it.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';

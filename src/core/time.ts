@@ -9,7 +9,7 @@ export function parseTime(text: string): number | null {
   const [, date, minutes, seconds = '00', fraction = '', offset] = TIME.exec(text) ?? [];
   if (date === undefined) return null;
   const local = Date.parse(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // Date.parse reads 30 February as 2 March. Such text is rejected, because its date differs from the date that was read.
+  // Date.parse turns 30 February into 2 March. A text is rejected when its date is not the date that comes back.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== date) return null;
   const ms = offset === 'Z' ? local : local - toOffsetMs(offset ?? '');
   return ms >= 0 && ms < Date.UTC(10_000, 0, 1) ? ms : null;

@@ -1,4 +1,5 @@
-// One token: what the indexer observed, the listing of the own order book in place of a mirrored one, and its beneficial owner.
+// One token: what the indexer observed of it, its listing (from the own order book, otherwise a mirrored one), and the token's
+// beneficial owner.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';

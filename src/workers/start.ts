@@ -92,7 +92,7 @@ export class RunningTasks {
     return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
   }
 
-  /** Makes the tasks that read the followed collections due. The process that runs a task notices this when it reads the schedule. */
+  /** Marks every task that reads the followed collections as due. The process that runs a task notices this when it reads the schedule. */
   async #nudgeFollowers(): Promise<void> {
     const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
     await updateTasksNudged(this.#context.main, names);

@@ -106,7 +106,7 @@ test('the other calls are encoded as by viem', () => {
   );
 });
 
-test('the native price is the sum of the native items at their higher amount, and each currency is named once', () => {
+test('the native price is the sum of the native items, each at the higher of its start and end amount, and each ERC-20 currency is listed once', () => {
   const pay = (itemType: number, token: string, startAmount: string, endAmount: string) => ({
     itemType,
     token,

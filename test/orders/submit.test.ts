@@ -1,4 +1,4 @@
-// Submitted orders: which signatures, listings and duplicates are accepted on a chain without an endpoint, and how an order by a
+// Submitted orders: which signatures and listings are accepted on a chain without an RPC endpoint, how duplicates are rejected, and how an order by a
 // contract is verified.
 
 import assert from 'node:assert/strict';

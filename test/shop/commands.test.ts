@@ -174,7 +174,7 @@ forEachEngine('store commands', (engine) => {
   });
 });
 
-describe('bad usage is reported before a database is opened', () => {
+describe('bad usage ends with exit code 2 and a message, before a database is opened', () => {
   const cases: [DefineCommand, string[]][] = [
     [defineShops, ['shops']],
     [defineShops, ['shops', 'create']],
@@ -195,7 +195,7 @@ describe('bad usage is reported before a database is opened', () => {
     [defineKeys, ['keys', 'constructor']],
   ];
   for (const [define, args] of cases) {
-    test(`with exit code 2 and a message, by mercat ${args.join(' ')}`, async () => {
+    test(`mercat ${args.join(' ')}`, async () => {
       const { code, stdout, stderr } = await runCommand(define, args);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /./);

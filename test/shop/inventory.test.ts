@@ -32,7 +32,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('at or below the threshold of the request are marked as low and selected by `low_stock`, and no event is sent', async () => {
+    test('are marked as low, and selected by `low_stock`, at or below `threshold` (10 if it is not given); reading them sends no event', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>

@@ -21,7 +21,7 @@ import { startReplayServer } from '../support/replay/replay.ts';
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 10_000;
 const NAME = 'things';
-/** The most real time between two statements on a busy machine. */
+/** On a busy machine, up to this much real time passes between two statements. */
 const SLACK_MS = 20_000;
 const STEP_MS = 30_000;
 /** Steps between two process restarts, and steps between two pauses of half an hour. */
@@ -116,7 +116,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
   });
 
-  test('a new process may send only the requests that other processes left, and its status shows their number after its first request', async (t) => {
+  test('a new process may send only the requests that other processes left, and once it has tried to send, its status shows how many are left', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await trySend(join()), await trySend(join())], ['sent', 'sent']);
     const newcomer = join();
@@ -124,7 +124,11 @@ forEachEngine('a budget of requests', (engine) => {
     assert.deepEqual(newcomer.status().budget, { perHour: 20, left: 0 });
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 17);
-    assert.equal(newcomer.status().budget?.left, 1, 'the requests left after the last request, and those added since');
+    assert.equal(
+      newcomer.status().budget?.left,
+      1,
+      'what was left after the last attempt, plus the requests added since',
+    );
     assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
 
@@ -158,7 +162,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(sent.length, 3);
   });
 
-  test('bulk requests leave half of the burst to other requests, are sent between them, and stay within the hourly budget', async () => {
+  test('bulk requests leave half of the burst to other requests and are not starved by them, and all requests together stay within the hourly budget', async () => {
     const budget = budgetOf(600);
     const takeWhile = async (isBulk: boolean) => {
       for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;
@@ -202,7 +206,7 @@ forEachEngine('a budget of requests', (engine) => {
       'a tenth of the budget is available at once, even before the first request',
     );
     const waits = await takeAll(200, HOUR_MS);
-    assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests wait within the following hour`);
+    assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests may be sent in the following hour`);
     for (const [n, waitMs] of waits.entries())
       assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `number ${n + 1} waits ${waitMs} ms`);
   });
@@ -218,14 +222,14 @@ forEachEngine('a budget of requests', (engine) => {
       await setBack(ms);
       assert.equal(await trySend(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
-      // A small step back looks like two statements that ran out of order, so it adds no request to the budget.
+      // A step back of less than a minute looks like two statements that ran out of order: the later time stays stored, and the budget refills only from there.
       assert.equal(await trySend(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);
     assert.equal(await trySend(upstream, { patienceMs: 0 }), 'sent');
   });
 
-  test('when the database fails no request is sent, and the reason of a failed call is still reported', async (t) => {
+  test('when the database fails no request is sent, and a call that was aborted still fails as aborted', async (t) => {
     const { join, sent, logged } = await start(t, 20);
     const upstream = join();
     for (const expected of ['sent', 'sent']) assert.equal(await trySend(upstream), expected);

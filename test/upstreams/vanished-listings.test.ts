@@ -63,7 +63,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot(range(4).map((n) => row(n)))).changed, 0);
   });
 
-  test('a listing that its marketplace reported as ended stays ended, even after it was retired', async () => {
+  test('a listing that is reported as filled after it was retired stays filled when a later snapshot contains it', async () => {
     await snapshot([row(0), row(1)]);
     await snapshot([row(0)]);
     await ingester().ingest([row(1, { status: 'filled', tx: '0x01' })]);
@@ -94,7 +94,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
   });
 
-  test('a snapshot that lacks more than half of the listings is accepted the third time, five minutes after the first', async () => {
+  test('a snapshot that lacks more than half of the listings is rejected, even the third time, until five minutes have passed since the first', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     const short = book.slice(0, 19);
@@ -108,7 +108,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('neither many repetitions in less than five minutes nor two repetitions over a long time make a short snapshot accepted', async () => {
+  test('a short snapshot is not accepted after many times within five minutes, nor at the second time after an hour', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
@@ -156,7 +156,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, whichever of them reports first', async () => {
+  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, also where it is first reported later', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
@@ -189,7 +189,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
   });
 
-  test('a listing of an order in the own order book is not stored, and a listing that was stored before the order is retired', async () => {
+  test('a listing whose order is in the own order book is not stored; if it was stored earlier, a snapshot retires it', async () => {
     await snapshot([row(0, { orderHash: HASH })]);
     await ingester().ingest([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);

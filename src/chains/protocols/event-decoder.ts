@@ -17,7 +17,7 @@ export type VerifiedLog = {
   time: number | null;
 };
 
-/** Appends the events of the log to `events`. Throws UndecodableData before anything is appended. */
+/** Appends the events of the log to `events`. When the log cannot be decoded, throws UndecodableData and appends nothing. */
 export type EventDecoder = (log: VerifiedLog, position: EventPosition, events: ChainEvent[]) => void;
 
 /** Maps the first topic of a log to the decoder of the log. */

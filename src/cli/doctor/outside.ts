@@ -49,7 +49,11 @@ async function runProbe(
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Number.isFinite(date)) clockOffsets.push(date - Date.now());
   if (response.status === 401 || response.status === 403) {
-    return fail(name, `it rejects the request as unauthorized (${response.status})`, `see the key in ${settings}`);
+    return fail(
+      name,
+      `it rejects the request as unauthorized (${response.status})`,
+      `check ${settings}: the key was not accepted`,
+    );
   }
   if (response.status === 429)
     return warn(name, 'it receives too many requests (429)', 'wait, or lower its request budget');

@@ -17,7 +17,7 @@ import { OperatorError, describeError } from '../../core/errors.ts';
 /** Only the owner may read the file, because a backup holds secrets. */
 const FILE_MODE = 0o600;
 const ZSTD_MAGIC = Buffer.from('28b52ffd', 'hex');
-/** The head of a skippable frame of 32 bytes (RFC 8878, 3.1.2). */
+/** The magic number and the content size (32) of a skippable frame (RFC 8878, 3.1.2). */
 const TAIL_HEAD = Buffer.from('5b2a4d1820000000', 'hex');
 const DIGEST_BYTES = 32;
 const TAIL_BYTES = TAIL_HEAD.length + DIGEST_BYTES;
@@ -181,7 +181,7 @@ export async function* readBackupFile(file: string, { signal, onBytes }: ReadOpt
     }
   };
   const decompressor = createZstdDecompress();
-  // The pipeline destroys the decompressor after a failure, so the loop below throws.
+  // After a failure the pipeline destroys the decompressor, and `yield*` below throws the error.
   pipeline(source, counted, decompressor, { signal }).catch(() => undefined);
   try {
     yield* decompressor as AsyncIterable<Buffer>;

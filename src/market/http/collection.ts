@@ -91,9 +91,9 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       operationId: 'getCollection',
       summary: 'Read a collection',
       description:
-        'Identity and statistics. `volume` and `sales` come from one source; `supply`, `owners` and `listedCount` come from ' +
-        'another. When a source cannot be read, its fields are null, except that `supply` and `floor` fall back to stored ' +
-        'values. `stale` is true only when neither source could be read.',
+        'Identity and statistics. `volume` and `sales` come from one source of statistics; `supply`, `owners` and ' +
+        '`listedCount` come from another; `floor` comes from the listings. A field that cannot be read is null, except that ' +
+        '`supply` and `floor` fall back to stored values. `stale` is true only when neither source could be read.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('CollectionDetail')), 400, 404),

@@ -1,4 +1,4 @@
-// What is known about the trade of a collection: the newest analytics record, the sums of its sales, and what sources have covered.
+// What is known about the trade of a collection: the newest analytics record, the sums of its sales, and the part of its sales history that each source has read without a gap.
 // Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
@@ -86,8 +86,8 @@ const decodeVolume = rowDecoder('collection_analytics', {
 });
 
 /**
- * The facts about the all-time volume of each of the given collections, by id. Each collection is found by an index, also by a planner
- * without statistics.
+ * The facts about the all-time volume of each of the given collections, by id. `limit 1` makes the planner look each
+ * collection up by index, even when it has no statistics.
  */
 export async function listVolumeFacts(
   db: Queryable,

@@ -1,4 +1,4 @@
-// DAS endpoints of Solana, as the service registers them.
+// The vendor for Solana endpoints that serve DAS, the Digital Asset Standard: its settings, probe, recorded formats and tasks.
 
 import { defineVendor } from '../vendor.ts';
 import { DAS } from './assets.ts';

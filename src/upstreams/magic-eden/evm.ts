@@ -1,5 +1,5 @@
 // Magic Eden's API v4 for EVM chains: converts Magic Eden's own asks of a collection to listings. It also reads rows of the older API,
-// because recorded responses may have them. An ask in another currency than the chain's native one, wrapped or not, is unsupported.
+// because recorded responses may have them. Only asks in the chain's native currency or its wrapped form are supported.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';

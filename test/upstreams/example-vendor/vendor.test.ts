@@ -1,5 +1,5 @@
-// A vendor is one folder and one entry in the list of vendors: with nothing else, the example marketplace of this folder has its
-// settings checked, is followed by name, ingested, shown in the status and probed by doctor.
+// A vendor needs only its folder and an entry in the list of vendors. These tests show it with the example marketplace in this folder: its
+// settings are checked, doctor probes it, its collections are followed by their names there and ingested, and the status shows its task.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -75,7 +75,10 @@ test('doctor probes a vendor with its key', async (t) => {
   };
   assert.equal((await examine(KEY))?.level, 'ok');
   const finding = await examine('another-key');
-  assert.deepEqual([finding?.level, finding?.mend], ['fail', 'see the key in EXAMPLE_URL and EXAMPLE_API_KEY']);
+  assert.deepEqual(
+    [finding?.level, finding?.mend],
+    ['fail', 'check EXAMPLE_URL and EXAMPLE_API_KEY: the key was not accepted'],
+  );
 });
 
 test('recorded responses of a vendor can be imported', () => {
@@ -94,7 +97,7 @@ test('recorded responses of a vendor can be imported', () => {
 });
 
 forEachEngine('a vendor of one folder', (engine) => {
-  test('is followed by name, ingested, served and shown in the status', async (t) => {
+  test('has a collection followed by its name at the vendor, its listings ingested and served, and its task shown in the status', async (t) => {
     const server = await startReplayServer(t, routes);
     const service = await startTestService({
       settings: { ...(await engine.settings()), EXAMPLE_URL: server.url, EXAMPLE_API_KEY: KEY },
