@@ -1,6 +1,7 @@
 // The small market of the degradation tests, and the expected responses with all databases and without the indexer.
 
 import assert from 'node:assert/strict';
+import { toSolanaSignature } from '../../sample/random.ts';
 import type { TwoDatabaseService } from './two-databases.ts';
 import type { TestCollection } from '../support/service/market.ts';
 import { BUYER, SELLER, SOLANA_SELLER, START, mintOf, newCollection } from '../support/service/market.ts';
@@ -29,7 +30,7 @@ export const MARKET = [
       subject.listing(second, 800, { buyerTotalRaw: '880' }),
       subject.sale(first, 3n * ETHER, {
         buyer: subject === solana ? SOLANA_SELLER : BUYER,
-        tx: `0x${'ab'.repeat(32)}`,
+        tx: subject === solana ? toSolanaSignature('breakable') : `0x${'ab'.repeat(32)}`,
       }),
       subject.token(first, { name: 'First', rarityRank: 7 }),
       subject.stats({ owners: 42, listedCount: 7, supply: 90, floorRaw: '750' }),

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
+import { toSolanaSignature } from '../../../sample/random.ts';
 import { parseFixture } from '../fixtures.ts';
 import { recordedRoutes } from '../recordings/payloads.ts';
 import { ReplayResponse } from './replay.ts';
@@ -67,7 +68,7 @@ export function listingRow(number: number, more: Json = {}): Json {
 export function saleRow(number: number, seconds: number, more: Json = {}): Json {
   return {
     ...SALE,
-    signature: `sig${addressOf('s', number)}`.padEnd(88, 'y'),
+    signature: toSolanaSignature('replayed sale', String(number)),
     tokenMint: addressOf('mint', number),
     slot: 1,
     blockTime: seconds,
