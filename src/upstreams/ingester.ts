@@ -46,13 +46,16 @@ export class Ingester {
   /** Keys of the active listings that were ingested, by source and collection. */
   readonly #seen = new Map<string, Set<string>>();
   #seenCount = 0;
+  readonly #isImport: boolean;
   #unsupported = 0;
 
-  constructor(context: ImportContext) {
+  /** `isImport`: the records are the operator's own, as in an import, and count as complete. */
+  constructor(context: ImportContext, { isImport = false }: { isImport?: boolean } = {}) {
     const { chains, serviceName, seaport, clock } = context;
     this.#context = context;
     this.#records = { chains, serviceName, seaport, now: clock };
     this.#startedAt = clock();
+    this.#isImport = isImport;
   }
 
   /** Rejects when a database fails, or when the signal aborts between batches. */
@@ -167,7 +170,7 @@ export class Ingester {
     await ingestBatch(this.#context, records, {
       now: this.#context.clock(),
       dryRun: false,
-      isImport: false,
+      isImport: this.#isImport,
       onIngested,
     });
     this.#see(records.filter(({ line }) => !notMirrored.has(line)));

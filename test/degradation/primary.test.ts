@@ -112,7 +112,7 @@ withTwoServers('the primary is broken', (servers) => {
       const floor = await service.fresh(`${ethereum.path}/floor`);
       assertDegraded(floor);
       const { askFloor, buyerFloor, stale } = floor.body.data;
-      assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['700', '880', true]);
+      assert.deepEqual([askFloor.raw, buyerFloor.raw, stale], ['800', '880', true]);
       const detail = await service.fresh(ethereum.path);
       assertDegraded(detail);
       assert.deepEqual([detail.body.data.stats.volume, detail.body.data.stale], [VOLUME, false]);

@@ -52,8 +52,8 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import. Its sales and listings are taken as complete up to `now`, and this is stored as coverage of their collections.
-   * False for records of a worker, which stores the coverage itself.
+   * True for an import and for the operator's own feed. Their sales and listings are taken as complete up to `now`, and this is stored as coverage of their collections.
+   * False for records of a marketplace: the task that reads it stores the coverage.
    */
   isImport: boolean;
   importer?: Importer;

@@ -53,7 +53,8 @@ class FeedReader {
   }
 
   async run(signal: AbortSignal, report: Report): Promise<TaskResult> {
-    const ingester = new Ingester(this.#context);
+    // The feed is the operator's own, so its records are an import.
+    const ingester = new Ingester(this.#context, { isImport: true });
     const startedAt = this.#context.clock();
     const isRecent = this.#ingested !== null && startedAt - this.#ingested.at < FULL_MS;
     const pages = this.#client.read({ etag: isRecent && this.#ingested ? this.#ingested.etag : null, signal });

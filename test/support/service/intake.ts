@@ -177,7 +177,18 @@ export async function emptySyncTables(db: Database): Promise<void> {
 /** All rows of the tables in TABLES, in a fixed sort order. A test compares two dumps to show that nothing changed between them. */
 export async function dumpTables(db: Database): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
-  for (const table of TABLES)
-    dump[table] = (await db.query(`select t::text as row from ${table} as t order by 1`)).map((r) => r['row']);
+  for (const table of TABLES) dump[table] = (await db.query(dumpSql(table))).map((r) => r['row']);
   return dump;
+}
+
+function dumpSql(table: TableName): string {
+  // `to_time` is the time of an import or of a read, and no content of the records.
+  if (table === 'indexer.coverage') {
+    return `select (collection_id, subject, source, kind, from_time)::text as row from ${table} order by 1`;
+  }
+  // A transaction may lock the figures of a collection, which creates their row, and then write nothing.
+  const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded
+    and volume_rank = '-Infinity' and floor_rank = '-Infinity'`;
+  return `select t::text as row from ${table} as t
+    ${table === 'indexer.collection_figures' ? `where not (${isBlank})` : ''} order by 1`;
 }
