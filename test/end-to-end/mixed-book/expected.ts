@@ -92,15 +92,15 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
       .map((listing) => ({ source, listing })),
   );
   const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
+  // An own order is served in place of every mirrored listing of its token, so these are no part of the floors.
+  const visible = mirrored.filter(({ listing }) => !ownTokens.has(tokenOf(listing)));
   const candidates = [
     ...own.map((order) => toOwnCandidate(book, order)),
-    ...mirrored
-      .filter(({ listing }) => !ownTokens.has(tokenOf(listing)))
-      .map(({ source, listing }) => toMirroredCandidate(book, source, listing)),
+    ...visible.map(({ source, listing }) => toMirroredCandidate(book, source, listing)),
   ];
   const listings = [...Map.groupBy(candidates, ({ tokenId }) => tokenId).values()].map(cheapestOf).toSorted(compare);
   const totals = [
-    ...mirrored.map(({ listing }) => priceOf(listing)),
+    ...visible.map(({ listing }) => priceOf(listing)),
     ...own.map(({ listing }) => buyerTotalOf(book, listing)),
   ];
   return {
