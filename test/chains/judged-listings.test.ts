@@ -56,6 +56,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       settle,
       list,
       stateOf: (order: SignedOrder) => stateOf(indexer, order),
+      pending: async () => (await indexer.query(`select from indexer.listing where undeliverable = 'pending'`)).length,
     };
   };
   type Opened = Awaited<ReturnType<typeof open>>;
@@ -147,6 +148,36 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     await opened.settle();
     assert.equal(await opened.stateOf(known), 'active');
   });
+
+  for (const isCompleteFirst of [true, false]) {
+    const first = isCompleteFirst ? 'before' : 'after';
+    test(`a listing without the terms of its order is judged by the terms that another marketplace reports ${first} it`, async () => {
+      const opened = await open();
+      const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
+      const complete = { source: 'opensea' };
+      const incomplete = { source: 'magic-eden', operator: null, counter: null, protocolAddress: null };
+      await opened.settle();
+      for (const order of [revoked, raised]) {
+        await opened.list(order, isCompleteFirst ? complete : incomplete);
+        await opened.settle();
+        await opened.list(order, isCompleteFirst ? incomplete : complete);
+        await opened.settle();
+      }
+      for (const order of [revoked, raised]) {
+        await opened.list(order, { ...incomplete, timestamp: new Date().toISOString() });
+        assert.equal(await opened.pending(), 0, 'a further report without the terms does not remove them');
+      }
+      await opened.settle();
+      assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked), tokenIdOf(raised)]);
+      await world.approve(world.people[2], false);
+      await world.act(callOf(world.people[1], world.protocol.seaport, 'incrementCounter'));
+      await opened.settle();
+      assert.deepEqual((await served(opened)).assets, []);
+      await world.approve(world.people[2]);
+      await opened.settle();
+      assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked)]);
+    });
+  }
 
   test('a fill, a cancel and a raised counter end listings with their transactions, and no later report revives them', async () => {
     const opened = await open();

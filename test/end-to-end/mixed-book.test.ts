@@ -54,6 +54,8 @@ forEachEngine('a mixed book', (engine) => {
       listAt(book, 'magicEden', ASKS);
       listOwn(book, 24);
       listTwins(book, 50);
+      // A list with malformed rows does not count as complete, so the number of listings is known from a list without them.
+      await book.syncAll();
       listUnusable(book);
       await book.syncAll();
       const counts = await book.compare();

@@ -40,7 +40,7 @@ const CASES: Record<string, Case> = {
   },
   'active: its offerer cancels it on the chain': { before: {}, after: [{ cancel: at(300) }] },
   "active: its offerer raises the counter beyond the order's": { before: {}, after: [{ counterRaise: at(300) }] },
-  'active: its offerer or the operator cancels it off-chain': {
+  'active: its offerer or the operator of the service cancels it off-chain': {
     before: {},
     after: [{ offChainCancel: offChain(300) }],
   },
@@ -49,12 +49,12 @@ const CASES: Record<string, Case> = {
     before: {},
     after: [noBalance, { balance: 4n, partial: false }],
   },
-  'active: the operator may no longer transfer the token': { before: {}, after: [{ approved: false }] },
-  'dormant: the offerer holds enough again, and the operator may transfer it': {
+  'active: the approval to transfer the token is withdrawn': { before: {}, after: [{ approved: false }] },
+  'dormant: the offerer holds enough again, and the approved operator may transfer it': {
     before: { balance: 0n, approved: false },
     after: [{ balance: 1n, approved: true }, {}],
   },
-  'dormant: one of two reasons no longer applies': {
+  'dormant: one of the two reasons for dormancy no longer applies, the other still does': {
     before: { balance: 0n, approved: false },
     after: [{ approved: false }, { balance: 0n, approved: true }],
   },
@@ -98,11 +98,11 @@ const CASES: Record<string, Case> = {
       { ...expired, counterRaise: at(END) },
     ],
   },
-  'expired: a block from before its expiry is read in which it was filled': {
+  'expired: the service reads a block from before the expiry, in which the order was filled': {
     before: expired,
     after: [{ ...expired, fills: [fill(END - 1, 5n)], ...noBalance }],
   },
-  'expired: a block from before its expiry is read in which it was cancelled': {
+  'expired: the service reads a block from before the expiry, in which the order was cancelled': {
     before: expired,
     after: [
       { ...expired, cancel: at(END - 1) },

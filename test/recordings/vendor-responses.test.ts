@@ -88,7 +88,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     listings: '2 listing, complete',
     sales: none(2, 'type: is missing'),
   },
-  [`${ME}/v2_collections_symbol_stats.json`]: { stats: '1 stats' },
+  [`${ME}/v2_collections_symbol_stats.json`]: { stats: '1 stats, 1 analytics' },
   [`${ME}/v2_launchpad_collections.json`]: rowsOf(3, 'tokenMint'),
   [`${ME}/v2_tokens_token_mint.json`]: { token: '1 token' },
   [`${ME}/v2_tokens_token_mint_activities.json`]: { listings: none(2, 'pdaAddress: is missing'), sales: 'complete' },

@@ -28,7 +28,7 @@ const sources = createSources({
 const RIGHT: Readonly<Record<string, readonly [source: string, records: object] | null>> = {
   'magic-eden/listings': ['listings', { listing: 2, token: 1 }],
   'magic-eden/activities': ['sales', { sale: 1 }],
-  'magic-eden/stats': ['stats', { stats: 1 }],
+  'magic-eden/stats': ['stats', { stats: 1, analytics: 1 }],
   'magic-eden/token': ['token', { token: 1 }],
   'magic-eden/asks': ['asks', { listing: 1 }],
   // Its only ask is of another marketplace.

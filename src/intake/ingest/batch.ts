@@ -12,7 +12,11 @@ import { listContractAddresses, upsertCollections } from '../../market/queries/c
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { upsertCoverage } from '../../market/queries/coverage.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
-import { updateListingsOfEndedOrders, upsertListings } from '../../market/queries/listing-writes.ts';
+import {
+  updateListingsOfEndedOrders,
+  updateTermsOfSharedOrders,
+  upsertListings,
+} from '../../market/queries/listing-writes.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertSales } from '../../market/queries/sales.ts';
 import { upsertStats } from '../../market/queries/stats.ts';
@@ -190,13 +194,14 @@ async function writeIndexed(
   const counts = new Map<RecordKind, UpsertCounts>();
   const listings = rowsOf(records, 'listing');
   counts.set('listing', await upsertListings(tx, listings));
+  const shared = await updateTermsOfSharedOrders(tx, listings);
   const ended = await updateListingsOfEndedOrders(tx, listings);
   counts.set('sale', await upsertSales(tx, rowsOf(records, 'sale')));
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
   counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
   if (isImport) await upsertCoverage(tx, toImportedCoverage(records, now));
-  await refreshFigures(tx, { collectionIds, assets: [...listings, ...ended] }, { chains, now });
+  await refreshFigures(tx, { collectionIds, assets: [...listings, ...shared, ...ended] }, { chains, now });
   return counts;
 }
 

@@ -38,12 +38,23 @@ export type NewListing = {
   partial: boolean | null;
 };
 
+/** Terms of a signed order that some marketplaces do not report. Another listing of the same order may have them. */
+const ORDER_TERMS = ['operator', 'protocol_address', 'counter', 'quantity', 'partial'];
 /** The terms that the chain's decision depends on. */
-const JUDGED_TERMS = ['seller', 'order_hash', 'operator', 'protocol_address', 'counter', 'quantity', 'partial'];
+const JUDGED_TERMS = ['seller', 'order_hash', ...ORDER_TERMS];
 
 /** What identifies a row besides its key. A report never changes it. */
 const IDENTITY = ['id', 'source', 'chain', 'collection_id', 'asset'];
 const TERMS = ['price_raw', 'buyer_total_raw', 'listed_at', 'expires_at', ...JUDGED_TERMS];
+
+/** The value of a term after a report. A report without an order term does not remove the known term of the same order. */
+function reportedTerm(term: string): string {
+  if (!ORDER_TERMS.includes(term)) return `excluded.${term}`;
+  return `case when excluded.order_hash = stored.order_hash then coalesce(excluded.${term}, stored.${term}) else excluded.${term} end`;
+}
+
+const REPORTED_TERMS = TERMS.map(reportedTerm).join(', ');
+const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
@@ -73,14 +84,14 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
         status text, tx text, operator text, protocol_address text, counter numeric, quantity numeric, partial boolean)
       on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
-          and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${columnsOf('excluded', JUDGED_TERMS)})
+          and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
           then stored.undeliverable else excluded.undeliverable end,
-        ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then excluded.${term} else stored.${term} end`).join(', ')}
+        ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then ${reportedTerm(term)} else stored.${term} end`).join(', ')}
       where (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
         and stored.collection_id = excluded.collection_id and stored.asset = excluded.asset
         and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
-            is distinct from (${columnsOf('excluded', TERMS)}, coalesce(excluded.tx, stored.tx), excluded.status)))
+            is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status)))
       returning (xmax = 0) as inserted)`,
   });
 }
@@ -174,6 +185,38 @@ export async function updateListingsOfOwnOrders(
     );
     await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
   });
+}
+
+/**
+ * Copies the ORDER_TERMS that one marketplace reported to the listings of the same order that lack them, so that the chain decides about
+ * all of them alike. Only orders of the given listings are considered. A changed row that is active in a judged collection is hidden as
+ * `pending`. Returns the assets whose listings changed.
+ */
+export async function updateTermsOfSharedOrders(
+  tx: Queryable,
+  listings: readonly Pick<NewListing, 'orderHash'>[],
+): Promise<CollectionAsset[]> {
+  const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
+  if (hashes.length === 0) return [];
+  const changed = await tx.query(
+    `with known as (
+       select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, ${ORDER_TERMS.join(', ')}
+       from indexer.listing where order_hash = any($1) and counter is not null and operator is not null
+       order by chain, order_hash, asset, listed_at desc, key
+     )
+     update indexer.listing as other set
+       ${ORDER_TERMS.map((term) => `${term} = coalesce(other.${term}, known.${term})`).join(', ')},
+       undeliverable = case when other.status = 'active' and exists (
+         select from indexer.judged_collection as judged
+         where judged.collection_id = other.collection_id and judged.state <> 'leaving') then 'pending'
+         else other.undeliverable end
+     from known
+     where other.order_hash = known.order_hash and other.chain = known.chain and other.collection_id = known.collection_id
+       and other.asset = known.asset and (other.counter is null or other.operator is null)
+     returning other.collection_id, other.asset`,
+    [hashes],
+  );
+  return changed.map(decodeAsset);
 }
 
 /**

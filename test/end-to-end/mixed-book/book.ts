@@ -12,7 +12,7 @@ import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import { readExpectedState } from '../../support/chain/expected-state.ts';
 import type { Book, BookCounts, ExpectedMarket, MarketplaceView, OwnOrder } from './expected.ts';
 import { applyFetch, computeMarket } from './expected.ts';
-import type { Marketplaces } from './marketplaces.ts';
+import type { MarketplaceListing, Marketplaces } from './marketplaces.ts';
 import { createMarketplaces, servedBy, marketplaceRoutes } from './marketplaces.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 import { sendToSocket } from '../../support/service/service-process.ts';
@@ -97,6 +97,7 @@ export async function startMixedBook(options: {
 
   const own: OwnOrder[] = [];
   const ended = new Set<Hex>();
+  const complete = new Set<Hex>();
   const accepted: Record<MarketplaceName, MarketplaceView> = {
     opensea: { source: 'opensea', rows: new Map() },
     magicEden: { source: 'magic-eden', rows: new Map() },
@@ -104,12 +105,17 @@ export async function startMixedBook(options: {
   let chainState = await readExpectedState(world, []);
   let chainStateKey = '';
 
-  /** Reads the state again when there are new blocks or orders. Passing time does not change it: `compute` applies start and end times. */
+  let fetches = 0;
+  /**
+   * Reads the state again when there are new blocks, orders or fetched listings. Passing time does not change it: `compute` applies start
+   * and end times.
+   */
   const readChainState = async (height: number) => {
-    const key = `${height} blocks, ${own.length} orders`;
+    const key = `${height} blocks, ${own.length} orders, ${fetches} fetches`;
     if (chainStateKey === key) return;
-    const listings = own.map(({ listing }) => listing);
-    chainState = await readExpectedState(world, listings);
+    const ownListings = own.map(({ listing }) => listing);
+    const mirrored = Object.values(accepted).flatMap(({ rows }) => [...rows.values()].map(toOrderOf));
+    chainState = await readExpectedState(world, [...mirrored, ...ownListings]);
     chainStateKey = key;
   };
   const catchUp = async () => {
@@ -140,7 +146,9 @@ export async function startMixedBook(options: {
     const task = await runTask(service, TASKS[name]);
     assert.equal(task.state, isAccepted ? 'ok' : 'partial', JSON.stringify(task));
     for (const { hash, status } of fetched) if (status === 'FULFILLED' || status === 'CANCELLED') ended.add(hash);
+    if (name === 'opensea') for (const { hash } of fetched) complete.add(hash);
     applyFetch(accepted[name], fetched, { isComplete: isAccepted, now });
+    fetches += 1;
   };
   const compute = (): ExpectedMarket => {
     const states = chainState.orders;
@@ -149,8 +157,10 @@ export async function startMixedBook(options: {
       contract,
       own,
       states,
+      holderOf: (tokenId) => chainState.owners.get(`${contract}:${tokenId}`) ?? null,
       accepted: Object.values(accepted),
       ended,
+      complete,
       fees: FEES,
     };
     return computeMarket(book, clock());
@@ -201,6 +211,14 @@ export async function startMixedBook(options: {
       }
     },
   };
+}
+
+/** The order of a listing of one ERC-721 token, as far as its state on the chain depends on it. */
+function toOrderOf(listing: MarketplaceListing): Listing {
+  const [offer] = listing.components.offer;
+  assert.ok(offer);
+  const token = { standard: 'erc721', contract: offer.token, tokenId: offer.identifierOrCriteria, units: 1n } as const;
+  return { hash: listing.hash, components: listing.components, signature: '0x', tokens: [token] };
 }
 
 async function follow(service: TestService, contract: Address): Promise<void> {

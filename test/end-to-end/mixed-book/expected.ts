@@ -1,7 +1,7 @@
 // The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must never use
 // the service's code.
 
-import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
+import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
 import type { ExpectedOrder } from '../../support/chain/expected-state.ts';
 import type { MarketplaceListing } from './marketplaces.ts';
@@ -18,11 +18,15 @@ export type Book = {
   chain: string;
   contract: string;
   own: readonly OwnOrder[];
-  /** The states of the own orders on the chain. */
+  /** The states on the chain of the own orders and of the orders that marketplaces list. */
   states: ReadonlyMap<Hex, ExpectedOrder>;
+  /** The holder of a token on the chain. */
+  holderOf: (tokenId: string) => string | null;
   accepted: readonly MarketplaceView[];
   /** Orders that a marketplace reported as filled or cancelled. */
   ended: ReadonlySet<Hex>;
+  /** Orders that OpenSea has listed, so that the service knows their complete terms. */
+  complete: ReadonlySet<Hex>;
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
@@ -93,7 +97,7 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
   );
   const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
   // An own order is served in place of every mirrored listing of its token, so these are no part of the floors.
-  const visible = mirrored.filter(({ listing }) => !ownTokens.has(tokenOf(listing)));
+  const visible = mirrored.filter(({ listing }) => !ownTokens.has(tokenOf(listing)) && isDeliverable(book, listing));
   const candidates = [
     ...own.map((order) => toOwnCandidate(book, order)),
     ...visible.map(({ source, listing }) => toMirroredCandidate(book, source, listing)),
@@ -110,6 +114,15 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
     buyerFloor: totals.length === 0 ? null : totals.reduce((least, total) => (total < least ? total : least)),
     counts: countBook(book, { own, candidates, mirrored: mirrored.map(({ listing }) => listing), listings, now }),
   };
+}
+
+/**
+ * Whether the chain allows the fill, as far as the service knows the terms. OpenSea gives the complete order. Magic Eden gives neither
+ * the operator that has to be approved nor the counter: unless OpenSea lists the same order, only the holder of the token counts.
+ */
+function isDeliverable({ states, holderOf, complete }: Book, listing: MarketplaceListing): boolean {
+  if (complete.has(listing.hash)) return states.get(listing.hash)?.status === 'active';
+  return holderOf(tokenOf(listing)) === listing.components.offerer;
 }
 
 /** Compares by price as an integer, then by order id. */
@@ -158,7 +171,10 @@ function toOwnCandidate(book: Book, { listing, orderId, timestamp }: OwnOrder): 
 
 function toMirroredCandidate(book: Book, source: string, listing: MarketplaceListing): Candidate {
   const { hash, listedAt } = listing;
-  const orderId = toListingIdOfOrder({ source, chain: book.chain, orderHash: hash });
+  const digest = createHash('sha256')
+    .update(JSON.stringify(['order', source, book.chain, hash]))
+    .digest('hex');
+  const orderId = `${source}_${digest.slice(0, 32)}`;
   const raw = priceOf(listing);
   const timestamp = new Date(listedAt * 1_000).toISOString();
   const row = toRow(book, { listing, raw, orderId, timestamp, marketplace: source });
