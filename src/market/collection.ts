@@ -57,9 +57,13 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
 }
 
 async function countListed(market: Market, collectionId: string, now: number): Promise<ListedAssets> {
-  const [own, mirrored] = await Promise.all([
+  const read = market.listedCounts.withinOneDeadline();
+  const [own, counted] = await Promise.all([
     market.orderBook.read((db) => countOwnAssets(db, collectionId, now)),
-    market.listedCounts.read((db) => countMirroredAssets(db, collectionId, now)),
+    read((db) => countMirroredAssets(db, collectionId, { now })),
   ]);
-  return { own: valueOrNull(own), mirrored: valueOrNull(mirrored) };
+  const { count, started } = valueOrNull(own) ?? { count: null, started: [] };
+  const mirrored =
+    started.length === 0 ? counted : await read((db) => countMirroredAssets(db, collectionId, { now, started }));
+  return { own: count, mirrored: valueOrNull(mirrored) };
 }

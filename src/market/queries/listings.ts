@@ -166,9 +166,14 @@ const decodeCount = rowDecoder('listing', { count: safeInteger });
 
 /**
  * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
- * corrected by the listings and own orders that have expired since the last sweep.
+ * corrected by the listings and own orders that have expired since the last sweep. `started`: assets that the own order book has listed
+ * since the last sweep, which the maintained number still counts.
  */
-export async function countMirroredAssets(db: Queryable, collectionId: string, now: number): Promise<number> {
+export async function countMirroredAssets(
+  db: Queryable,
+  collectionId: string,
+  { now, started = [] }: { now: number; started?: readonly string[] },
+): Promise<number> {
   const isListed = `exists (select from indexer.listing
       where listing.collection_id = asset.collection_id and listing.asset = asset.asset and ${LISTED}
         and (expires_at is null or expires_at > $2))`;
@@ -179,8 +184,13 @@ export async function countMirroredAssets(db: Queryable, collectionId: string, n
        + (select count(*) from indexer.own_asset as asset
           where collection_id = $1 and expires_at <= $2 and exists (
             select from indexer.listed_asset as listed
-            where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed}) as count`,
-    [collectionId, new Date(now)],
+            where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed})
+       - (select count(*) from (select $1 as collection_id, unnest($3::text[]) as asset) as asset
+          where ${isListed} and not exists (
+            select from indexer.own_asset as own
+            where own.collection_id = asset.collection_id and own.asset = asset.asset
+              and (own.expires_at is null or own.expires_at > $2))) as count`,
+    [collectionId, new Date(now), started],
   );
   return decodeCount(row ?? {}).count;
 }

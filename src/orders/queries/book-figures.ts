@@ -2,8 +2,8 @@
 // Every transaction that writes orders locks the books of their collections before its first write to an order, and refreshes the assets
 // of these orders last.
 
-import type { Queryable } from '../../database/port.ts';
-import { column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import { column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
 /** An asset whose orders changed. */
@@ -92,25 +92,32 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
   );
 }
 
-const decodeCount = rowDecoder('collection_book', { count: safeInteger });
+/** How many assets of a collection the own order book lists, and those of them whose orders have started since the last sweep. */
+export type OwnAssetCount = { count: number; started: readonly string[] };
 
-/**
- * How many assets of a collection the own order book lists. The maintained number is corrected by the orders that have expired or
- * started since the last sweep.
- */
-export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<number> {
+const decodeCount: (row: Row) => OwnAssetCount = rowDecoder('collection_book', {
+  count: safeInteger,
+  started: list(text),
+});
+
+/** The maintained number is corrected by the orders that have expired or started since the last sweep. */
+export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<OwnAssetCount> {
   const [row] = await db.query(
-    `select coalesce((select listed_assets from main.collection_book where collection_id = $1), 0)
+    `with started as (
+       select distinct asset from main.book_start as due
+       where collection_id = $1 and starts_at <= $2
+         and not exists (select from main.book_asset as listed
+           where listed.collection_id = $1 and listed.asset = due.asset and (expires_at is null or expires_at > $2))
+         and exists (select from main.book_order
+           where book_order.collection_id = $1 and token_id = due.asset and ${fillableAt('$2')})
+     )
+     select coalesce((select listed_assets from main.collection_book where collection_id = $1), 0)
        - (select count(*) from main.book_asset where collection_id = $1 and expires_at <= $2)
-       + (select count(distinct asset) from main.book_start as started
-          where collection_id = $1 and starts_at <= $2
-            and not exists (select from main.book_asset as listed
-              where listed.collection_id = $1 and listed.asset = started.asset and (expires_at is null or expires_at > $2))
-            and exists (select from main.book_order
-              where book_order.collection_id = $1 and token_id = started.asset and ${fillableAt('$2')})) as count`,
+       + (select count(*) from started) as count,
+       (select coalesce(json_agg(asset), '[]') from started) as started`,
     [collectionId, new Date(now)],
   );
-  return decodeCount(row ?? {}).count;
+  return decodeCount(row ?? {});
 }
 
 /** Decodes a row with an asset and its chain. */

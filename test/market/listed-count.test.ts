@@ -1,0 +1,56 @@
+// The number of listed tokens of a collection, while stored figures are behind the clock.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Chain } from '../../src/core/chains.ts';
+import type { Database } from '../../src/database/port.ts';
+import { readCollectionDetail } from '../../src/market/collection.ts';
+import { submitOrder } from '../../src/orders/submit.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { accountOf, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW, collection, emptyTables, ingest, listing, toContext } from '../support/service/intake.ts';
+
+const HOUR_MS = 3_600_000;
+
+forEachEngine('the number of listed tokens', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+    await emptyTables(db);
+  });
+
+  test('counts a token of both books once, before an own order starts, from its start on, and after its expiry', async () => {
+    let now = NOW;
+    const context = toContext(db, { clock: () => now });
+    await ingest(
+      db,
+      collection({ contractAddress: EVM }),
+      listing({ id: 'a', tokenId: '1' }),
+      listing({ id: 'b', tokenId: '2' }),
+    );
+    const [start, end] = [NOW / 1_000 + 3_600, NOW / 1_000 + 3 * 3_600];
+    for (const tokenId of [1n, 3n]) {
+      const order = toAsk({ offerer: accountOf(1).lower, contract: EVM, tokenId, price: 100n, start, end });
+      const signed = { parameters: toParameters(order), signature: await signOrder(1, order) };
+      const chain = context.chains.get('ethereum') as Chain;
+      await submitOrder({ ...context, checksOf: () => null }, { chain, protocolAddress: null, order: signed });
+    }
+    const countAt = async (ms: number) => {
+      now = NOW + ms;
+      const { listedCount } = await readCollectionDetail(context.market, `ethereum_${EVM}`);
+      return listedCount?.value;
+    };
+    const sweep = async () => {
+      await sweepExpired({ main: db, indexer: db, chains: context.chains, clock: () => now });
+      await context.copyCatalog();
+    };
+    assert.equal(await countAt(0), 2);
+    assert.equal(await countAt(2 * HOUR_MS), 3, 'before the sweep records the start');
+    await sweep();
+    assert.equal(await countAt(2 * HOUR_MS), 3, 'after the sweep');
+    assert.equal(await countAt(4 * HOUR_MS), 2, 'before the sweep records the expiry');
+    await sweep();
+    assert.equal(await countAt(4 * HOUR_MS), 2, 'after the sweep');
+  });
+});
