@@ -1,5 +1,6 @@
-// The lock that every writer of orders takes, and the two writers that follow the clock: orders that have expired, and orders that can
-// be filled from now on. Reads of orders compare with the clock themselves; the stored statuses and the figures follow here.
+// The locks that every writer of orders takes, and the two writers that the clock makes necessary: `expireOrders` stores that orders
+// have expired, and `startOrders` counts orders whose start time has come. Queries for fillable orders compare both times with the
+// clock themselves, so they return the right orders even before these writers have run.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -8,7 +9,7 @@ import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
 
-/** Marks at most `limit` orders whose expiry time has passed as expired. Returns how many were found. */
+/** Finds at most `limit` active orders whose expiry time has passed, and marks them as expired. Returns how many were found. */
 export function expireOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listDueOrders(tx, now, limit);
@@ -23,7 +24,7 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
   });
 }
 
-/** Counts at most `limit` assets that have an order which has started. Returns how many were found. */
+/** Finds at most `limit` assets for which the start time of an order has come, and updates their figures. Returns how many were found. */
 export function startOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listStartedAssets(tx, now, limit);
@@ -34,7 +35,7 @@ export function startOrders(main: Transactions, now: number, limit: number): Pro
   });
 }
 
-/** Locks chains, then books, each in sorted order, like every other writer of orders. */
+/** Locks the cursors of the orders' chains, then the order books of their collections, each in sorted order to prevent deadlocks. */
 export async function lockChainsAndBooks(
   tx: Queryable,
   orders: readonly { chain: string; collectionId: string }[],

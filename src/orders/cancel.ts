@@ -1,5 +1,6 @@
-// Cancels an order of this service without a transaction: by its offerer's signature, or by the operator. The order is no longer
-// served as active. A fill that the chain reports later still makes it filled, because the token has changed hands.
+// Cancels an order of this service without a transaction on the chain: with a signature of the offerer, or as the operator. The order
+// is then `cancelled` and no longer listed. A complete fill that the chain reports later still makes the order `filled`, because the
+// token has changed hands.
 
 import { lockChainsAndBooks } from './book.ts';
 import { evaluateOrders } from './evaluate.ts';

@@ -1,5 +1,5 @@
-// Derives the status of stored orders again when their evidence has changed, and stores the states that differ. Call it in the
-// transaction that changed the evidence, so that evidence and status are committed together.
+// Derives the states of stored orders again after a change of their evidence, and stores each state that differs from the stored one.
+// Call these functions in the transaction that changed the evidence, so that evidence and state are committed together.
 
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../database/port.ts';
@@ -42,7 +42,7 @@ export async function evaluateAffectedOrders(
   return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
 }
 
-/** Evaluates every signed order of a collection. Called when the collection's backfill is complete, and when it is no longer followed. */
+/** Evaluates every signed order of a collection. Call it when the backfill of the collection is complete, and when the follow is removed. */
 export async function evaluateCollectionOrders(
   tx: Queryable,
   collectionId: string,

@@ -15,8 +15,8 @@ export function toOrderId(chainId: string, contractAddress: Address, tokenId: As
 }
 
 /**
- * Identifies a signed order at every marketplace that lists it. The chain is needed because the hash does not depend on it: the same
- * components have one hash on all chains.
+ * Identifies a signed order at every marketplace that lists the order. The hash alone is not enough: orders with the same components
+ * have the same hash on every chain.
  */
 export type OrderKey = { chain: string; orderHash: string };
 

@@ -23,7 +23,7 @@ export type OrderRejectionCode =
   | 'not_approved'
   | 'not_signed';
 
-/** Thrown for an order that is not accepted, or cannot be cancelled. `path` is the wrong field; null when no single field is wrong. */
+/** Thrown for an order that is not accepted, or cannot be cancelled. `path` is the field at fault, or null when no single field is. */
 export class OrderRejected extends Error {
   override readonly name = 'OrderRejected';
   readonly code: OrderRejectionCode;

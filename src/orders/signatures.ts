@@ -11,7 +11,7 @@ import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 
 /** The calls to a chain that check an order. Each promise rejects when no endpoint of the chain responds. */
 export type ChainChecks = {
-  /** Whether the contract accepts the signature (ERC-1271). False when the account is not a contract, or when its call reverts. */
+  /** Whether the account is a contract that accepts the signature (ERC-1271). False when the account has no code, or the call reverts. */
   isValidSignature(account: Address, digest: Hex, signature: Hex, at: 'latest'): Promise<boolean>;
   /** Null when the call reverts, or when it does not return a counter. */
   getCounter(protocol: Address, offerer: Address, at: 'latest'): Promise<bigint | null>;
@@ -27,8 +27,8 @@ export type ChainChecks = {
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
 /**
- * The deployment for which the offerer's own key signed. When there is none, `closest` is `mismatch` if the check of at least one
- * deployment found the key of another account, and otherwise `malformed`.
+ * The deployment for which the offerer's own key signed. When there is no such deployment, `closest` says why: `mismatch` if for at
+ * least one deployment the key of another account made the signature, and otherwise `malformed`.
  */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 
@@ -47,9 +47,9 @@ export function findSigningProtocol(
 }
 
 /**
- * The first of the protocols for which the offerer, as a contract, accepts the signature. Throws OrderRejected when there is none. As
- * in Seaport, the contract receives the digest of the single order and the complete signature, even when the signature has the length
- * of a bulk signature.
+ * Returns the first of the protocols for which the offerer is a contract that accepts the signature. Throws OrderRejected when there is
+ * no such protocol. As in Seaport, the contract receives the digest of the single order and the complete signature, even when the
+ * signature has the length of a bulk signature.
  */
 export async function requireContractSignature(
   { offerer, orderHash, signature }: UnverifiedSignature,

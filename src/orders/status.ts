@@ -1,6 +1,6 @@
 // Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The
-// result depends on nothing else: when a block is orphaned and its events are removed, the status is derived again without them.
-// docs/orders.md has the table of transitions.
+// result depends on nothing else. When a block is orphaned, its events are removed, and the status is derived again without these
+// events. docs/orders.md has the table of transitions.
 
 import type { ListingStatus } from './order-id.ts';
 
@@ -15,7 +15,7 @@ export type OrderTerms = {
   expiresAt: number | null;
 };
 
-/** When something happened to an order, in milliseconds. `tx` is the transaction, or null when there is none: an off-chain cancel, an expiry. */
+/** When something happened to an order, in milliseconds, and in which transaction. `tx` is null for an off-chain cancel and an expiry. */
 export type Occurrence = { at: number; tx: string | null };
 
 export type OrderEvidence = {
@@ -38,7 +38,7 @@ export type DormantReason = (typeof DORMANT_REASONS)[number];
 
 export type OrderState = {
   status: ListingStatus;
-  /** Why an active order cannot be filled at the moment; null otherwise. */
+  /** Why an active order is dormant, which means that it cannot be filled at the moment. Null for an order that is not dormant. */
   dormant: DormantReason | null;
   filledQuantity: bigint;
   /** When the order ended; null while active. */
@@ -74,7 +74,10 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/** Why the order cannot be filled, or null. For a partial order the offerer must hold one unit; for any other order, all its units. */
+/**
+ * Why the order is dormant, or null. The offerer of a partial order must hold at least one unit. The offerer of any other order must
+ * hold all offered units.
+ */
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
   if (balance !== null && balance < (terms.partial ? 1n : terms.quantity)) return 'no-balance';
   return approved === false ? 'not-approved' : null;

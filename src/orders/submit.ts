@@ -1,5 +1,5 @@
 // Checks a signed order and stores it, or rejects it with the code of the first check that fails. The checks against the chain log run
-// in the transaction that inserts the order. That transaction holds a lock, so no block can be applied before it commits.
+// in the transaction that inserts the order. That transaction locks the chain cursor, so no block can be applied before the commit.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { OnChanged } from '../core/collection-versions.ts';
@@ -33,12 +33,12 @@ export type OrderContext = {
   clock: Clock;
   /** Deployments of Seaport in addition to the built-in ones. */
   seaport: MoreDeployments;
-  /** The calls to a chain that check an order. Null for a chain without an endpoint: there only the order and its signature are checked. */
+  /** The calls to a chain that check an order. Null for a chain without an endpoint. Then only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
   onChanged: OnChanged;
-  /** Removes the mirrored listings of orders that are now stored here from all lists. Must not reject. */
+  /** Retires mirrored listings of orders that this service has now stored, so that each order is listed once. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
-  /** Copies what this service lists to the indexer database. Call it after a commit that changed orders. Must not reject. */
+  /** Copies the changes of own orders to the indexer database. Call it after a commit that changed orders. Must not reject. */
   copyCatalog: () => Promise<void>;
 };
 
@@ -89,7 +89,7 @@ function parseSubmission({ order: { parameters, signature } }: Submission): {
   return { order, signed: { offerer: order.offerer, orderHash: hashOrder(order), signature } };
 }
 
-/** The deployments for which the order may be signed. Throws OrderRejected when there is none. */
+/** The deployments for which the order may be signed. Throws OrderRejected when no deployment is known. */
 function requireProtocols(
   { seaport }: OrderContext,
   { chain, protocolAddress }: Submission,
@@ -145,14 +145,15 @@ function toNewOrder({
 }
 
 /**
- * The most attempts to check and insert an order. An attempt fails when a block is applied during it. After the last attempt the order
- * is rejected with `chain_unavailable`.
+ * The most attempts to check and insert an order. An attempt fails when a block is applied in the meantime. After the last attempt the
+ * order is rejected with `chain_unavailable`.
  */
 const ATTEMPTS_MAX = 8;
 
 /**
- * Checks the order on its chain and inserts it, if no block was applied between the two. If one was, the checks are repeated: they did
- * not see the block, and the block was applied before the order was stored, so an order that ended in it would be stored as active.
+ * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
+ * Otherwise an order that ended in this block could be stored as active: the calls did not see the block, and when the block was
+ * applied, the order was not stored yet.
  */
 async function storeOrder(
   { main }: OrderContext,
@@ -174,7 +175,10 @@ async function storeOrder(
   throw new OrderRejected('chain_unavailable', 'new blocks arrived while the order was checked; submit it again');
 }
 
-/** Rejects an order that ended before its collection was followed, because the chain log does not contain those events. */
+/**
+ * Throws OrderRejected if Seaport on the chain reports that the order was cancelled or filled, or that its counter is not the current
+ * one. The chain log may lack the events from before the collection was followed.
+ */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;
   const status = await readFromChain(() => checks.getOrderStatus(protocolAddress, orderHash, 'latest'));
@@ -215,7 +219,7 @@ async function insertChecked(
  */
 const ID_ATTEMPTS_MAX = 1_000;
 
-/** Inserts the order with the first creation time from `now` on whose id is free. Throws OrderRejected for an order already stored. */
+/** Inserts the order with the first free id: creation times are tried from `now` on. Throws OrderRejected if the order is already stored. */
 async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: number): Promise<SignedOrder> {
   const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {

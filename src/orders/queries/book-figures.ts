@@ -1,6 +1,6 @@
-// The maintained figures of the own order book: which assets it lists, how many of each collection, and the lowest ask. Primary database.
-// Every transaction that writes orders locks the books of their collections before its first write to an order, and refreshes the assets
-// of these orders last.
+// Maintains the figures of the own order book: the assets that have a fillable order, and for each collection the number of these
+// assets and the lowest ask. Primary database. Every transaction that writes orders calls `lockBooks` for the collections of the orders
+// before its first write to an order, and `refreshBookAssets` for the assets of the orders after its last write to an order.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -11,7 +11,8 @@ export type OrderedAsset = { collectionId: string; asset: string };
 
 /**
  * Locks the books of the collections until the transaction ends, in the order of ids, so that two transactions cannot deadlock. The
- * transaction must hold a lock on the cursor of the orders' chain. Only with the exclusive lock on the cursor may it call this twice.
+ * transaction must already hold a lock on the chain cursor of the orders. A transaction may call this function a second time only if
+ * its lock on the chain cursor is exclusive.
  */
 export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();
@@ -38,8 +39,9 @@ export async function lockBooksOfOrders(tx: Queryable, orderIds: readonly string
 }
 
 /**
- * Finds out again whether each given asset has an order that can be filled, updates the figures of the collections, and records for the
- * copy in the indexer database what changed. Call it after the last write to the orders of these assets. `now` in milliseconds.
+ * Determines again which of the given assets have a fillable order, updates the figures of their collections, and records each change
+ * in main.catalog_change, so that it is copied to the indexer database. Call this function after the last write to the orders of these
+ * assets. `now` in milliseconds.
  */
 export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
   if (assets.length === 0) return;
@@ -92,7 +94,10 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
   );
 }
 
-/** How many assets of a collection the own order book lists, and those of them whose orders have started since the last sweep. */
+/**
+ * `count`: the number of assets of a collection that have a fillable order. `started`: those of these assets that were not yet
+ * fillable at the last expiry sweep, because their order started only after it.
+ */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 
 const decodeCount: (row: Row) => OwnAssetCount = rowDecoder('collection_book', {
@@ -100,7 +105,7 @@ const decodeCount: (row: Row) => OwnAssetCount = rowDecoder('collection_book', {
   started: list(text),
 });
 
-/** The maintained number is corrected by the orders that have expired or started since the last sweep. */
+/** Returns the maintained number of assets, corrected for the orders that have expired or started since the last expiry sweep. */
 export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<OwnAssetCount> {
   const [row] = await db.query(
     `with started as (
@@ -127,7 +132,7 @@ export const decodeDueAsset = rowDecoder('book_order', {
   asset: text,
 });
 
-/** At most `limit` assets with an order that started at `now` or before and was not counted then, with their chains. */
+/** At most `limit` assets, with their chains, for which a recorded start time of an order is at or before `now`. */
 export async function listStartedAssets(
   db: Queryable,
   now: number,
@@ -141,7 +146,7 @@ export async function listStartedAssets(
   return rows.map(decodeDueAsset);
 }
 
-/** Deletes the times up to `now` at which orders of these assets start. Call it together with `refreshBookAssets`. */
+/** Deletes the recorded start times at or before `now` of these assets. Call it after `refreshBookAssets`, in the same transaction. */
 export async function deleteStarts(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
   await tx.query(
     `delete from main.book_start where starts_at <= $3 and (collection_id, asset) in (

@@ -1,5 +1,5 @@
-// Counts the figures of the own order book again from its orders, for `mercat audit` and for tests. Primary database. Its cost grows with
-// the orders: no read of an interface uses it.
+// Counts the figures of the own order book again from its orders, for `mercat audit` and for tests. Primary database. The cost of this
+// count grows with the number of orders, so requests to the public interfaces do not use it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -22,7 +22,7 @@ const decodeDifference = rowDecoder('book difference', {
   counted: nullable(text),
 });
 
-/** The figures that are wrong at `now` (in milliseconds), at most `limit`. Right after a sweep there must be none. */
+/** At most `limit` figures that are wrong at `now` (in milliseconds). Immediately after an expiry sweep no figure may be wrong. */
 export async function listBookDifferences(db: Queryable, now: number, limit: number): Promise<BookDifference[]> {
   const rows = await db.query(
     `with fillable as (

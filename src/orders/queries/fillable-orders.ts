@@ -34,7 +34,7 @@ const decodeFillableOrder = rowDecoder('book_order', {
   tx: nullable(text),
 });
 
-/** The condition for an order that can be filled; `now` names the parameter that holds the time. */
+/** The SQL condition for an order that can be filled. `now` is the SQL parameter that holds the time, such as `$2`. */
 export const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
@@ -74,7 +74,8 @@ export async function findFillableOrderOfAsset(
 
 /**
  * The lowest prices of a collection's fillable orders. `total` is the lowest buyer total among the orders that include their fees.
- * `ask` is the lowest ask among the orders to which platform fee and royalty are still added. Each is null without such an order.
+ * `ask` is the lowest ask among the other orders, to which platform fee and royalty are still added. Each of the two prices is null when
+ * there is no such order.
  */
 export async function findCheapestOwnFills(
   db: Queryable,

@@ -78,8 +78,9 @@ export async function findOrderWithEvidence(db: Queryable, orderId: string): Pro
 }
 
 /**
- * What the evidence of an order is found by. The evidence is unknown or lacks events where a field is null: without the hash there are
- * no fills and cancels, without the deployment or the counter no counter raise, without the operator no approval.
+ * The fields by which the evidence of an order is found. Where a field is null, a part of the evidence is missing: without the hash no
+ * fills and no cancel are found, and without the deployment or the counter no counter raise. Without the operator, the approval is
+ * unknown.
  */
 export type EvidenceKey = {
   collectionId: string;
@@ -87,7 +88,7 @@ export type EvidenceKey = {
   asset: string;
   seller: string;
   orderHash: string | null;
-  /** Null: events of any deployment count that have the hash of the order. */
+  /** The deployment of Seaport. Null: fills and cancels with the hash of the order count at every deployment. */
   protocolAddress: string | null;
   counter: bigint | null;
   operator: string | null;
@@ -96,7 +97,7 @@ export type EvidenceKey = {
 /** Arguments of `json_build_object` for an `Occurrence`: the time of an event in milliseconds, and its transaction. */
 const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
 
-/** The evidence of the order with the terms `stored`: a row with the fields of `EvidenceKey`, named as in main.book_order. */
+/** Selects the evidence of one order. `stored` is a row with the fields of `EvidenceKey`, named like the columns of main.book_order. */
 const EVIDENCE_COLUMNS = `fills.fills, cancel.cancel, raise.raise,
   case when follow.joined then coalesce((select quantity from main.holding
     where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
@@ -183,7 +184,7 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
 
 const decodeEvidence = rowDecoder('evidence', EVIDENCE);
 
-/** The evidence of orders that are not stored here, in the order of the keys. Such an order has no off-chain cancel. */
+/** The evidence of orders that are not in main.book_order, in the sequence of the keys. These orders have no off-chain cancel. */
 export async function listEvidence(db: Queryable, keys: readonly EvidenceKey[]): Promise<OrderEvidence[]> {
   if (keys.length === 0) return [];
   const rows = await db.query(

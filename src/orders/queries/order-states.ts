@@ -7,7 +7,7 @@ import type { OrderState } from '../status.ts';
 import type { OrderedAsset } from './book-figures.ts';
 import { decodeDueAsset } from './book-figures.ts';
 
-/** A state that differs from the stored one. */
+/** The change of an order's state from the stored state to the newly derived state. */
 export type OrderChange = OrderedAsset & { orderId: string; from: OrderState; to: OrderState };
 
 export async function updateOrderStates(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
@@ -44,7 +44,7 @@ export async function listDueOrders(db: Queryable, now: number, limit: number): 
   return rows.map((row) => ({ orderId: decodeId(row).id, ...decodeDueAsset(row) }));
 }
 
-/** Marks those of the orders that are active and whose expiry time has passed as expired. Returns how many were marked. */
+/** Marks given orders as expired if they are active and their expiry time has passed. Returns how many orders were marked. */
 export async function updateExpiredOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<number> {
   const rows = await tx.query(
     `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at
