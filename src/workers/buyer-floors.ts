@@ -1,6 +1,6 @@
-// The task that keeps the last buyer floors of the followed collections whose chain keeps them, so that a floor can be served while the indexer
-// database fails, also when no reader requested it before. A floor is resolved when the maintained figures of the collection have changed
-// since, or when the stored floor would soon be too old to be served.
+// The task that resolves and stores the buyer floors of followed collections on the chains with `keepsBuyerFloor`. A stored floor can
+// then be served while the indexer database fails, even if no reader requested the collection before. A floor is resolved again when
+// the maintained listing figures of the collection have changed, or when the stored floor would soon be too old to be served.
 
 import { listFollows } from '../follows/queries/follows.ts';
 import { resolveBuyerFloor } from '../market/buyer-floor.ts';
@@ -17,10 +17,11 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 60_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The collections of one statement. */
+/** The most collections that one statement reads. */
 const BATCH_SIZE = 500;
+/** The deadline of one statement. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** A stored floor of this age is resolved again. Two further runs can fail before the floor is too old. */
+/** A stored floor of this age is resolved again. After failed runs, as much time again is left before the floor is too old. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
 /** The most floors that one run resolves. The next run continues, the oldest floors first. */
 const RESOLVED_MAX = 2_000;
@@ -40,7 +41,7 @@ type Resolved = { mark: string; at: number };
 
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
-  /** What this process has resolved, by collection. After a restart it begins with the stored floors. */
+  /** The last resolution of each collection that this process knows. After a restart, the times of the stored floors are read. */
   readonly #resolved = new Map<string, Resolved>();
 
   constructor(context: WorkerContext) {
@@ -83,7 +84,7 @@ class BuyerFloorKeeper {
     });
   }
 
-  /** Resolves and stores floors, and returns how many. Throws when a floor cannot be resolved: the others would fail too. */
+  /** Resolves and stores floors, and returns how many. Throws when one floor cannot be resolved, because the others would fail too. */
   async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
     const { main, market, clock } = this.#context;
     const db = main.within(BATCH_TIMEOUT_MS);

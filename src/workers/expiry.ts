@@ -10,9 +10,9 @@ import { deleteOldViews } from '../market/queries/recent-views.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** Figures that are read from stored rows are out of date for at most this long after a row expired. */
+/** The time between two sweeps. For up to this time after an expiry, figures that are not corrected by the clock are out of date. */
 const PERIOD_MS = 5_000;
-/** The longest time that one sweep may take. It is meant for a sweep that hangs: a full sweep takes less. */
+/** The longest time that one sweep may take. Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
 /** The deadline of one batch. If a batch exceeds it, the sweep fails and the next sweep continues. */
@@ -20,7 +20,7 @@ const BATCH_TIMEOUT_MS = 10_000;
 /** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
 
-/** How long the record of a view is kept. Tasks use a view for minutes, and the time of a token's last refresh for hours. */
+/** How long the row of a view is kept. Tasks use the time of the view for minutes, and the time of the token's last refresh for hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 export function createExpiryTask(context: WorkerContext): Task {

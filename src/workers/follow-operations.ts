@@ -82,7 +82,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       names: readNames(context.config.vendors, input),
       createdAt: context.clock(),
     });
-    // Earlier runs may have used other names of the collection, so every task must run for it again.
+    // Earlier runs may have used other names of the collection, so every task must process the collection again.
     await deleteLastRuns(tx, collectionId);
   });
   await context.onFollowed();
@@ -143,7 +143,7 @@ async function estimateBackfill(
   return { fromBlock: from, toBlock: to, blocks, calls, minutes: Number(minutes.toPrecision(2)) };
 }
 
-/** A followed collection in the list. */
+/** A followed collection in the result of `collections.list`. */
 type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
@@ -209,7 +209,8 @@ async function findByAddress(main: FollowOperations['main'], text: string): Prom
   const found = (await listFollows(main)).filter(
     (follow) => follow.contractAddress === text || follow.contractAddress === text.toLowerCase(),
   );
-  if (found.length > 1) throw new OperatorError(`${text} is followed on several chains: use its id, CHAIN_ADDRESS`);
+  if (found.length > 1)
+    throw new OperatorError(`${text} is followed on several chains: use the collection id, CHAIN_ADDRESS`);
   return found[0] ?? null;
 }
 
@@ -217,13 +218,13 @@ function readContract({ chains }: FollowOperations, input: Input): { chain: Chai
   const chainId = readTextOrNull(input, 'chain') ?? rejectInput('chain is missing');
   const chain = chains.get(chainId);
   if (!chain)
-    return rejectInput(`${JSON.stringify(chainId)} is not a chain; there are ${[...chains.keys()].join(', ')}`);
+    return rejectInput(`${JSON.stringify(chainId)} is not a chain; the chains are ${[...chains.keys()].join(', ')}`);
   const text = readTextOrNull(input, 'address') ?? rejectInput('address is missing');
   const form = chain.family === 'evm' ? 'an EVM address' : 'a collection mint in base58';
   return { chain, address: parseAddress(chain.family, text) ?? rejectInput(`${JSON.stringify(text)} is not ${form}`) };
 }
 
-/** Without the input, the stored value stays. */
+/** Reads whether the collection is launched. When the input does not say so, the stored value is kept. */
 function readLaunched(input: Input): { launched?: boolean } {
   const value = input['launched'] ?? null;
   if (value === null) return {};

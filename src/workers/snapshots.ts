@@ -10,9 +10,9 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 5 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The collections of one statement. */
+/** The most collections that one statement reads or writes. */
 const BATCH_SIZE = 200;
-/** The deadline of each statement. If one exceeds it, the run fails and the next run repeats it. */
+/** The deadline of each statement. If a statement exceeds the deadline, the run fails, and the next run starts again. */
 const BATCH_TIMEOUT_MS = 10_000;
 
 export function createSnapshotsTask(context: WorkerContext): Task {

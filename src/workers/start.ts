@@ -100,8 +100,8 @@ export class RunningTasks {
 }
 
 /**
- * The task with this name, or all tasks of this source: `opensea` finds `opensea-listings` and the other tasks whose names begin with
- * `opensea-`. Throws OperatorError when there is none.
+ * The task with this name, and all tasks whose names begin with this name and a hyphen: `opensea` finds `opensea-listings`. Throws
+ * OperatorError when no task is found.
  */
 function findTasks(tasks: readonly Task[], name: unknown): Task[] {
   const named = tasks.filter((task) => task.name === name || task.name.startsWith(`${String(name)}-`));
