@@ -34,7 +34,7 @@ export type ServiceContext = {
   /** The chains for which the settings name endpoints, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** The numbers of changes, by which cached responses that are out of date are recognised. */
+  /** Numbers the changes of each collection, so that cached responses that are out of date are recognised. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;

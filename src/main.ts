@@ -1,5 +1,5 @@
-// The entry point: passes the arguments to the command line, and sets the exit code. The first SIGINT or SIGTERM asks the command to
-// finish. A second signal ends the process at once.
+// The entry point: runs the command that the arguments name, and sets the exit code. At the first SIGINT or SIGTERM the command begins
+// to stop. A second signal ends the process immediately.
 
 import { runProgram } from './cli/program.ts';
 

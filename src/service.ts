@@ -65,10 +65,11 @@ export type Service = {
 
 /** How often recent views are written to the database, where the workers read them. */
 const RECENT_VIEWS_PERIOD_MS = 5_000;
+/** The time between two attempts to migrate an indexer database that could not be reached. */
 const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** How long the shutdown waits for work in progress. The HTTP server waits for a shorter time before it destroys its connections. */
+/** How long the shutdown waits for work in progress. The HTTP server destroys its connections before this time is over. */
 const CLOSE_PATIENCE_MS = 6_000;
 
 /** Closes one part of the service. Resolves when the part is closed. */
@@ -87,9 +88,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /**
- * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together get
- * `CLOSE_PATIENCE_MS`, so that a part that waits for a database that does not respond cannot block the shutdown. The databases are
- * closed last, which ends work that still waits for them.
+ * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together have
+ * `CLOSE_PATIENCE_MS` to close, so that a database that does not respond cannot block the shutdown. The databases are closed last, which
+ * ends work that still waits for them.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
@@ -312,7 +313,7 @@ async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenera
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
 }
 
-/** The URL of the listening server. A wildcard address is replaced by the loopback address, because clients cannot connect to it. */
+/** The URL of the listening server. Clients cannot connect to a wildcard address, so the loopback address replaces it. */
 function listeningUrl(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
