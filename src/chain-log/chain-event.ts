@@ -50,7 +50,7 @@ export type CounterIncremented = EventPosition & {
   offerer: Address;
   counter: bigint;
 };
-/** A transfer of units. A transfer from the zero address is a mint, one to the zero address a burn. `quantity` is 1 for ERC-721. */
+/** A transfer of units. A transfer from the zero address is a mint; a transfer to the zero address is a burn. `quantity` is 1 for ERC-721. */
 export type Transfer = EventPosition & {
   kind: 'transfer';
   contract: Address;

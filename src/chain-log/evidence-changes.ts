@@ -7,7 +7,7 @@ import type { ChainEvent } from './chain-event.ts';
 /** The changes on one chain that were caused by applying or reverting blocks. */
 export type EvidenceChanges = {
   chain: string;
-  /** Orders that were filled or cancelled. */
+  /** Orders that were filled, cancelled or validated. */
   orderHashes: ReadonlySet<string>;
   /** Tokens that were transferred, or whose approval changed. */
   tokens: readonly { collectionId: string; tokenId: string }[];
@@ -35,7 +35,7 @@ export function toEvidenceChanges(chain: string, events: readonly ChainEvent[]):
   return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
 }
 
-/** All changes of the given ones, which are of one chain. */
+/** Joins changes that are all of one chain. */
 export function joinEvidenceChanges(chain: string, changes: readonly EvidenceChanges[]): EvidenceChanges {
   return {
     chain,

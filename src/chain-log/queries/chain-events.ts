@@ -49,7 +49,7 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 
 /**
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks
- * after block `ancestor`. It deleted those that were in the log from it, and `affected` is the evidence that this changed.
+ * after block `ancestor`: they were deleted from the log. `affected` is the evidence that this deletion changed.
  */
 export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number; affected: EvidenceChanges });
 
@@ -135,7 +135,7 @@ export async function listOrderEvents(
   return rows.map(decodeEvent);
 }
 
-/** The transfers and approvals of one token, and the events in which `holder` approved an operator for all tokens. Newest first. */
+/** The transfers and approvals of one token, and the `approval-for-all` events of `holder`, newest first. */
 export async function listTokenEvents(
   db: Queryable,
   chain: string,

@@ -51,7 +51,10 @@ function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
     .map(([, change]) => change);
 }
 
-/** `owner`: the holder, or null unless there is exactly one. `burned`: all units were burned. `minted`: the chain log has events of the token. */
+/**
+ * `owner`: the holder; null unless exactly one account holds the token. `minted`: the chain log has events of the token. `burned`: the
+ * token was minted, and no account holds it.
+ */
 export type Ownership = { owner: string | null; burned: boolean; minted: boolean };
 
 const decodeHolders = rowDecoder('token holders', {
@@ -88,7 +91,7 @@ export async function listOwnership(
 
 const decodeAccount = rowDecoder('former holder', { account: text });
 
-/** Those of the accounts that hold a token of one of the contracts, or have transferred one. */
+/** Of the given accounts, those that hold a token of one of the contracts or have sent such a token. */
 export async function listFormerHolders(
   db: Queryable,
   chain: string,
