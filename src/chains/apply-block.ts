@@ -31,7 +31,7 @@ export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; or
 /**
  * Selects the events to store: events of followed contracts, fills that moved tokens of followed contracts, events of stored
  * orders, cancels of accounts that hold or have held a token of a followed contract, all counter increments, and the `orders-matched`
- * events of the selected fills. The cancels are of orders that a marketplace may list, now or later.
+ * events of the selected fills. The cancels are stored because a marketplace may list the cancelled orders, now or later.
  */
 export async function selectRelevant(
   tx: Queryable,
@@ -58,7 +58,10 @@ export async function selectRelevant(
   return events.filter((event) => relevant.has(event) || isMatchOfFill(event));
 }
 
-/** The offerers of cancelled orders that hold a token of a followed contract, have held one, or are a party of a transfer in these events. */
+/**
+ * The accounts whose cancels are selected: the parties of these events' transfers of followed contracts, and each offerer of a cancelled
+ * order that holds or has sent a token of a followed contract.
+ */
 async function listHolders(
   tx: Queryable,
   chain: string,

@@ -13,7 +13,7 @@ import type { FollowContext, StepResult } from './follower.ts';
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** Reads one slice of the collection that was added first among those that have not joined. `more` is true when there is one. */
+/** Reads one slice of a collection that has not joined, of the one that was added first. `more` is false when all collections have joined. */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const behind = (await listFollows(main, reader.chain.id)).filter(

@@ -22,11 +22,11 @@ type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain' | 'c
 const STEP_MS = 15_000;
 
 /**
- * Writes the next batch of the chain's log into the indexer, like `projectNext`. When there is no further batch, the indexer has all
- * events up to the chain's cursor as it was before, and the coverage is updated.
+ * Writes the next batch of the chain's log into the indexer, like `projectNext`. When no batch is left, the indexer has all events up to
+ * the cursor that was read at the start, and the coverage is updated to the time of that cursor.
  */
 export async function projectAndCover(context: ProjectionContext): Promise<Set<string> | null> {
-  // Read first: events that are added later may be missing from the indexer.
+  // The cursor is read first: events after this cursor may be missing from the indexer.
   const cursor = await findChainCursor(context.main, context.chain.id);
   const changed = await projectNext(context);
   if (changed !== null || !cursor) return changed;
@@ -34,7 +34,7 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
   return covered.size > 0 ? covered : null;
 }
 
-/** Returns the collections whose coverage began or ended. */
+/** Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended. */
 async function cover(
   { main, indexer, chain, chains, clock }: CoverageContext,
   cursor: ChainCursor,

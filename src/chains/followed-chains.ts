@@ -28,14 +28,14 @@ export class FollowedChains {
     this.#options = options;
   }
 
-  /** `disabled`: no endpoint is set. */
+  /** How this process treats a chain: `live` chains are read, `frozen` chains are not read any more, `disabled` chains have no endpoint. */
   modeOf(chainId: string): ChainMode {
     const { frozenChains, rpcUrls } = this.#options.config;
     if (frozenChains.has(chainId)) return 'frozen';
     return rpcUrls.has(chainId) ? 'live' : 'disabled';
   }
 
-  /** Null for a chain that is not live. */
+  /** The reader of a chain; null if the chain is not live. */
   readerOf(chainId: string): ChainReader | null {
     const { config, chains, log, clock, random } = this.#options;
     const chain = chains.get(chainId);

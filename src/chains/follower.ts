@@ -41,14 +41,16 @@ export type StepResult = { changed: Set<string>; more: boolean };
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/**
- * The hashes of all blocks of this time before the cursor are kept, and of at least this many blocks. Of older ones one in each interval is
- * kept, so that the common ancestor of a deeper reorganisation is found, at most an interval too low.
- */
+/** The hashes of all read blocks that are at most this much older than the block of the cursor are kept. */
 const DENSE_MS = 60 * 60_000;
+/** The hashes of the read blocks among this many block numbers before the cursor are kept, whatever their age. */
 const DENSE_BLOCKS_MIN = 512;
+/**
+ * Of older blocks, one hash is kept for each interval of this many block numbers. With these hashes the common ancestor of a deeper
+ * reorganisation is found, at most one interval too low.
+ */
 const SPARSE_INTERVAL = 1_024;
-/** After a reorganisation of blocks older than this, the chain is not read any further. */
+/** No hash of a block older than this is kept. After a reorganisation that goes back further, the chain is not read any more. */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */
 const PRUNE_INTERVAL = 256;
@@ -60,7 +62,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return start(context, head);
   if (await isOrphaned(context, cursor, head)) {
-    // An endpoint that serves a fork, or another chain, is not believed while another endpoint continues what was read.
+    // An endpoint that serves a fork, or another chain, is not believed while another endpoint continues the chain of the cursor.
     if (await reader.blocks.isDisputed(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }
@@ -81,8 +83,8 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
 }
 
 /**
- * Whether the block of the cursor is no longer part of the chain. A head below the cursor alone is no sign of a reorganisation: an
- * endpoint that is merely behind serves a stored block as its head.
+ * Whether the block of the cursor is no longer part of the chain. That the head is below the cursor does not prove a reorganisation: the
+ * head of an endpoint that is merely behind is one of the stored blocks.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {
@@ -122,8 +124,8 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
 }
 
 /**
- * The newest stored block that is part of the chain. All older blocks are part of the chain too, so it is found in growing steps down
- * from the cursor, and then by halves.
+ * The newest stored block that is still part of the chain; null if no stored block is. All blocks below such a block are part of the chain
+ * too. So the search goes down from the cursor in growing steps, and then halves the last step.
  */
 async function findCommonAncestor({ main, reader }: FollowContext, cursor: ChainCursor): Promise<BlockHeader | null> {
   const stored = await listChainBlocks(main, reader.chain.id, { upTo: cursor.number - 1 });

@@ -1,7 +1,7 @@
-// Judges mirrored listings by the log of their chain, as own orders are: hidden while the seller cannot deliver, ended by the fill, cancel
-// or counter of the chain. The evidence is read from the primary database before the transaction that writes the states to the indexer.
-// The evidence may be newer than what the projection has written; a later entry of the log then changes nothing. What was read is
-// out of date when the position of the projection has moved, or the row was written: then nothing is written, and the step is repeated.
+// Judges mirrored listings by the log of their chain, with the rule for own orders: a listing is hidden while its seller cannot deliver, and
+// ended by a fill, a cancel or a raised counter on the chain. The evidence is read from the primary database, before the transaction that
+// writes the states to the indexer. It may be newer than the rows that the projection has written; the later log entry then changes nothing.
+// If the position of the projection has moved, or a listing was written in the meantime, nothing is written and the step is repeated.
 
 import { findLastSeq } from '../chain-log/queries/chain-events.ts';
 import type { Chain, Chains } from '../core/chains.ts';
@@ -37,7 +37,7 @@ export type JudgeContext = {
   chain: Chain;
   chains: Chains;
   clock: Clock;
-  /** The chain is frozen: its log decides about no listing. */
+  /** True for a frozen chain: no listing is judged by its log. */
   isFrozen?: boolean;
 };
 
@@ -45,16 +45,17 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * The next step besides the log: collections that join or leave, listings that were inserted or changed, stored listings of a collection
- * that joins, hidden listings of one that leaves. Returns the ids of the collections that changed, or null when there is nothing to do.
+ * Does the first of these steps that is due, none of which a log entry causes: stores which collections join or leave; judges listings that
+ * were inserted or changed; lists the hidden listings of a collection that leaves; judges the stored listings of a collection that joins.
+ * Returns the ids of the collections that changed, or null when no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
   const from = await findProjectedPosition(indexer, chain.id);
   const collections = await listJudgedCollections(indexer, chain.id);
   const follows = context.isFrozen === true ? [] : await listFollows(main, chain.id);
-  const moved = toTransitions(follows, collections, await findLastSeq(main, chain.id));
-  if (moved.length > 0) return writeStep(context, from, { collections: moved, listings: [] });
+  const transitions = toTransitions(follows, collections, await findLastSeq(main, chain.id));
+  if (transitions.length > 0) return writeStep(context, from, { collections: transitions, listings: [] });
   const pending = await listPendingListings(indexer, chain.id, BATCH_SIZE);
   if (pending.length > 0) return writeStep(context, from, { collections: [], listings: pending });
   const leaving = collections.find(({ state }) => state === 'leaving');
@@ -66,7 +67,7 @@ export async function judgeNext(context: JudgeContext): Promise<Set<string> | nu
   return null;
 }
 
-/** The collections whose state is no longer that of their follow, with their new state. */
+/** The collections whose stored state no longer agrees with their follow, each with its new state. */
 function toTransitions(
   follows: readonly Follow[],
   collections: readonly JudgedCollection[],
@@ -85,8 +86,8 @@ function toTransitions(
 }
 
 /**
- * Judges the next listings of a collection that joins. The collection has joined when none is left and the log is written up to the end
- * of its past. Null when it only waits for the log.
+ * Judges the next listings of a collection that joins. When no listing is left and the log is written into the indexer up to `joinedSeq`,
+ * the collection has joined. Null while the collection waits only for that.
  */
 async function judgeStored(
   context: JudgeContext,
@@ -121,7 +122,7 @@ async function writeStep(
   return isWritten ? changed : new Set();
 }
 
-/** Lists the next hidden listings of a collection that leaves. The collection has left when none is hidden. */
+/** Lists the next hidden listings of a collection that leaves. When no listing was hidden any more, the collection has left. */
 async function listAgain(
   { indexer, chain, chains, clock }: JudgeContext,
   from: ProjectedPosition,
@@ -162,7 +163,10 @@ class OutOfDate extends Error {
   override readonly name = 'OutOfDate';
 }
 
-/** Writes the states and the figures that follow from them. Throws OutOfDate. The caller has locked the figures of the collections. */
+/**
+ * Writes the states and the figures that follow from them. Throws OutOfDate if a listing was written after it was read. The caller has
+ * locked the figures of the collections.
+ */
 export async function writeJudgements(
   tx: Queryable,
   changes: readonly ListingChange[],

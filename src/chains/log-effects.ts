@@ -10,7 +10,7 @@ import type { Address } from '../core/address.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest common ancestor of the reorganisations in the batch. Rows of later blocks are deleted. Null without a reorganisation. */
+  /** The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation. */
   rewindTo: number | null;
   /** The fills of the batch, without those that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];

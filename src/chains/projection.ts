@@ -41,7 +41,7 @@ export type ProjectionContext = {
   chains: Chains;
   serviceName: string;
   clock: Clock;
-  /** The chain is frozen: its log decides about no listing. */
+  /** True for a frozen chain: no listing is judged by its log. */
   isFrozen?: boolean;
 };
 
@@ -49,8 +49,8 @@ export type ProjectionContext = {
 const BATCH_SIZE = 5_000;
 
 /**
- * Judges the next mirrored listings that wait for it, and writes the next batch of a chain's log. Returns the ids of the collections that
- * changed, or null when nothing is left to do.
+ * Judges the next mirrored listings that wait to be judged, and writes the next batch of a chain's log. Returns the ids of the collections
+ * that changed, or null when nothing is left to do.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
   const judged = await judgeNext(context);
@@ -58,7 +58,10 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
   return judged && projected ? judged.union(projected) : (judged ?? projected);
 }
 
-/** When another process has written the batch in the meantime, nothing is written and the result is empty. */
+/**
+ * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when no entry is left. When another
+ * process has moved the position in the meantime, nothing is written and the result is empty.
+ */
 async function projectBatch(context: ProjectionContext): Promise<Set<string> | null> {
   const { main, indexer, chains, clock } = context;
   const chain = context.chain.id;
@@ -85,7 +88,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   ]);
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
-    // A rewind deletes sales of any followed collection.
+    // A rewind may delete sales of every followed collection.
     await lockFigures(
       tx,
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
@@ -102,7 +105,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   return isWritten ? changed : new Set();
 }
 
-/** The changes of the listings that depend on the evidence that the batch changed. */
+/** Judges the listings whose evidence the batch changed, and returns their new states. */
 async function judgeAffected(context: ProjectionContext, changes: EvidenceChanges): Promise<ListingChange[]> {
   return judge(context, await listAffectedListings(context.indexer, changes));
 }
@@ -172,7 +175,7 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-/** The id of the listing that the sale filled: the one at the marketplace of the sale, else the first. Null when there is none. */
+/** The id of the listing that the sale filled. Of several listings of the order, that of the sale's marketplace, else the first; null without any. */
 function findListingId(
   mirrored: readonly ListedOrder[],
   sold: { orderHash: string; collectionId: string; asset: string | null },

@@ -39,7 +39,7 @@ export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNati
 type Trade = {
   fill: OrderFulfilled;
   kind: 'ask' | 'bid';
-  /** Filled by other orders (`matchOrders`). The recipient in the event receives only the remainder and is not a party to the sale. */
+  /** Whether other orders filled this order (`matchOrders`). Then the recipient in the event gets only the remainder and is no party to the sale. */
   isMatched: boolean;
   tokens: readonly SpentItem[];
   payments: readonly SpentItem[];
@@ -47,7 +47,7 @@ type Trade = {
 
 /** An ask offers tokens for payments; a bid offers a payment for tokens. Null for any other fill. */
 function toTrade(fill: OrderFulfilled, matched: ReadonlySet<string>): Trade | null {
-  // Seaport 1.1 emits no OrdersMatched, but leaves the recipient of a matched order empty.
+  // Seaport 1.1 emits no OrdersMatched, but reports the zero address as the recipient of a matched order.
   const isMatched = matched.has(fill.orderHash) || fill.recipient === ZERO_ADDRESS;
   const offered = fill.offer.filter(isTokenItem);
   const received = fill.consideration.filter(isTokenItem);

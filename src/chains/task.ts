@@ -19,7 +19,7 @@ const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
 /** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
-/** The longest pause of the loop of the indexer when nothing is left to do: new listings are hidden until it has judged them. */
+/** The longest pause, when nothing is left to do, of the loop that writes the indexer. A new listing is hidden until that loop has judged it. */
 const PROJECTION_POLL_MS_MAX = 1_000;
 /** The longest pause of a loop after several failures in a row. */
 const PAUSE_MS_MAX = 15_000;
@@ -30,7 +30,7 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-/** A task for each chain that is live, and one for all other chains. */
+/** A task for each chain that is live, and one task for all other chains together. */
 export function createChainTasks(context: ChainContext): Task[] {
   const live = [...context.chains.keys()].flatMap((chainId) => {
     const reader = context.followed.readerOf(chainId);
@@ -57,8 +57,9 @@ function createChainTask(context: ChainContext, reader: ChainReader): Task {
 }
 
 /**
- * Repeats the step until the signal aborts. While there is more to do, steps follow each other without a wait; otherwise every `chainPollMs`, or
- * every second for the indexer. */
+ * Repeats the step until the signal aborts. While there is more to do, the next step starts without a pause. Otherwise the pause is
+ * `chainPollMs`; for the indexer it is at most PROJECTION_POLL_MS_MAX.
+ */
 async function repeat(
   { log, onChanged, config, random }: ChainContext,
   { chainId: chain, part, signal }: { chainId: string; part: 'chain' | 'indexer'; signal: AbortSignal },

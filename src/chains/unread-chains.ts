@@ -1,6 +1,6 @@
-// The task for followed chains that this deployment does not read: the stored log still decides about listings that marketplaces report,
-// and what it has not written into the indexer is written. On a frozen chain the log is out of date for good, so it decides about no
-// listing: the hidden ones are listed again.
+// The task for chains that have followed collections but are not read in this deployment. The task writes the rest of the stored log into
+// the indexer, and judges listings that marketplaces report by that log. The log of a frozen chain is out of date for good, so no listing
+// is judged by it: listings that it hid are listed again.
 
 import type { Chain } from '../core/chains.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -27,7 +27,7 @@ export function createUnreadChainsTask(context: ChainContext): Task {
   };
 }
 
-/** The chains of followed collections, and of collections whose listings the log still decides about, that are not live. */
+/** The EVM chains that are not live but have joined collections, or collections whose listings are still judged by the log. */
 async function listUnreadChains({ main, indexer, chains, followed }: ChainContext): Promise<Chain[]> {
   const joined = (await listFollows(main)).flatMap((follow) => (follow.joined ? [follow.chain] : []));
   const ids = new Set([...joined, ...(await listJudgedChains(indexer))]);

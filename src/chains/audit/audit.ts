@@ -33,7 +33,7 @@ const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for an invalid input. */
+/** The operations of the audit, by name. Inputs and results are JSON. An operation throws OperatorError for an invalid input. */
 export function createAuditOperations(context: ChainContext) {
   return {
     audit: (input: Input) => audit(context, input),
@@ -130,7 +130,7 @@ function readChains({ chains }: ChainContext, input: Input): string[] {
   const evm = [...chains.values()].filter(({ family }) => family === 'evm').map(({ id }) => id);
   if (chain === null) return evm;
   if (typeof chain !== 'string' || !evm.includes(chain)) {
-    throw new OperatorError(`${JSON.stringify(chain)} is not an EVM chain; there are ${evm.join(', ')}`, {
+    throw new OperatorError(`${JSON.stringify(chain)} is not an EVM chain; the EVM chains are ${evm.join(', ')}`, {
       exitCode: 2,
     });
   }

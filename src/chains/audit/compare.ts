@@ -20,7 +20,7 @@ export type CompareContext = {
   indexer: Database;
   reader: ChainReader;
   clock: Clock;
-  /** How many more failures in a row are tolerated. At 0 the chain is not read any more. Shared by all comparisons of a chain's audit. */
+  /** How many more failures in a row are tolerated. At 0 the chain is not read any more. All comparisons of one chain share this count. */
   failures: { left: number };
 };
 
@@ -36,7 +36,7 @@ export type Finding = { field: string; ours: string; theirs: string };
 export type ComparisonResult = {
   compared: number;
   unreadable: number;
-  /** The newest block at which rows were compared; null when no row was compared. */
+  /** The newest block at which rows were read, whether or not the chain could be read for them. Null if no row was read. */
   block: number | null;
   /** The rows with findings, by key. */
   differences: Map<string, { block: number | null; findings: Finding[] }>;
@@ -50,7 +50,7 @@ export const CHAIN_FAILURES_MAX = 3;
 /** The most rows compared at one block. Endpoints discard the state of old blocks, so a batch must not take long. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
-/** How often a row that differs is compared again. */
+/** How many times a row that differs is compared again. */
 const REPEATS = 2;
 /** The most attempts to compare a batch. An attempt fails when its block is orphaned, or while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 40;
@@ -75,7 +75,7 @@ export async function compareAll<R>(
   return result;
 }
 
-/** Compares a batch, then compares rows that differ again: a change on the chain may be stored a moment later. */
+/** Compares a batch. Then compares the rows that differ once more, up to REPEATS times: a change on the chain may be stored a moment later. */
 async function compareRepeatedly<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -116,7 +116,7 @@ async function compareBatch<R>(
 
 type Stored<R> = { cursor: ChainCursor; rows: ReadonlyMap<string, R>; now: number };
 
-/** Reads the rows from one snapshot of both databases. Null while the indexer does not contain the complete chain log. */
+/** Reads the rows from one snapshot of both databases. Null before the chain's first block, and while the indexer lacks entries of the chain log. */
 function readStored<R>(
   context: CompareContext,
   comparison: Comparison<R>,

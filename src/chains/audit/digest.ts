@@ -1,5 +1,6 @@
-// The digest of a chain: one SHA-256 over what the service serves of it at a block. Two services that follow the same chain, and import
-// the same records, have the same digest, whatever their databases and endpoints are and however often they were restarted.
+// The digest of a chain: one SHA-256 over the rows that the service serves of the chain at a block. Two services that follow the same
+// chain, and import the same records, have the same digest, whatever their databases and endpoints are and however often they were
+// restarted.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,8 +18,9 @@ import { hasPendingListings, listExpiredSince, readDigestLines } from './queries
 
 export type ChainDigest = {
   chain: string;
-  /** The last block that the service has read, and its hash. */
+  /** The last block that the service has read. */
   block: number;
+  /** The hash of that block. */
   hash: string;
   /** SHA-256 in hexadecimal. */
   digest: string;
@@ -26,11 +28,11 @@ export type ChainDigest = {
   rows: Record<DigestPart, number>;
 };
 
-/** The most attempts. An attempt fails while the indexer is behind the chain log. */
+/** The most attempts. An attempt fails while the indexer is behind the chain log, and while listings wait to be judged. */
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS = 100;
 
-/** The digest of a chain. Null when the chain was never read, or when the indexer stays behind the chain log. */
+/** The digest of a chain. Null when the chain was never read, or when all attempts failed. */
 export async function digestChain(
   databases: { main: Database; indexer: Database },
   chain: string,

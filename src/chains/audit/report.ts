@@ -17,8 +17,9 @@ export type ChainAudit = {
   chain: string;
   /** The newest block that was compared, or for a replay the block of the chain's cursor. Null when no block could be compared. */
   block: number | null;
-  /** The numbers of orders and of tokens that were compared. */
+  /** The number of orders that were compared. */
   orders: number;
+  /** The number of tokens that were compared. */
   tokens: number;
   /** The number of orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;

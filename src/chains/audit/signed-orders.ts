@@ -8,15 +8,16 @@ import { findFollow } from '../../follows/queries/follows.ts';
 import type { ChainContext } from '../context.ts';
 import { listUnendedListings, listUnexpiredOrders } from './queries/signed-orders.ts';
 
-/** Integers as decimal text, and times in milliseconds. */
+/** Prices, units and counters are decimal text; times are in milliseconds. */
 export type AuditedBook = {
   chain: string;
   contract: string;
   standard: 'erc721' | 'erc1155';
-  /** The last block that the service has read, and its hash. */
+  /** The last block that the service has read. */
   block: number;
+  /** The hash of that block. */
   hash: string;
-  /** `source` is null for an order of the own order book. Fields are null where they are not known. */
+  /** `source` is null for an order of this service's own order book. Other fields are null where the value is not known. */
   orders: {
     orderId: string;
     source: string | null;
@@ -35,13 +36,14 @@ export type AuditedBook = {
 
 const ORDERS_MAX = 50_000;
 
-/** Throws OperatorError when the collection does not follow its chain. */
+/** Throws OperatorError when the collection is not joined to its chain's live stream, or its token standard is not known. */
 export async function readAuditedBook(context: ChainContext, collectionId: string): Promise<AuditedBook> {
   const options = { now: context.clock(), limit: ORDERS_MAX };
   return readTogether(context, async ({ main, indexer }) => {
     const follow = await findFollow(main, collectionId);
     const cursor = follow?.joined ? await findChainCursor(main, follow.chain) : null;
-    if (!follow?.standard || !cursor) throw new OperatorError(`${collectionId} does not follow its chain`);
+    if (!follow?.standard || !cursor)
+      throw new OperatorError(`${collectionId} is not followed on its chain, or has not caught up yet`);
     const own = await listUnexpiredOrders(main, collectionId, options);
     const mirrored = await listUnendedListings(indexer, collectionId, options);
     return {

@@ -1,5 +1,5 @@
-// The collections whose mirrored listings are judged by the log of their chain. Indexer database. The projection keeps the rows, because
-// a writer of listings cannot read the follows, which are in the primary database.
+// The collections whose mirrored listings are judged by the log of their chain. Indexer database. The projection writes these rows for the
+// writers of listings, which cannot read the follows in the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, oneOf, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
@@ -13,7 +13,7 @@ export type JudgedCollection = {
   state: 'joining' | 'joined' | 'leaving';
   /** When the collection was followed, in milliseconds. */
   followedAt: number;
-  /** The last sequence number of the chain's log when the collection had joined: up to here the log has its complete past. */
+  /** The last sequence number of the chain's log when the follow joined. Up to this number the log has the complete past of the collection. */
   joinedSeq: number;
   /** The last listing that was judged while joining; null before the first. */
   after: ListingPlace | null;

@@ -1,5 +1,5 @@
-// Reads the rows that an audit compares with the chain: signed orders with their stored state, and tokens with their holders. Both
-// databases. The rows are not interpreted here.
+// Reads the rows that an audit compares with the chain, from both databases: signed orders with their stored state, and tokens with their
+// holders. The rows are not interpreted here.
 
 import { ZERO_ADDRESS } from '../../../core/evm.ts';
 import type { Queryable } from '../../../database/port.ts';
@@ -35,7 +35,7 @@ const decodeOrder = rowDecoder('audited order', {
   orderType: column('order_type', integer),
   quantity: amount,
   counter: amount,
-  /** Times in milliseconds. */
+  /** In milliseconds, like every time in these rows. */
   expiresAt: column('expires_at', nullable(timestamp)),
   /** The time of an off-chain cancel, which is not recorded on any chain. */
   offChainCancelAt: column('off_chain_cancel_at', nullable(timestamp)),
@@ -43,8 +43,9 @@ const decodeOrder = rowDecoder('audited order', {
   dormant: nullable(oneOf(['no-balance', 'not-approved'])),
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
-  /** The stored balance and approval of the seller. Null while the collection is not followed, or its backfill is not complete. */
+  /** The stored balance of the seller. Null while the collection is not followed, or its backfill is not complete. */
   balance: nullable(amount),
+  /** Whether the stored approvals of the seller include the operator. Null where `balance` is null; may be null when no operator is known. */
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
   storedCounter: column('stored_counter', nullable(amount)),

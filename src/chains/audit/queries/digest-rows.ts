@@ -11,22 +11,21 @@ export type DigestPart = (typeof DIGEST_PARTS)[number];
 
 type View = { part: DigestPart; side: 'main' | 'indexer'; sql: string };
 
-/** `$1` is the chain and `$2` the time of the block. */
+/** The SQL expression that converts a timestamp to milliseconds. */
 const toMs = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
-/** Collections of the chain, by their ids: tables of the indexer with a column for the chain do not need this. */
+/** The condition that selects the collections of the chain by their ids, for tables without a column for the chain. */
 const OF_CHAIN = `left(collection_id, length($1) + 1) = $1 || '_'`;
-/**
- * The sweep marks an expired row at the time of its own clock. A row is therefore shown as it is at the time of the block: expired or
- * not, whether or not it is marked.
- */
+/** Whether the row has expired at the time of the block. The mark `expired` does not tell this: the sweep sets it by the service's clock. */
 const IS_OVER = `status in ('active', 'expired') and coalesce(expires_at <= $2, false)`;
+/** The status at the time of the block. */
 const STATUS = `case when ${IS_OVER} then 'expired' when status = 'expired' then 'active' else status end`;
 
+/** `$1` is the chain, `$2` the time of the block, and `$3` the derived dormancies as JSON. */
 const VIEWS: readonly View[] = [
   {
     part: 'listings',
     side: 'main',
-    // An order that is marked as expired, and was not at the time of the block, has lost its dormancy: the caller derives it again.
+    // An order that was marked as expired after the time of the block has lost its dormancy. The caller derives the dormancy and passes it.
     sql: `select json_build_array('own', collection_id, token_id, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
         filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
           (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),

@@ -1,5 +1,5 @@
-// Compares the served rows with the result of a replay of the chain log, byte for byte: the schema `served` with the schemas
-// `main` and `indexer` of the same database (replay.ts).
+// Compares the served rows with the result of a replay of the chain log, byte for byte. Both are in one database: the served rows in the
+// schema `served`, the replayed rows in the schemas `main` and `indexer` (replay.ts).
 
 import type { Queryable } from '../../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
@@ -10,6 +10,7 @@ export type ReplayDifference = { what: string; subject: string; served: string |
 export type ReplayComparison = {
   orders: number;
   tokens: number;
+  /** The number of rows that differ. */
   drift: number;
   /** The first differences of each kind of row. */
   differences: ReplayDifference[];
@@ -19,7 +20,7 @@ type Schemas = { main: string; indexer: string };
 const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
-/** `$1` is the chain. Rows of a collection are compared when the log contains all events of the collection. */
+/** `$1` is the chain. Only the follows of collections whose events are all in the log were copied, so only their rows are compared. */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
 /** For each kind of row, the SQL query for its rows: `subject` identifies a row, and `value` is compared. */
@@ -50,7 +51,7 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
     `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',
        (select id from ${main}.book_order where book_order.id = sale.listing_id)))::text as value
      from ${indexer}.sale as sale where ${FOLLOWED} and block_number is not null`,
-  // Sales from other sources are not in the chain log, so the replayed sums lack them. They are added here.
+  // Sales that were not read from the chain are not in the log, so the replayed sums lack them. `summed` adds these sales.
   'hour of sales': ({ indexer }) =>
     summed(
       indexer,

@@ -31,7 +31,10 @@ const decodeOwn = rowDecoder('signed order', {
 });
 export type OwnSignedOrder = ReturnType<typeof decodeOwn>;
 
-/** Orders that have not expired, whatever their status. An order that was cancelled off the chain is left out: the chain would fill it. */
+/**
+ * The own orders that have started and not expired: signed orders with any status, unsigned orders only while active. Orders that were
+ * cancelled off the chain are left out: the chain would still fill them.
+ */
 export async function listUnexpiredOrders(
   db: Queryable,
   collectionId: string,
