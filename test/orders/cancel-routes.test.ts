@@ -1,4 +1,4 @@
-// POST /intake/v1/orders/{orderId}/cancel by status, with the offerer's signature and without it.
+// POST /intake/v1/orders/{orderId}/cancel: the status of each response to a cancel by the offerer (with a signature) or by the operator.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -49,7 +49,7 @@ forEachEngine('cancels in the intake interface', (engine) => {
         );
       });
 
-      test('200 without a signature, for a key of the operator', async () => {
+      test('200 without a signature if the API key has the scope intake:write, and 403 if it has not', async () => {
         const { orderId } = (await submit()).body.data;
         const path = `/orders/${orderId}/cancel`;
         assert.deepEqual(errorOf(await intake.send('POST', path)), [403, 'forbidden']);

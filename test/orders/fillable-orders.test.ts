@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'its offerer has revoked the approval': `dormant = 'not-approved'`,
   'it was cancelled': `status = 'cancelled'`,
   'it has expired': `expires_at = to_timestamp(${NOW / 1_000})`,
-  'it has not begun': `starts_at = to_timestamp(${NOW / 1_000 + 1})`,
+  'it has not started': `starts_at = to_timestamp(${NOW / 1_000 + 1})`,
 };
 
 forEachEngine('fillable orders', (engine) => {

@@ -30,8 +30,8 @@ forEachEngine('imported orders', (engine) => {
     assert.deepEqual((row?.['expires_at'] as Date | undefined)?.getTime(), (START + HOUR) * 1_000);
     assert.equal((await load(line)).summary.unchanged, 1);
     assert.equal(await outcomeOf(orders.submitSigned(orders.offline, order)), 'duplicate');
-    const elsewhere = await load(await record(order, { createdAt: '2026-05-02T00:00:00Z' }));
-    assert.match(elsewhere.refused[0]?.reason ?? '', /^seaport: the order is already stored as ethereum_/);
+    const underAnotherId = await load(await record(order, { createdAt: '2026-05-02T00:00:00Z' }));
+    assert.match(underAnotherId.refused[0]?.reason ?? '', /^seaport: the order is already stored as ethereum_/);
   });
 
   test('an order is rejected when its signature is invalid, or when its record differs from the signed terms', async () => {

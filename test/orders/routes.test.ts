@@ -1,5 +1,5 @@
-// /intake/v1 by operation and status, on the public server with keys and on the local socket without keys: orders are submitted, returned
-// and explained.
+// Submits, reads and explains orders with /intake/v1, on the public server with API keys and on the local socket without keys. Each
+// response status of an operation has a test.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -47,7 +47,7 @@ forEachEngine('the intake interface', (engine) => {
         assert.deepEqual((await intake.send('GET', `/orders/${data.orderId}`)).body, body);
       });
 
-      test('201 for large JSON numbers, and for a deployment of the settings', async () => {
+      test('201 for large JSON numbers, and for an order that is signed for a deployment from the settings', async () => {
         const order = ask({ tokenId: 2n ** 200n + 1n });
         const text = JSON.stringify(await submissionOf(order)).replaceAll(/"(\d+)"/g, '$1');
         const { status, body } = await intake.send('POST', '/orders', { body: text });
@@ -60,7 +60,7 @@ forEachEngine('the intake interface', (engine) => {
         assert.equal(response.body.order.protocolAddress, EXTRA);
       });
 
-      test('400 for a malformed request, with the field', async () => {
+      test('400 for a malformed request, with the name of the malformed field', async () => {
         const good = await submissionOf(ask());
         const wrong: [unknown, string, string | undefined][] = [
           ['{', 'bad_request', ''],
@@ -100,7 +100,7 @@ forEachEngine('the intake interface', (engine) => {
         assert.deepEqual(errorOf(await submit(order)), [409, 'duplicate']);
       });
 
-      test('422 with the check that failed', async () => {
+      test('422 with the code of the check that failed', async () => {
         assert.deepEqual(errorOf(await submit(ask({ end: START + 30 }))), [422, 'expired']);
         assert.deepEqual(errorOf(await submit(ask({ currency: EVM }))), [422, 'unsupported_currency']);
         assert.deepEqual(errorOf(await submit(ask(), { protocolAddress: EVM })), [422, 'unknown_protocol']);
@@ -164,7 +164,7 @@ forEachEngine('the intake interface', (engine) => {
       );
     });
 
-    test('the document names every status of each operation', () => {
+    test('the OpenAPI document lists every response status of each operation', () => {
       const statuses = Object.values(intake.document.paths).flatMap((methods: any) =>
         Object.values(methods).map((operation: any) => [
           operation.operationId,

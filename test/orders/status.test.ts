@@ -38,21 +38,21 @@ test('an active order without the token or the approval is dormant, unless its c
   assert.equal(summaryOf({ balance: null, approved: null }), 'active');
 });
 
-test("an order of several units needs all of them in the offerer's balance, or one unit if it may be filled in parts", () => {
+test('an order of several units is dormant unless the offerer holds all units, or one unit if the order may be filled in parts', () => {
   assert.equal(summaryOf({ balance: 4n }, { quantity: 5n }), 'active no-balance');
   assert.equal(summaryOf({ balance: 5n }, { quantity: 5n }), 'active');
   assert.equal(summaryOf({ balance: 1n }, { quantity: 5n, partial: true }), 'active');
   assert.equal(summaryOf({ balance: 0n }, { quantity: 5n, partial: true }), 'active no-balance');
 });
 
-test('a fill of all units ends the order with the transaction of the last fill, and a fill of a part does not', () => {
+test('a fill of all units ends the order with the transaction of the last fill; a fill of a part leaves the order active', () => {
   assert.equal(summaryOf({ fills: [fillOf(5)], balance: 0n }), 'filled 0x5');
   const parts = derive({ fills: [fillOf(5, 2n), fillOf(6, 1n)] }, { quantity: 5n, partial: true });
   assert.deepEqual([parts.status, parts.filledQuantity], ['active', 3n]);
   assert.equal(summaryOf({ fills: [fillOf(5, 2n), fillOf(6, 3n)] }, { quantity: 5n, partial: true }), 'filled 0x6');
 });
 
-test('a cancel, a raised counter and an off-chain cancel end the order: the earliest decides', () => {
+test('a cancel, a raised counter and an off-chain cancel each end the order, and the earliest of them decides', () => {
   assert.equal(summaryOf({ cancel: at(7) }), 'cancelled 0x7');
   assert.equal(summaryOf({ counterRaise: at(7) }), 'cancelled 0x7');
   assert.equal(summaryOf({ offChainCancel: at(7, null) }), 'cancelled');

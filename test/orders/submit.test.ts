@@ -1,5 +1,5 @@
-// Submitted orders: which signatures and listings are accepted on a chain without an RPC endpoint, how duplicates are rejected, and how an order by a
-// contract is verified.
+// Submitted orders: which signatures and listings are accepted on a chain without an RPC endpoint, how duplicates are rejected, and how
+// the signature of a contract is verified.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -41,7 +41,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.deepEqual(new Set(orders.changed), new Set([COLLECTION]));
   });
 
-  test('an order is stored with the deployment for which it was signed, and rejected when the request names another', async () => {
+  test('an order is stored with the deployment for which it was signed, and rejected if the request names another deployment', async () => {
     const order = ask();
     const old = { ...SEAPORT_1_6, version: '1.5', address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address };
     const signature = await signOrder(1, order, old);
@@ -77,7 +77,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.deepEqual(orders.changed, []);
   });
 
-  test('the same order is stored once, even when it is submitted several times at once', async () => {
+  test('the same order is stored once, even when it is submitted several times concurrently', async () => {
     const order = ask();
     const signature = await signOrder(1, order);
     const codes = await Promise.all(
@@ -88,7 +88,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await orders.count(), 1);
   });
 
-  test('orders of one token that are submitted at once have different ids', async () => {
+  test('orders of one token that are submitted in the same millisecond have different ids', async () => {
     const stored = await Promise.all(Array.from({ length: 12 }, () => orders.submitSigned(orders.offline)));
     const ids = stored.map((order) => order.orderId);
     assert.deepEqual(
@@ -115,7 +115,7 @@ forEachEngine('submitted orders', (engine) => {
 
   test('an order is rejected with chain_unavailable, and not stored, when the chain cannot be read', async () => {
     await orders.follow();
-    const unreachable = () => Promise.reject(new Error('no endpoint answers'));
+    const unreachable = () => Promise.reject(new Error('no endpoint responds'));
     assert.equal(
       await outcomeOf(orders.submit(orders.contextOf({ isValidSignature: unreachable }), ask(), '0xabcd')),
       'chain_unavailable',

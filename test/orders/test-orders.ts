@@ -27,8 +27,9 @@ export const chains = createChains();
 export const ethereum = chains.get('ethereum') as Chain;
 export const OFFERER = accountOf(1).lower;
 export const COLLECTION = `ethereum_${EVM}`;
-/** In seconds, as in Seaport orders. */
+/** The start time of the test orders, in seconds as in Seaport orders. */
 export const START = NOW / 1_000 - 60;
+/** In seconds. */
 export const HOUR = 3_600;
 
 /** Results of chain calls with which an order passes the checks. Contract signatures are not accepted. */
@@ -89,7 +90,7 @@ export class TestOrders {
   }
 
   get db(): Database {
-    if (!this.#db) throw new Error('the database is opened before the first test');
+    if (!this.#db) throw new Error('the database is not open: use it only in tests and hooks');
     return this.#db;
   }
 

@@ -22,7 +22,7 @@ const FRESH: OrderEvidence = {
 
 type Change = Partial<OrderEvidence> & { now?: number; partial?: boolean };
 type Row = { state: string; happens: string; becomes: string; byBlock: string };
-/** The evidence before the change, and the variants of the evidence after it for which the row must be true. */
+/** The evidence before the change, and the variants of the evidence after the change for which the row must be true. */
 type Case = { before: Change; after: readonly Change[] };
 
 const at = (time: number) => ({ at: time, tx: `0x${time}` });
@@ -166,7 +166,7 @@ test('every row of the table in docs/orders.md is true, and every case has its r
   }
 });
 
-test('when several reasons end an order, the state has the time and transaction of the one that decides', () => {
+test('when an order ends for several reasons, its state has the time and transaction of the reason that decides', () => {
   const endingOf = (change: Change) => {
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];

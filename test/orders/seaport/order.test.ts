@@ -90,7 +90,7 @@ describe('orders', () => {
     );
   });
 
-  test('the reason names a field that is missing, of another type, out of bounds or possibly rounded', () => {
+  test('the reason names the field that is missing, of a wrong type, out of bounds or possibly a rounded number', () => {
     const integer = 'must be an integer from 0 to 2^256-1, as a number, decimal text or 0x-hex text';
     const small = integer.replace('2^256-1', '4');
     const parameters = toParameters(ASK);

@@ -114,27 +114,27 @@ describe('signatures', () => {
   test('an order with any bit flipped is rejected', async () => {
     const order = makeAsk();
     const signature = await signOrder(1, order);
-    const places: ((changed: any, bit: number) => void)[] = [];
+    const mutations: ((changed: any, bit: number) => void)[] = [];
     for (const name of ['startTime', 'endTime', 'salt', 'counter'] as const)
-      places.push((changed, bit) => void (changed[name] ^= 1n << BigInt(bit)));
+      mutations.push((changed, bit) => void (changed[name] ^= 1n << BigInt(bit)));
     for (const name of ['zoneHash', 'conduitKey'] as const)
-      places.push((changed, bit) => void (changed[name] = flip(changed[name], bit)));
+      mutations.push((changed, bit) => void (changed[name] = flip(changed[name], bit)));
     for (const name of ['zone', 'offerer'] as const)
-      places.push((changed, bit) => void (changed[name] = flip(changed[name], bit % 160)));
+      mutations.push((changed, bit) => void (changed[name] = flip(changed[name], bit % 160)));
     for (const side of ['offer', 'consideration'] as const) {
-      places.push((changed, bit) => void (changed[side][0].token = flip(changed[side][0].token, bit % 160)));
-      places.push((changed, bit) => void (changed[side][0].itemType ^= 1 << (bit % 3)));
+      mutations.push((changed, bit) => void (changed[side][0].token = flip(changed[side][0].token, bit % 160)));
+      mutations.push((changed, bit) => void (changed[side][0].itemType ^= 1 << (bit % 3)));
       for (const name of ['identifierOrCriteria', 'startAmount', 'endAmount'] as const)
-        places.push((changed, bit) => void (changed[side][0][name] ^= 1n << BigInt(bit)));
+        mutations.push((changed, bit) => void (changed[side][0][name] ^= 1n << BigInt(bit)));
     }
-    places.push(
+    mutations.push(
       (changed, bit) => void (changed.consideration[0].recipient = flip(changed.consideration[0].recipient, bit % 160)),
     );
-    places.push((changed, bit) => void (changed.orderType ^= 1 << (bit % 3)));
+    mutations.push((changed, bit) => void (changed.orderType ^= 1 << (bit % 3)));
     fc.assert(
-      fc.property(fc.constantFrom(...places), fc.integer({ min: 0, max: 255 }), (place, bit) => {
+      fc.property(fc.constantFrom(...mutations), fc.integer({ min: 0, max: 255 }), (mutate, bit) => {
         const changed = structuredClone(order);
-        place(changed, bit);
+        mutate(changed, bit);
         assert.equal(
           checkSignature({ protocol: SEAPORT_1_6, orderHash: hashOrder(changed), signature }, changed.offerer),
           'mismatch',
