@@ -1,4 +1,4 @@
-// The sweep that marks orders and listings as expired when they have reached their expiry time.
+// The sweep that marks orders and listings as expired when their expiry time has come.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

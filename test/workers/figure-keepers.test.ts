@@ -1,4 +1,5 @@
-// The tasks that keep the stored snapshots and the last buyer floors of followed collections, without an operator and without readers.
+// The tasks that update the stored snapshots and the last buyer floors of followed collections. The tasks need no action of the operator
+// and no requests of readers.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -77,7 +78,7 @@ forEachEngine('the keepers of figures', (engine) => {
   };
   const reported = (fields: object) => ({ chain: 'ethereum', contractAddress: EVM, at: at(now), ...fields });
 
-  test('the stored snapshot has the last good figures: a part of the tokens, an old figure and an unknown figure leave it unchanged', async () => {
+  test('a figure in the stored snapshot is replaced only by a newer figure that is complete and recent', async () => {
     await follow('ethereum', EVM);
     const context = makeContext();
     const task = createSnapshotsTask(context);
@@ -112,20 +113,20 @@ forEachEngine('the keepers of figures', (engine) => {
     assert.equal((await db.query(copied, [ID]))[0]?.['snapshot_floor_raw'], '700');
   });
 
-  test('the stored floor is removed when all listings were read and none is left', async () => {
+  test('the floor in the stored snapshot is removed only after a recent scan of all listings found no listing', async () => {
     await follow('ethereum', EVM);
     await load(collection({ snapshot: { floorRaw: '640' } }));
     const scan = { collectionId: ID, subject: 'listings', source: 'opensea', kind: 'scan', from: null } as const;
     await saveCoverage(makeContext(), [{ ...scan, to: now - 2 * HOUR_MS }]);
     const task = createSnapshotsTask(makeContext());
     await run(task);
-    assert.deepEqual(await snapshotOf(EVM), ['640', null, null, null], 'an old scan says nothing about now');
+    assert.deepEqual(await snapshotOf(EVM), ['640', null, null, null], 'a scan from two hours ago removes no floor');
     await saveCoverage(makeContext(), [{ ...scan, to: now }]);
     await run(task);
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
   });
 
-  test('last buyer floors are kept where they are served; only changed collections and floors that become old are resolved', async () => {
+  test('buyer floors are stored for the chains that serve them, and resolved again after a change or before they are too old', async () => {
     const solana = { chain: 'solana', contractAddress: MINT };
     const onBase = { chain: 'base', tokenId: '1' };
     for (const [chain, address] of [
@@ -144,22 +145,22 @@ forEachEngine('the keepers of figures', (engine) => {
     );
     const context = makeContext();
     const task = createBuyerFloorsTask(context);
-    const kept = async () => {
+    const storedFloors = async () => {
       const rows = await db.query(`select collection_id, floor_raw from main.last_buyer_floor order by collection_id`);
       return rows.map((row) => [row['collection_id'], row['floor_raw']]);
     };
     const solanaId = toCollectionId('solana', MINT as Address);
     assert.equal((await run(task)).read, 2);
-    assert.deepEqual(await kept(), [
+    assert.deepEqual(await storedFloors(), [
       [ID, '110'],
       [solanaId, '50'],
     ]);
     now += MINUTE_MS;
-    assert.equal((await run(task)).read, 0, 'nothing changed');
-    assert.equal((await run(createBuyerFloorsTask(context))).read, 0, 'nor after a restart');
+    assert.equal((await run(task)).read, 0, 'without a change no floor is resolved again');
+    assert.equal((await run(createBuyerFloorsTask(context))).read, 0, 'a restart resolves no floor again');
     await load(listing({ id: 'L2', tokenId: '2', priceRaw: '90' }));
     assert.equal((await run(task)).read, 1);
-    assert.deepEqual(await kept(), [
+    assert.deepEqual(await storedFloors(), [
       [ID, '90'],
       [solanaId, '50'],
     ]);
@@ -170,10 +171,10 @@ forEachEngine('the keepers of figures', (engine) => {
       listing({ id: 'L2', tokenId: '2', priceRaw: '90', status: 'filled', seller: SELLER }),
     );
     await run(task);
-    assert.deepEqual(await kept(), [[solanaId, '50']], 'without a listing there is no floor');
+    assert.deepEqual(await storedFloors(), [[solanaId, '50']], 'a collection without a listing has no floor');
   });
 
-  test('while the indexer database fails, the task fails and the last buyer floors stay', async () => {
+  test('while the indexer database fails, both tasks fail, and the last buyer floors are still served', async () => {
     await follow('ethereum', EVM);
     await load(collection(), listing());
     await run(createBuyerFloorsTask(makeContext()));
