@@ -1,5 +1,5 @@
-// The ask floors of collections: the cheapest prices that sellers ask. Reads what `toAskFloorFigure` decides from: the two books, the
-// floors of records, and the stored snapshot. Each of them can fail alone.
+// The ask floors of collections: the cheapest prices that sellers ask. Reads what `toAskFloorFigure` decides from: the two books (the own
+// order book and the mirror), the analytics records and the stats records. Each of these reads can fail alone.
 
 import type { Collection } from '../core/collection.ts';
 import {
@@ -63,7 +63,10 @@ export function toAskFloor(
   return toAskFloorFigure(facts, now);
 }
 
-/** The largest number of own assets that are read while their copy is out of date. Mirrored rows of further own assets count. */
+/**
+ * The most assets of the own book that are read when the indexer's copy of them is out of date. For further assets of the own book,
+ * mirrored rows count.
+ */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
@@ -84,7 +87,7 @@ export async function readBookFloors(
   const own = valueOrNull(book);
   if (!mirrored.ok) return { own, mirror: null };
   const [rows, coverage] = mirrored.value;
-  // A mirrored row that is not cheaper than the own book's cheapest does not change the floor, whether it counts or not.
+  // Only a mirrored row that is cheaper than the cheapest own order can change the floor. Without an own order, no row is hidden.
   const undercuts = (row: MirroredAsk) => row.raw < (own?.get(row.collectionId) ?? 0n);
   const hidden = await findHidden(market, rows.filter(undercuts), now);
   const cheapest = new Map(rows.map((row) => [row.collectionId, row.raw]));
@@ -96,7 +99,7 @@ export async function readBookFloors(
     for (const id of hidden) cheapest.delete(id);
     for (const row of next.value) cheapest.set(row.collectionId, row.raw);
     if (stillHidden.length > 0) {
-      // The indexer's copy of the own assets of these collections is out of date.
+      // For these collections, the indexer's copy of the assets that the own book lists is out of date.
       const owned = await market.orderBook.read((db) =>
         listFillableAssets(db, stillHidden, { now, limit: OWN_ASSETS_MAX }),
       );

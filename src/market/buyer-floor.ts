@@ -8,9 +8,12 @@ import type { Market } from './market.ts';
 import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
 
-/** The rows of one read of the mirror. */
+/** The most rows of each kind in one read of the mirror: rows with a buyer total, and own rows with an ask alone. */
 const CHUNK_SIZE = 20;
-/** The largest number of reads. It is reached when the own book lists the assets of that many rows, and the copy in the indexer lacks them. */
+/**
+ * The most reads of the mirror. A further read is needed only when the own book lists the assets of all rows of a kind, and the indexer's
+ * copy of the own book lacks these assets.
+ */
 const CHUNKS_MAX = 10;
 
 /** Reads the buyer floor, null when there is no listing. The result is a failure when the own book or the mirror cannot be read. */
@@ -29,8 +32,8 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
 }
 
 /**
- * The cheapest mirrored rows of both kinds, without those of assets that the own order book lists: in their place the row of the order
- * book is listed, even when it is dearer. The copy in the indexer may be out of date, so the order book is asked as well.
+ * The cheapest mirrored rows of both kinds. Rows of assets that the own order book lists are left out: for such an asset the own order
+ * counts, even when it is dearer. The indexer's copy of the own book may be out of date, so the own book itself is read as well.
  */
 async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {
   const read = market.buyerFloor.withinOneDeadline();
@@ -55,7 +58,7 @@ async function readMirroredFills(market: Market, collectionId: string, now: numb
   }
 }
 
-/** Adds the platform fee and the royalty to an own ask, each rounded up. The lowest ask has the lowest total. */
+/** The buyer total of an own ask: the ask, the platform fee and the royalty, both rounded up. The lowest ask has the lowest total. */
 function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
   return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }

@@ -1,6 +1,6 @@
 // Copies what the primary database knows of collections to the indexer database: their records, and what the own order book lists. The
-// transaction that changes them records what changed in `main.catalog_change`; a copy reads the current state, writes it, and then
-// deletes these records. A copy that is interrupted is repeated.
+// transaction that changes one of these notes the change in `main.catalog_change`. A copy reads the current state, writes it, and then
+// deletes the noted changes. A copy that is interrupted is repeated.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -28,11 +28,15 @@ export type CatalogContext = { main: Database; indexer: Database; chains: Chains
 const BATCH_SIZE = 1_000;
 /** The most transactions of a copy that follows a commit. The task `catalog` copies what is left. */
 const BATCHES_AFTER_COMMIT = 4;
-/** How long a caller waits for the copy after its commit, and how often longer on the embedded engine, which has one connection. */
+/** How long a caller waits for the copy after its commit. */
 const PATIENCE_MS = 1_000;
+/** On the embedded engine, which has one connection, a caller waits this many times as long. */
 const EMBEDDED_PATIENCE = 5;
 
-/** Copies changes until none is left, or in at most `batchesMax` transactions. Each has the deadline `timeoutMs`. Returns how many were copied. */
+/**
+ * Copies changes until none is left, but in at most `batchesMax` transactions. Each transaction has the deadline `timeoutMs`. Returns how
+ * many changes were copied.
+ */
 export async function copyCatalog(
   context: CatalogContext,
   { timeoutMs, batchesMax, signal }: { timeoutMs: number; batchesMax: number; signal?: AbortSignal },
@@ -52,8 +56,9 @@ export async function copyCatalog(
 type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statements; indexer: Statements | null };
 
 /**
- * `indexer` is null when both schemas are in one database: then one transaction reads and writes. Otherwise the copy is committed before
- * its records are deleted. The lock in the primary database lasts until then, so an older state never replaces a newer one.
+ * `indexer` is null when both schemas are in one database: then one transaction reads and writes. Otherwise the copy is committed in the
+ * indexer database before the copied changes are deleted in the primary. The lock in the primary lasts until they are deleted, so an older
+ * state never replaces a newer one.
  */
 async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promise<number> {
   return main.transaction(async (tx) => {
@@ -86,7 +91,7 @@ async function writeCatalog(
   await refreshFigures(tx, { collectionIds, assets }, context);
 }
 
-/** Makes the copies that follow a commit. Callers that come while a copy runs share the next one. */
+/** Makes the copies that follow a commit. All callers that come while a copy runs share the next copy. */
 export class Catalog {
   readonly #context: CatalogContext;
   readonly #source: Source;

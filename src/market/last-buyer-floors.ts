@@ -8,9 +8,9 @@ import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again only after this time. Its stored age is wrong by no more than this. */
+/** An unchanged floor is written again only after this time. So the stored time may be up to this much too early. */
 const REWRITE_MS = 60_000;
-/** The largest number of collections whose last write is kept in memory. At this number all are forgotten. */
+/** The largest number of collections whose last write is kept in memory. At this number, the writes of all collections are forgotten. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {
@@ -53,7 +53,7 @@ export class LastBuyerFloors {
         ? deleteLastBuyerFloor(db, collectionId, now)
         : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
     );
-    // Forgotten, so that the next request writes the floor again.
+    // A failed write is forgotten, so that the next request writes the floor again.
     if (!result.ok) this.#written.delete(collectionId);
   }
 }

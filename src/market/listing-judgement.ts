@@ -26,7 +26,7 @@ export type JudgedListing = EvidenceKey &
     key: string;
     id: string;
     version: string;
-    /** Units offered; null when the marketplace did not give them. Then it is one unit, which cannot be divided. */
+    /** Units offered; null when the marketplace did not report how many. Then one unit is assumed. */
     quantity: bigint | null;
     partial: boolean | null;
     expiresAt: number | null;
@@ -36,7 +36,8 @@ export type JudgedListing = EvidenceKey &
 
 /**
  * What ended the order on its chain ends the listing, whatever its marketplace reports. When no event of the chain ends the order any
- * more, the listing has the status that it had before. An active listing is hidden for the reasons for which an own order is dormant.
+ * more, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
+ * is dormant.
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
   const { counter, quantity, partial, expiresAt } = listing;

@@ -1,6 +1,6 @@
-// Applies a snapshot of a marketplace's listings. Active listings that are missing from it are retired (cancelled, with
-// `retired_at`), unless so many are missing that the marketplace has probably sent an incomplete list. A retired listing becomes
-// active again when the marketplace reports it again.
+// Applies a snapshot of the listings of one collection at one marketplace. Active listings that are missing from the snapshot are retired
+// (cancelled, with `retired_at`), unless so many are missing that the marketplace has probably sent an incomplete list. A retired
+// listing becomes active again when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
 import type { Chains } from '../core/chains.ts';

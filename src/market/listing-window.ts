@@ -60,7 +60,7 @@ function readOrderBook(market: Market, collectionId: string, now: number): Promi
   );
 }
 
-/** `isBookRead`: false when the own book could not be read, so that `rows` may have assets that it lists. */
+/** `isBookRead`: false when the own book could not be read. Then `rows` may have assets that the own book lists. */
 type MirrorRows = { rows: MirroredListing[]; isBookRead: boolean };
 
 /**

@@ -1,5 +1,5 @@
-// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. It must
-// not depend on HTTP, and writes only the last buyer floors and the recent views.
+// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. This class
+// must not depend on HTTP. It writes only the last buyer floors and the recent views.
 
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
@@ -26,11 +26,12 @@ export type MarketOptions = {
   log: Log;
 };
 
-/** The primary's deadline is this many times as long as that of other sources: a response needs the collection record. */
+/** The deadline of the source `primary` is this many times as long as `sourceTimeoutMs`: no response can do without collection records. */
 const PRIMARY_DEADLINES = 3;
 /**
- * Deadlines of the embedded database are this many times as long. It has one connection, which an import holds for one batch
- * after another. It runs in this process and cannot be out of reach, so waiting for the connection must not count as a failure.
+ * Deadlines are this many times as long on the embedded database as on PostgreSQL. The embedded database has one connection, which an
+ * import holds for one batch after another. It runs in this process and cannot be out of reach, so waiting for the connection must not
+ * count as a failure.
  */
 const EMBEDDED_DEADLINES = 5;
 
@@ -44,7 +45,7 @@ export class Market {
   readonly primary: MarketSource;
   /** The own order book. When a read of it fails, the response is made without it. */
   readonly orderBook: MarketSource;
-  // The reads of the indexer. Each kind of read is a source, so that one kind that hangs leaves the others unaffected.
+  // The reads of the indexer. Each kind of read is a source of its own, so that one kind that hangs leaves the others unaffected.
   readonly mirror: MarketSource;
   readonly stats: MarketSource;
   readonly analytics: MarketSource;
@@ -55,6 +56,7 @@ export class Market {
   readonly sales: MarketSource;
   readonly tokenOverlay: MarketSource;
   readonly buyerFloor: MarketSource;
+  // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
   readonly recentViews: RecentViews;

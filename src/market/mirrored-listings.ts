@@ -6,7 +6,7 @@ import type { Chains } from '../core/chains.ts';
 import type { Database } from '../database/port.ts';
 import { updateListingsOfOwnOrders } from './queries/listing-writes.ts';
 
-/** The deadline of the statement for one chain. */
+/** The deadline of all statements for the orders of one chain. */
 const TIMEOUT_MS = 1_000;
 
 /** Must be called after the orders were committed. `at` is the time of the change, in milliseconds. Never rejects. */

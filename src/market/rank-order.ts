@@ -7,7 +7,10 @@ import type { Chain } from '../core/chains.ts';
 import type { Rates } from '../core/price.ts';
 import type { ChainBounds, RankKey, Sort } from './queries/ranks.ts';
 
-/** How the values of a chain are compared with those of other chains: by their product with `weight`, after those of a lower class. */
+/**
+ * How the values of a chain are compared with the values of other chains. All values of the class `dollars` come before those of the class
+ * `native`. Within a class, the products of value and `weight` are compared.
+ */
 type Measure = { rankClass: 'dollars' | 'native'; weight: Exact };
 
 /** The number digits * 2^twos / 10^tens. */
@@ -51,7 +54,7 @@ export class RankOrder {
     return merged;
   }
 
-  /** Where the page after `after` begins on a chain, among the collections that are as much launched. Null: on the first page. */
+  /** The bounds on a chain of the page that follows the position `after`. `after` is null for the first page. */
   boundsOf(chain: string, after: RankKey | null): ChainBounds {
     if (after === null) return { chain, equal: null, below: Number.POSITIVE_INFINITY };
     const { value } = after;
@@ -59,7 +62,7 @@ export class RankOrder {
     const position = this.#measureOf(after.chain);
     const own = this.#measureOf(chain);
     if (chain === after.chain || own === position) return { chain, equal: { key: value }, below: value };
-    // Values are not negative, so that only the unknown ones are below zero.
+    // Known values are not negative, so only unknown values are below zero.
     if (own.rankClass !== position.rankClass) {
       return { chain, equal: null, below: own.rankClass === 'native' ? Number.POSITIVE_INFINITY : 0 };
     }

@@ -1,5 +1,5 @@
-// One page of the ranking of collections. The ranking keys are stored with an index for each chain and sort; a page reads as many keys of
-// each chain as it has rows, and merges them.
+// One page of the ranking of collections. The ranking keys are stored, with one index for each sort. In each index the keys are sorted
+// within a chain. For a page, the next keys of each chain are read, and merged into the order of the ranking.
 
 import type { Queryable } from '../database/port.ts';
 import type { Market } from './market.ts';
@@ -15,8 +15,8 @@ export const SORTS = ['volume', 'floor', 'recent'] as const satisfies readonly S
 export type RankingQuery = { sort: Sort; chain: string | null };
 
 /**
- * The first `limit` keys of a ranking that sort after the key `after`, which need not be in the ranking any more. Throws `unavailable` when
- * the collection records cannot be read, else `upstream_error` when the ranking cannot be read.
+ * The first `limit` keys of a ranking that sort after the key `after`. This key need not be in the ranking any more. When the ranking
+ * cannot be read, throws `upstream_error`, or `unavailable` if the collection records cannot be read either.
  */
 export async function readRanking(
   market: Market,
@@ -27,7 +27,7 @@ export async function readRanking(
   const order = new RankOrder(query.sort, { rates, chainOf: (id) => market.chainOf(id) });
   const result = await market.ranking.read((db) => listKeys(db, query, { order, after, limit }));
   if (result.ok) return result.value;
-  // Both databases may be one. Without the collection records, a stored response is better than an error of the index.
+  // Both schemas may be in one database, which has failed. `unavailable` allows a stored response; `upstream_error` does not.
   requireValue(await market.primary.read((db) => listCollectionsByIds(db, [])), 'unavailable');
   return requireValue<RankKey[]>(result, 'upstream_error');
 }

@@ -1,5 +1,5 @@
-// The ranking keys of a collection: its all-time volume and its ask floor, by the rule by which a response has them, on its own chain.
-// The transaction that changes what they depend on stores them.
+// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain. Both follow the rules by which
+// responses choose these figures. The transaction that changes what a key depends on also stores the new key.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -14,8 +14,8 @@ import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 export type RefreshContext = { chains: Chains; now: number };
 
 /**
- * Updates the figures of collections: their listed assets and the floor of the mirror from the given assets, and their ranking keys. Call
- * it after the last write of a transaction, with all collections that the transaction has locked (`lockFigures`).
+ * Updates the figures of collections: the number of listed assets and the floor of the mirror, which change with the given assets, and
+ * the ranking keys. Call it after the last write of a transaction, with all collections that the transaction has locked (`lockFigures`).
  */
 export async function refreshFigures(
   tx: Queryable,
@@ -35,7 +35,7 @@ export async function refreshFigures(
   );
 }
 
-/** Computes at most `limit` ranking keys again that depend on the time. Returns how many. */
+/** Computes the ranking keys that are too old again, for at most `limit` collections. Returns the number of these collections. */
 export function refreshDueRanks(
   indexer: Pick<Statements, 'transaction'>,
   context: RefreshContext,
@@ -49,7 +49,7 @@ export function refreshDueRanks(
   });
 }
 
-/** `chain` is null when the collection has no configured chain: then its floor has no unit. `now` in milliseconds. */
+/** `chain` is null when the collection has no configured chain. Then its floor is unknown, because it has no unit. `now` in milliseconds. */
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
   const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
   const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);

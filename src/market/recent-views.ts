@@ -1,5 +1,6 @@
-// Collections and tokens that callers requested recently. They are written to the primary every few seconds. The workers of any
-// process read them there, to refresh these first. No response waits for the write, and a lost view only delays a refresh.
+// Collections and tokens that callers requested recently. Every few seconds, these views are written to the primary. The workers of all
+// processes read the views from the primary, and refresh viewed collections and tokens first. No response waits for the write, and a
+// lost view only delays a refresh.
 
 import { LRUCache } from 'lru-cache';
 import type { AssetId } from '../core/address.ts';

@@ -24,7 +24,7 @@ export async function removeCollections(
     await deleteObservations(tx, ids);
   };
   const removed = await main.transaction(async (tx) => {
-    // The locks of the writers of orders, then the lock of the copies to the indexer, so that no copy brings a figure back.
+    // First the locks that writers of orders take, then the lock that copies to the indexer take. So no copy brings a figure back.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
     const { length } = await listCollectionsByIds(tx, ids);

@@ -11,8 +11,8 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 }
 
 /**
- * The id of a mirrored listing of a signed order, and of the listing that a sale filled: `opensea_` and 32 hexadecimal digits. The order
- * hash identifies the order at every marketplace; the id identifies the listing at one of them. `orderHash` in lower case.
+ * The id of a mirrored listing of a signed order, and of the listing that a sale filled: the source, `_` and 32 hexadecimal digits. The
+ * order hash identifies the order at every marketplace. The id identifies the listing at one marketplace. `orderHash` in lower case.
  */
 export function toListingIdOfOrder(listing: { source: string; chain: string; orderHash: string }): string {
   return `${listing.source}_${toDigest(['order', listing.source, listing.chain, listing.orderHash])}`;

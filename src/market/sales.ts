@@ -25,7 +25,7 @@ export async function resolveTradedCollection(
   return { collection, location };
 }
 
-/** A page of sales, newest first: those older than the position `before`, or the newest. Throws `upstream_error` on failure. */
+/** A page of sales, newest first. With a position `before`, only older sales. Throws `upstream_error` when sales cannot be read. */
 export async function readSales(
   market: Market,
   collectionId: string,

@@ -1,5 +1,5 @@
 // The stored snapshot of a collection: the last good figures, kept for the time when nothing fresher is known. A figure is good when it is
-// complete and not too old. A figure that is not known now leaves the stored one. Pure.
+// complete and not too old. A figure that is not known now leaves the stored figure unchanged. Pure.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
@@ -9,7 +9,7 @@ import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { SnapshotFacts } from './queries/snapshots.ts';
 
-/** The snapshot of a collection after its figures at the time `now`. `chain` is null when the collection has no known chain. */
+/** The snapshot that a collection is to have at the time `now`. `chain` is null when the collection has no configured chain. */
 export function toStoredSnapshot(
   { snapshot, tokensComplete }: Pick<Collection, 'snapshot' | 'tokensComplete'>,
   facts: SnapshotFacts,
@@ -51,7 +51,7 @@ export function toStoredSnapshot(
   };
 }
 
-/** A floor that is known to be none has the figure null, which replaces the stored floor. */
+/** When it is known that a collection has no floor, the figure has the value null, and this value replaces the stored floor. */
 function keep<T>(figure: Figure<T> | null, stored: T): T {
   return figure === null ? stored : figure.value;
 }

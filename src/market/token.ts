@@ -25,14 +25,14 @@ export type Token = TokenLocation & {
   owner: TokenOwner;
   listing: Listing | null;
   lastSaleRaw: bigint | null;
-  /** True when a source failed. Fields that only this source has are null. */
+  /** True when a source failed. Fields that only the failed source has are null. */
   degraded: boolean;
 };
 
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token, or when the collection has the address
- * in another case: mints are case-sensitive. When the indexer cannot be
- * read, only the listing of the own order book and its seller are known.
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Throws it also when the collection
+ * record has the mint in another letter case, because that is another mint. When the indexer cannot be read, only the listing of the own
+ * order book and its seller are known.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
   const { chain, contractAddress, asset } = location;
@@ -51,7 +51,8 @@ export async function readToken(market: Market, location: TokenLocation): Promis
   if (observation.ok && observation.value === null) throw tokenNotFound();
   const observed = observation.ok ? observation.value : null;
   if (observed) market.recentViews.note(collectionId, asset);
-  // This endpoint serves the hash of the signed order as the id of a mirrored listing. The other endpoints serve the mirror's id.
+  // Here the `orderId` of a mirrored listing is the hash of its signed order, if the hash is known. The list of listings serves the id
+  // that the mirror has.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,
@@ -77,7 +78,8 @@ function tokenNotFound(): ServiceError {
 
 /**
  * The beneficial owner: the holder that was read from the chain, else the seller of a listed token, else the reported holder. A custody
- * wallet holds tokens for others, so the seller of a token in it is its owner. The address of a custody wallet is not published.
+ * wallet holds tokens for others, so when it is the holder on the chain, the seller is the owner. The address of a custody wallet is
+ * not published.
  */
 function toOwner(market: Market, listing: Listing | null, observed: ObservedToken | null): TokenOwner {
   const holder = observed?.owner ?? null;

@@ -1,4 +1,5 @@
-// The all-time volume of a collection in native units, for the list of collections and for choosing among collections.
+// The all-time volume of a collection in native units, for the list of collections and for the choice among collections with the same
+// address.
 
 import type { Chain } from '../core/chains.ts';
 import type { VolumeFacts } from './provenance/trade.ts';

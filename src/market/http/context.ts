@@ -12,7 +12,7 @@ export type MarketplaceContext = {
   clock: Clock;
   /** The key that authenticates paging cursors, the same on every node. */
   cursorSecret: Buffer;
-  /** The address at which callers reach the service. */
+  /** The URL at which callers reach the service. */
   baseUrl: () => string;
   /** The version of the program. */
   version: string;

@@ -45,7 +45,7 @@ const COMPONENT_SCHEMAS = [
   ErrorSchema,
 ];
 
-/** Registers the interface. `app` must be a scope of its own: its validator is replaced. */
+/** Registers the interface. `app` must be a Fastify scope of its own, because the validator of this scope is replaced. */
 export async function registerMarketplace(
   app: FastifyInstance,
   context: MarketplaceContext,

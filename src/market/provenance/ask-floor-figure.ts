@@ -12,17 +12,22 @@ export type ReportedFloor = { at: number; floorRaw: bigint | null };
 export type FloorFacts = {
   /** The lowest price in the own order book; null when the book has no listing. */
   own: bigint | null | undefined;
-  /** The lowest price of the listings in the mirror, without assets that the own book lists; and the coverage of listings. */
+  /**
+   * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when the mirror has no such listing.
+   * `coverage`: which listings the mirror has.
+   */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
-  /** The floor of the analytics record, and of the stats record. */
+  /** The floor of the analytics record; null when there is none. */
   analytics: ReportedFloor | null | undefined;
+  /** The floor of the stats record; null when there is none. */
   stats: ReportedFloor | null | undefined;
   snapshotFloorRaw: bigint | null;
 };
 
 /**
- * The figure in base units. The cheapest listing of the two books, whichever can be read, wins. When both are known to be empty, the
- * figure has the value null. When that is not known, records and the stored snapshot follow. Null: the floor is not known.
+ * The figure in base units. It is the price of the cheapest listing in those of the two books that can be read. When both books are known
+ * to be empty, the figure has the value null. When no listing is found but the books may not be empty, the figure comes from a record or
+ * from the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;
@@ -30,7 +35,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
   const [first] = listed;
   if (first !== undefined) {
     const value = listed.reduce((lowest, price) => (price < lowest ? price : lowest), first);
-    // The floor of the listings that are served is right at any time, because it is about these listings.
+    // The figure is of the present time and does not become too old, because it is the floor of exactly the listings that are served.
     return toFigure({ ...BOOKS, at: now, complete: own !== undefined && mirror !== undefined, value }, now);
   }
   const empty = own === null && mirror ? chooseFigure(toEmpty(mirror.coverage), now) : null;
@@ -47,10 +52,10 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
 
 const BOOKS = { kind: 'scan', source: 'listings', maxAgeMs: null } as const;
 
-/** The value null as a candidate, when the sources of the mirror were read to their ends and had no listing. */
+/** The candidates with the value null for an empty mirror. There are none unless the sources of the mirror were read to their ends. */
 function toEmpty(coverage: readonly Coverage[]): Candidate<null>[] {
   const rows = isScanned(coverage, 'listings') ? coverage.filter((row) => row.kind === 'scan') : coverage;
   const need = { subject: 'listings' as const, since: null, maxAgeMs: MAX_AGE_MS.floor, importedMaxAgeMs: null };
-  // A listing that does not exist has no value to count, so any value stands for it here.
+  // `toCounted` makes no candidate of the value null. So it gets 0, which is then replaced by null.
   return toCounted(rows, 0, { ...need, eachSource: true }).map((one) => ({ ...one, value: null }));
 }

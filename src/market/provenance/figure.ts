@@ -15,14 +15,14 @@ export type Candidate<T> = {
   source: string | null;
   /** When the value was right; null when that is not known. A time after now counts as now. */
   at: number | null;
-  /** False for a sum or count over a part of what it is about. Such a candidate is never chosen. */
+  /** False for a sum or count that may lack some of its rows. Such a candidate is never chosen. */
   complete: boolean;
   value: T;
   /** The candidate is chosen only while it is younger than this; null: at any age. */
   maxAgeMs: number | null;
 };
 
-/** `validUntil`: when the figure becomes too old; null when it does not. A figure that is not known is null instead. */
+/** `validUntil`: when the figure becomes too old; null when it never does. An unknown figure is null, not a `Figure`. */
 export type Figure<T> = Omit<Candidate<T>, 'maxAgeMs'> & { validUntil: number | null };
 
 const MINUTE_MS = 60_000;

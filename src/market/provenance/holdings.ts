@@ -8,16 +8,17 @@ import { MAX_AGE_MS, chooseFigure, toReported, toSnapshot } from './figure.ts';
 
 /** What the indexer database has about a collection, apart from its listings. */
 export type HoldingFacts = {
-  /** Tokens that are not burned, and how many of them the log of the chain has. */
+  /** The number of tokens that are not burned. */
   tokens: number;
+  /** How many of these tokens are known from the chain's log. */
   chainTokens: number;
   holders: number;
   record: { at: number; owners: number | null; supply: number | null; listedCount: number | null } | null;
-  /** Of the subjects tokens, owners and listings. */
+  /** Coverage of the subjects `tokens`, `owners` and `listings`. */
   coverage: readonly Coverage[];
 };
 
-/** Listed assets; each number is null when it could not be read. An asset that both books list counts in the own one. */
+/** The numbers of listed assets; null for a number that could not be read. An asset that both books list counts as `own`. */
 export type ListedAssets = { own: number | null; mirrored: number | null };
 
 export type HoldingContext = {
@@ -69,7 +70,7 @@ export function toHoldingFigures(facts: HoldingFacts | null, context: HoldingCon
 
 const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
 
-/** The tokens of the log alone count while the chain covers the collection: a source may report a token that does not exist. */
+/** While the chain covers the collection, only the tokens of its log count, because a source may report a token that does not exist. */
 function toTokenCounts(
   { tokens, coverage }: HoldingFacts,
   { tokensComplete }: HoldingContext,
@@ -95,11 +96,11 @@ function toListedCounts(
     importedMaxAgeMs: null,
     eachSource: true,
   };
-  // Rows that a scan wrote are ended by the scan alone. Once it stops, they are no longer right, whatever was imported beside them.
+  // Only the scan that wrote a row ends it. Once the scan stops, its rows are no longer right, whatever else was imported.
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // The own book is all there is when no source has listings, not even in an old record.
+  // When no source has listings, not even an old record, the listings of the own book are all listings.
   if (!hasOwnBook || mirrored > 0 || (record?.listedCount ?? null) !== null) return [];
   return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }

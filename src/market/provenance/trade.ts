@@ -17,7 +17,7 @@ export type TradeRecord = { at: number; volume: Windows<number | null>; sales: W
 export type TradeFacts = {
   record: TradeRecord | null;
   sums: { volumeRaw: Windows<bigint>; sales: Windows<number> };
-  /** Of the subject sales. */
+  /** Coverage of the subject `sales`. */
   coverage: readonly Coverage[];
 };
 
@@ -82,7 +82,7 @@ function chooseTrade(
   const { name, coverage, record, now } = window;
   const lengthMs = WINDOW_MS[name];
   const maxAgeMs = lengthMs === null ? MAX_AGE_MS.total : MAX_AGE_MS.window;
-  // A window ends now, so an import that ended earlier does not cover it. All sales that were imported are the operator's total.
+  // A window ends now, so an import that ended earlier does not cover it. For all time, imported sales are the total at any age.
   const importedMaxAgeMs = lengthMs === null ? null : MAX_AGE_MS.window;
   const since = lengthMs === null ? null : now - lengthMs;
   const counted = toCounted(coverage, values.counted, {
@@ -92,7 +92,7 @@ function chooseTrade(
     importedMaxAgeMs,
     eachSource: true,
   });
-  // A window that a current record lacks is not known: imported sales beside it would contradict the record.
+  // When a current record lacks a window, imported sales do not fill it: they could contradict the other windows of the record.
   const { reported } = values;
   const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
   return chooseFigure(

@@ -1,5 +1,5 @@
-// What is known about the trade of a collection: the newest analytics record, the sums of its sales, and the part of its sales history that each source has read without a gap.
-// Indexer database.
+// What is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the part of the sales
+// history that each source has read without a gap. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';

@@ -1,5 +1,5 @@
-// The copy of what the primary database knows of collections: their records, and the assets that the own order book lists. The functions
-// that read and delete `main.catalog_change` use the primary database, `updateOwnFigures` and `updateOwnAssets` the indexer database.
+// The copy of what the primary database knows of collections: their records, and the assets that the own order book lists.
+// `updateOwnFigures` and `updateOwnAssets` write to the indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import {
@@ -83,7 +83,7 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   return rows.map(decodeEntry);
 }
 
-/** Whether the own order book lists an asset, and when the last of its orders expires (null: never). */
+/** Whether the own order book lists an asset, and when the last of its orders expires (null: never, or the asset is not listed). */
 export type OwnAsset = CollectionAsset & { listed: boolean; expiresAt: number | null };
 
 const decodeOwnAsset = rowDecoder('book_asset', {

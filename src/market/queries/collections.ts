@@ -98,7 +98,7 @@ export type CollectionChange = {
 /** A change that was not written: its index in `changes`, and the reason. */
 export type RejectedChange = { index: number; reason: string };
 
-/** Applies the changes in the order given. A new collection without `createdAt` gets `now`. */
+/** Applies the changes in the order given. A new collection without `createdAt` gets `now` as the time of its creation. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],

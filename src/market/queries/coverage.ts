@@ -18,7 +18,7 @@ import { COVERAGE_KINDS, COVERAGE_SUBJECTS } from '../provenance/coverage.ts';
 
 /**
  * An SQL expression: the coverage of a collection as a JSON array, which `coverageList` decodes. `collectionId` is an SQL expression.
- * The coverage of a chain ends where the chain's log ends that has been written into this database.
+ * Coverage by a chain extends as far as the chain's log has been written into this database.
  */
 export function coverageSql(collectionId: string, subjects: readonly CoverageSubject[]): string {
   const names = subjects.map((subject) => `'${subject}'`).join(', ');
@@ -81,7 +81,7 @@ export async function findCoverage(
   return row ? decodeCoverage(row) : null;
 }
 
-/** Stores what sources have covered, in place of what was stored for these sources. */
+/** Stores what sources have covered. Replaces what is stored for the same collection, subject and source. */
 export async function upsertCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
   if (coverage.length === 0) return;
   const keyOf = ({ collectionId, subject, source }: CollectionCoverage) => `${collectionId} ${subject} ${source}`;
@@ -110,7 +110,10 @@ export async function deleteCoverage(
   await tx.query(`delete from indexer.coverage where source = $2 and collection_id = any($1)`, [collectionIds, source]);
 }
 
-/** How far a chain's log has been written into this database. Times in milliseconds; null before the first time. */
+/**
+ * How far a chain's log has been written into this database. `to` is the time of the last block, in milliseconds; `revision` is the
+ * revision of the chain's cursor at that time. Both are null before the first write.
+ */
 export type ChainCoverage = { to: number | null; revision: number | null };
 
 const decodeChainCoverage = rowDecoder('indexer.chain_cursor', {
@@ -139,7 +142,7 @@ export async function updateChainCoverage(
 
 const decodeCollectionId = rowDecoder('coverage', { collectionId: column('collection_id', text) });
 
-/** The collections that a chain covers. */
+/** The collections whose sales a chain covers. */
 export async function listChainCovered(db: Queryable, chain: string): Promise<string[]> {
   const rows = await db.query(
     `select collection_id from indexer.coverage where source = $1 and kind = 'chain' and subject = 'sales'`,
@@ -149,8 +152,8 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales, tokens and owners of collections. The owners of a collection with editions (ERC-1155) count only
- * when its holders were read from the chain.
+ * Stores that a chain covers the sales, tokens and owners of collections. The owners of tokens do not tell the holders of a collection
+ * with editions (ERC-1155). So the owners of such a collection are covered only when its figures are marked `has_editions`.
  */
 export async function insertChainCovered(
   tx: Queryable,

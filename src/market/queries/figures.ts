@@ -7,7 +7,7 @@ import { column, rowDecoder, text } from '../../database/rows.ts';
 /** An asset of a collection. */
 export type CollectionAsset = { collectionId: string; asset: string };
 
-/** The condition for a row of the mirror that is listed, apart from its expiry. */
+/** The condition under which a row of the mirror counts as listed, apart from its expiry. */
 export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is null`;
 
 /**
@@ -30,11 +30,11 @@ export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>
 }
 
 /**
- * Finds the cheapest listed row of each given asset again and updates the number of listed assets and the floor of their collections.
- * Call it after the last write to their listings. `now` in milliseconds.
+ * Finds the cheapest listed row of each given asset again. Then updates the number of listed assets and the floor of the mirror of their
+ * collections. Call it after the last write to the listings of these assets. `now` in milliseconds.
  *
- * `offset 0` keeps the condition LISTED away from the choice of the index. A server without statistics would otherwise use a partial
- * index on the collection, and read all its listings for each asset.
+ * `offset 0` hides the condition LISTED from the planner when it chooses an index. Without table statistics the planner would otherwise
+ * choose a partial index by collection, and read all listings of the collection for each asset.
  */
 export async function refreshListedAssets(
   tx: Queryable,
@@ -104,8 +104,8 @@ async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string
 }
 
 /**
- * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name the common table expressions of the
- * same statement that have the token rows as they were and as they are: collection_id, owner, burned, owner_block.
+ * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name two expressions of the same statement
+ * with the columns collection_id, owner, burned and owner_block: the token rows before the change, and the token rows after it.
  */
 export function tokenFiguresSql({ removed, added }: { removed: string; added: string | null }): string {
   const changes = [
@@ -150,8 +150,8 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
 const decodeMark = rowDecoder('collection_figures', { collectionId: column('collection_id', text), mark: text });
 
 /**
- * A text for each of the given collections that differs after its listed assets or its floors have changed. A collection without figures
- * is missing.
+ * The mark of each given collection, by id: a text that changes when one of its numbers of listed assets or one of its floors changes.
+ * A collection without figures is missing.
  */
 export async function listListingMarks(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(

@@ -9,7 +9,7 @@ import type { JudgedListing, ListingState } from '../listing-judgement.ts';
 import { HIDDEN_REASONS } from '../listing-judgement.ts';
 import type { CollectionAsset } from './figures.ts';
 
-/** The id of the transaction that wrote a row last changes with each write: it is the version of the row. */
+/** The version of a row is its xmin, the id of the transaction that wrote the row last. Each write changes this id. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
   listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
   listing.expires_at, listing.status, listing.undeliverable, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
@@ -37,8 +37,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings of judged collections whose state may depend on the changes: those of the orders, the active ones of the tokens and of
- * the owners, and those that the offerers signed.
+ * The listings of judged collections whose state may depend on the changes: all listings of the orders, the active listings of the
+ * tokens, the active listings by the owners that name an operator, and the listings by the offerers whose counter is known.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -83,7 +83,7 @@ export async function listPendingListings(db: Queryable, chain: string, limit: n
   return rows.map(decodeListing);
 }
 
-/** The active listings of a collection, and those that a block ended, sorted by asset and key; with `after`, those that follow it. */
+/** The active listings of a collection, and those that a block ended, sorted by asset and key. With `after`, only later listings. */
 export async function listListingsToJudge(
   db: Queryable,
   collectionId: string,
@@ -105,8 +105,9 @@ export type ListingChange = { listing: JudgedListing; to: ListingState };
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Writes the new states of the listings that have not been written since they were read. Returns the asset of each row that was written:
- * fewer than `changes` when a row was written in the meantime. The sale that filled a listing gets its id, unless it names another listing.
+ * Writes the new states of the listings that have not been written since they were read. Returns the asset of each row that this call
+ * wrote: fewer than `changes` when another transaction has written a row in the meantime. The sale that filled a listing gets the id of
+ * the listing, unless the sale already names a listing.
  */
 export async function updateListingStates(
   tx: Queryable,
@@ -147,7 +148,7 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/** Lists at most `limit` hidden listings of a collection again. Returns the asset of each. */
+/** Removes the reason for hiding from at most `limit` hidden listings of a collection. Returns the asset of each. */
 export async function updateHiddenListings(
   tx: Queryable,
   collectionId: string,
@@ -170,7 +171,7 @@ const decodeListed = rowDecoder('listing', {
   id: text,
 });
 
-/** A listing of an order, of any status. */
+/** A listing of a signed order. It can have any status. */
 export type ListedOrder = ReturnType<typeof decodeListed>;
 
 /** The listings of the given orders on a chain, of all marketplaces and statuses, sorted by source and id. */

@@ -13,13 +13,16 @@ export type ListingSnapshot = {
   listedBefore: number;
   /** When the list was complete. */
   takenAt: number;
-  /** The snapshot has all listings whose buyer total is below this, in base units; null when it has all listings. */
+  /**
+   * In base units. The snapshot has all listings whose buyer total (for a listing without one, its price) is below this amount; null
+   * when it has all listings.
+   */
   below: bigint | null;
 };
 
 /**
- * `doubts`: how many of the last snapshots, without a break, were short and not accepted. `doubtedSince`: when the first of them
- * was made, in milliseconds.
+ * `doubts`: how many snapshots in a row, up to the last one, were short and not accepted. `doubtedSince`: when the first of them was
+ * made, in milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
@@ -50,7 +53,10 @@ const decodeDoubt: (row: Row) => SnapshotDoubt = rowDecoder('listing_snapshot', 
   doubtedSince: column('doubted_since', nullable(timestamp)),
 });
 
-/** Locks the row of a snapshot until the transaction ends, so that two snapshots of a collection are applied one after the other. */
+/**
+ * Returns the doubt before this snapshot. Locks the row of the snapshot until the transaction ends, so that two snapshots of a collection
+ * are applied one after the other.
+ */
 export async function claimListingSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<SnapshotDoubt> {
   const [row] = await tx.query(
     `insert into indexer.listing_snapshot as stored (source, collection_id, taken_at, listings, retired, doubts)

@@ -28,7 +28,7 @@ export type NewListing = {
   listedAt: number;
   expiresAt: number | null;
   tx: string | null;
-  /** The terms of the signed order by which a followed chain decides about the listing. Each is null when it is not known. */
+  // The terms of the signed order (ORDER_TERMS) by which a followed chain decides about the listing. Each is null when it is not known.
   operator: string | null;
   protocolAddress: string | null;
   counter: bigint | null;
@@ -45,9 +45,10 @@ const JUDGED_TERMS = ['seller', 'order_hash', ...ORDER_TERMS];
 
 /** What identifies a row besides its key. A report never changes it. */
 const IDENTITY = ['id', 'source', 'chain', 'collection_id', 'asset'];
+/** What a report replaces, apart from the status and the transaction. */
 const TERMS = ['price_raw', 'buyer_total_raw', 'listed_at', 'expires_at', ...JUDGED_TERMS];
 
-/** The value of a term after a report. A report without an order term does not remove the known term of the same order. */
+/** The SQL expression for the value of a term after a report. When a report of the same order lacks an order term, the stored term stays. */
 function reportedTerm(term: string): string {
   if (!ORDER_TERMS.includes(term)) return `excluded.${term}`;
   return `case when excluded.order_hash = stored.order_hash then coalesce(excluded.${term}, stored.${term}) else excluded.${term} end`;
@@ -60,14 +61,14 @@ const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
 /**
  * Inserts or updates reported listings. A stored row is open to updates when it is active, or when it is retired: its status is
- * `cancelled` and `retired_at` is set, because it was missing from a snapshot or its order ended. No other stored row changes.
+ * `cancelled` and `retired_at` is set, because it was missing from a snapshot or the own book has its order. No other stored row changes.
  * - A report with another status than `active` sets that status, whatever its `listedAt`.
  * - A report with status `active` is accepted only if its `listedAt` is not before the stored one. It makes a retired row active.
  * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored one.
  * A row that a block of its chain has ended does not change.
  *
- * In a collection that is judged by its chain, an active row that is new, was retired or has other JUDGED_TERMS is hidden as `pending`
- * until it has been judged.
+ * In a collection that is judged by its chain, an active row is hidden as `pending` until it has been judged, if it is new, was retired,
+ * or gets other JUDGED_TERMS.
  */
 export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
   return upsertRows(tx, listings, {
@@ -130,8 +131,8 @@ function toListingColumns(listing: NewListing): Record<string, unknown> {
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Sets the status of at most `limit` listings that have expired to `expired`. Returns how many rows changed. Runs in a transaction of
- * its own.
+ * Gives at most `limit` active listings that are past their expiry the status `expired`. Returns how many rows changed. Runs in a
+ * transaction of its own.
  */
 export async function updateExpiredListings(
   db: Pick<Statements, 'transaction'>,
@@ -188,9 +189,9 @@ export async function updateListingsOfOwnOrders(
 }
 
 /**
- * Copies the ORDER_TERMS that one marketplace reported to the listings of the same order that lack them, so that the chain decides about
- * all of them alike. Only orders of the given listings are considered. A changed row that is active in a judged collection is hidden as
- * `pending`. Returns the assets whose listings changed.
+ * Copies the ORDER_TERMS of a signed order from a listing that has them to the other listings of the order that lack them, so that the
+ * chain decides about all these listings alike. Only orders of the given listings are considered. A changed row that is active in a judged
+ * collection is hidden as `pending`. Returns the assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(
   tx: Queryable,

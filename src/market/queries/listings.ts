@@ -1,4 +1,4 @@
-// Reads of the mirror: listings of external marketplaces, and on Solana the service's own. Indexer database. Most queries leave out
+// Reads of the mirror: listings of external marketplaces, and on Solana the service's own. Indexer database. All queries leave out
 // listings past their expiry, even if the status of the row is still `active`.
 
 import type { AssetId } from '../../core/address.ts';
@@ -127,17 +127,17 @@ export async function listCheapestVisible(
 }
 
 /**
- * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees, or, when `isAsk`, the price of an own listing to
- * which fees are added.
+ * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees. When `isAsk`, `raw` is the price of an own listing,
+ * to which the fees are still to be added.
  */
 export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
 
 const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, isAsk: column('is_ask', boolean) });
 
 /**
- * The cheapest listings for a buyer: at most `limit` with a total, and at most `limit` own listings without one, each cheapest first. The
- * total of a listing of another marketplace is its buyer total, or its price when it has none. Listings of assets that the own order
- * book lists, as far as the indexer knows, and of the assets in `except` are left out.
+ * The cheapest listings for a buyer: first at most `limit` listings with a total, then at most `limit` own listings without a total, each
+ * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Listings of the assets in
+ * `except` are left out, and those of assets that the own order book lists as far as the indexer knows.
  */
 export async function listCheapestFills(
   db: Queryable,
@@ -166,8 +166,8 @@ const decodeCount = rowDecoder('listing', { count: safeInteger });
 
 /**
  * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
- * corrected by the listings and own orders that have expired since the last sweep. `started`: assets that the own order book has listed
- * since the last sweep, which the maintained number still counts.
+ * corrected by the listings and own orders that have expired since the last sweep. `started`: assets whose own orders have started since
+ * the last sweep, so that the maintained number still counts them.
  */
 export async function countMirroredAssets(
   db: Queryable,
@@ -207,8 +207,8 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
 });
 
 /**
- * The rows with status `active` of a collection at a marketplace that have not expired at `now`, by id. Used to recognize listings that are stored already, at a
- * marketplace that reports no listing times.
+ * The listings of a collection at a marketplace, by id, that have the status `active` and have not expired at `now`. They show which
+ * listings are stored already, if the marketplace reports no listing times.
  */
 export async function listKnownListings(
   db: Queryable,
@@ -224,7 +224,7 @@ export async function listKnownListings(
 
 const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });
 
-/** The collections that have rows with status `active` at a marketplace that have not expired at `now`. */
+/** The collections with a listing at the marketplace `source` that has the status `active` and has not expired at `now`. */
 export async function listCollectionsListedAt(
   db: Queryable,
   { source, now }: { source: string; now: number },

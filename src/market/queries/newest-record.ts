@@ -16,8 +16,8 @@ type RecordTable = 'collection_stats' | 'collection_analytics';
 export type ObservedRecord = { collectionId: string; at: number; atReported: boolean };
 
 /**
- * A record replaces all columns of the stored record of its collection, unless the stored one is newer. A record without a time
- * whose columns equal the stored ones counts as unchanged. It confirms them, so that they are of the time of the import.
+ * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time
+ * whose columns equal the stored ones counts as unchanged. It confirms the stored record, whose `at` moves forward to the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,

@@ -52,7 +52,7 @@ function decodeFacts(row: Row): RankFacts {
   };
 }
 
-/** The facts about those of the collections that have a collection record. */
+/** The facts about the given collections. A collection without a collection record is missing. */
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
@@ -70,7 +70,10 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
   return rows.map(decodeFacts);
 }
 
-/** Null: unknown. `validUntil`: when a key has to be computed again although nothing was written; null when it never has. */
+/**
+ * The ranking keys of a collection; null when unknown. `validUntil`: when the keys must be computed again even if nothing was written;
+ * null when that is never necessary.
+ */
 export type Ranks = { volume: number | null; floor: bigint | null; validUntil: number | null };
 
 export async function updateRanks(tx: Queryable, ranks: readonly (Ranks & { collectionId: string })[]): Promise<void> {
@@ -104,7 +107,7 @@ export async function listDueRanks(db: Queryable, now: number, limit: number): P
 
 const decodeChain = rowDecoder('collection_figures', { chain: text });
 
-/** The chains that have a collection with a record, the empty text for collections on no chain. One probe of an index for each. */
+/** The chains of the collections that have a record. The empty text stands for no chain. Each chain costs one probe of an index. */
 export async function listRankedChains(db: Queryable): Promise<string[]> {
   const rows = await db.query(
     `with recursive ranked (chain) as (
@@ -152,12 +155,16 @@ const KEYS = {
 
 export type Sort = keyof typeof KEYS;
 
-/** A collection in a ranking. `value` is its key on its own chain: base units for `floor`, native units for `volume`, else a time. */
+/**
+ * The position of a collection in a ranking. `value` is its ranking key: base units of its chain for `floor`, native units for `volume`,
+ * milliseconds for `recent`; null when unknown.
+ */
 export type RankKey = { launched: boolean; chain: string; value: number | bigint | null; id: string };
 
 /**
- * Where a page begins on one chain, among the collections that are as much `launched` as the position in the query: at those whose key is
- * `equal` and whose id is after that of the position, and at those whose key is less than `below`. Null: the unknown key.
+ * The collections of one chain that follow a position and have the same `launched` as the position: those whose ranking key is
+ * `equal.key` and whose id sorts after the id of the position, and those whose ranking key is less than `below`. A null key or a null
+ * `below` is the unknown key, which is less than all others. `equal` is null when no such collection has the key of the position.
  */
 export type ChainBounds = {
   chain: string;
@@ -165,7 +172,10 @@ export type ChainBounds = {
   below: number | bigint | null;
 };
 
-/** The first `limit` collections of each chain in its bounds, in the order of the sort on each chain, chain by chain. */
+/**
+ * The collections within the bounds of each chain, chain by chain, each chain in the order of the sort. A chain has at least its first
+ * `limit` collections, or all when it has fewer. `after` is the position that the bounds were made for.
+ */
 export async function listRanked(
   db: Queryable,
   sort: Sort,

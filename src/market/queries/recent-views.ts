@@ -1,5 +1,5 @@
-// Which followed collections and tokens readers viewed recently, and when a viewed token was last refreshed from a marketplace.
-// Primary database. Views of collections that are not followed are not stored: no task would use them.
+// The recent views of followed collections and of their tokens, and when a viewed token was last refreshed from a marketplace. Primary
+// database. Views of collections that are not followed are not stored, because no task would use them.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections of which a view, or a view of one of their tokens, is later than `since`. */
+/** The collections that were viewed after `since`, or one of whose tokens was. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),

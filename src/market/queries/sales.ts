@@ -41,7 +41,10 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   tx: nullable(text),
 });
 
-/** Sales of a collection without its bundles, whose price is not that of a token. Newest first; with `before`, only older ones. Sales whose price cannot be interpreted are included. */
+/**
+ * The sales of a collection, newest first; with `before`, only older sales. Bundles are left out, because the price of a bundle is not the
+ * price of one token. Sales whose price cannot be interpreted are included.
+ */
 export async function listSales(
   db: Queryable,
   collectionId: string,
@@ -96,7 +99,7 @@ export type NewSale = {
 
 /**
  * The SQL condition for sales that count in volume and number of sales: the price is above zero, and the sale is not a mint. The
- * seller of a mint is the zero address, so a sale whose seller is unknown does not count as one.
+ * seller of a mint is the zero address, so a sale whose seller is unknown does not count as a mint.
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
@@ -131,14 +134,14 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   });
 }
 
-/** Deletes the sales of a chain's blocks after the given one, and subtracts them from the sums. Returns their collections. */
+/** Deletes the sales in blocks of a chain after the given block, and subtracts them from the sums. Returns their collections. */
 export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
   return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
 }
 
 /**
- * Deletes the copies of the given sales, read from the chain, that marketplaces have reported. A reported sale without a log index
- * is a copy when its transaction, collection and asset are the same.
+ * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported. A reported sale without a log
+ * index is a copy when its transaction, collection and asset are the same.
  */
 export async function deleteReportedSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
   const named = sales.filter((sale) => sale.tx !== null);

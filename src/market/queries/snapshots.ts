@@ -7,7 +7,7 @@ import type { Coverage } from '../provenance/coverage.ts';
 import { insertCatalogChanges } from './catalog.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 
-/** Amounts in base units, and the recorded volume in native units. A record that the collection does not have is null. */
+/** Amounts in base units, the volume of the analytics record in native units. `stats` and `analytics` are null without such a record. */
 export type SnapshotFacts = {
   collectionId: string;
   mirrorFloorRaw: bigint | null;
@@ -53,7 +53,7 @@ function decodeFacts(row: Row): SnapshotFacts {
   };
 }
 
-/** The facts about the given collections. A collection of which the indexer database has nothing is missing. */
+/** The facts about the given collections. A collection without figures in the indexer database is missing. */
 export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
   const rows = await db.query(
     `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,

@@ -41,7 +41,7 @@ const decodePresence = rowDecoder('token', {
 
 /**
  * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has no record, no
- * listing and no sale of it.
+ * listing and no sale of the token.
  */
 export async function findObservedToken(
   db: Queryable,
@@ -79,7 +79,7 @@ export async function findObservedToken(
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
-/** The rows of `before` that the statement replaced. */
+/** A common table expression: those rows of the expression `before` that the expression `upserted` has replaced. */
 const REPLACED = `replaced as (
     select stored.* from before as stored join upserted on ${isSameToken('upserted')})`;
 
@@ -185,7 +185,7 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
-/** Tokens whose holder was read from a block after the given one. */
+/** The tokens of a chain that have a holder from a block after the given one. */
 export async function listTokensMovedAfter(
   db: Queryable,
   chain: string,
@@ -224,5 +224,5 @@ export async function deleteUnmintedTokens(
   );
 }
 
-/** A token that a source reported something of besides its holder. */
+/** The condition for a token of which a source has reported a name, an image or a rarity rank. */
 const IS_DESCRIBED = `(stored.name is not null or stored.image is not null or stored.rarity_rank is not null)`;
