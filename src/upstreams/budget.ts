@@ -19,7 +19,7 @@ export type Budget = {
 export type BudgetClaim = {
   /** The longest wait that the caller accepts. */
   patienceMs: number;
-  /** True for one of many requests that are not urgent. It is sent only when part of the bucket is left for urgent requests. */
+  /** True for one of many requests that are not urgent. Such a request is sent only when part of the bucket is left for urgent requests. */
   isBulk?: boolean;
 };
 
@@ -29,8 +29,8 @@ const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. There is
- * none when a bulk request needs no more of the bucket than an urgent one.
+ * At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. No bulk
+ * request waits in this way when it needs no more of the bucket than an urgent request.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

@@ -1,5 +1,5 @@
 // One run of a task over the followed collections of a vendor. A failure that concerns one collection does not stop the run; a failure
-// of the upstream ends it. Collections whose last run is oldest come first, so that a small budget reaches every collection in time.
+// of the upstream ends it. Collections whose last run is oldest come first, so that every collection has its turn even with a small budget.
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -13,7 +13,7 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** Process all collections, including those that were processed a moment ago. */
+  /** True if all collections are processed, including those that were processed a moment ago. */
   isFull: boolean;
   /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;
@@ -52,14 +52,14 @@ const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limi
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
-/** A recently viewed collection is as urgent as another one whose last run is this many times as long ago. */
+/** A recently viewed collection is as urgent as a collection that was not viewed and whose last run is this many times as long ago. */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */
 const DUE_SHARE = 0.5;
 
 /**
  * Processes the collections that are due, until the upstream fails or a run that is not full has taken a period. Rejects when
- * collections failed and none was processed (`failEmptyRun` has the exception), when a database fails, and when the signal aborts.
+ * collections failed and none was processed (with the exception in `failEmptyRun`), when a database fails, and when the signal aborts.
  */
 export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
   const { isFull, periodMs, now, signal, report } = run;

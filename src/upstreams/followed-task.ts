@@ -81,7 +81,7 @@ export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRu
 
 /**
  * `gap`: why the snapshot is incomplete, or null. `below`: the snapshot has only the listings below this price, in base units; null for
- * all listings. `walk`: the start of the walk over all listings; without it, the walk covers nothing.
+ * all listings. `walk`: the start of a walk over all listings; without this field, no coverage is stored.
  */
 export type ListingsEnd = { source: string; gap: string | null; below?: bigint | null; walk?: WalkStart };
 

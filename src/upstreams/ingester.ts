@@ -49,7 +49,7 @@ export class Ingester {
   readonly #isImport: boolean;
   #unsupported = 0;
 
-  /** `isImport`: the records are the operator's own, as in an import, and count as complete. */
+  /** `isImport`: the records are the operator's own. As by an import, their collections are stored as covered. */
   constructor(context: ImportContext, { isImport = false }: { isImport?: boolean } = {}) {
     const { chains, serviceName, seaport, clock } = context;
     this.#context = context;
@@ -58,7 +58,7 @@ export class Ingester {
     this.#isImport = isImport;
   }
 
-  /** Rejects when a database fails, or when the signal aborts between batches. */
+  /** Stores the records in batches. Rejects when a database fails, or when the signal aborts between batches. */
   async ingest(records: Iterable<RawRecord>, signal?: AbortSignal): Promise<void> {
     let batch: RawRecord[] = [];
     for (const record of records) {
@@ -123,8 +123,8 @@ export class Ingester {
   }
 
   /**
-   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested, or
-   * all listings below the price. Returns false when so many listings are missing that the snapshot is not accepted yet.
+   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested, or with
+   * `below` all listings below that price. Returns false when so many listings are missing that the snapshot is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;
@@ -190,7 +190,7 @@ export class Ingester {
   #see(records: readonly NumberedRecord[]): void {
     for (const { record } of records) {
       if (record.kind !== 'listing' || record.row.status !== 'active') continue;
-      if (this.#seenCount === SEEN_MAX) throw new Error(`a snapshot of more than ${SEEN_MAX} listings`);
+      if (this.#seenCount === SEEN_MAX) throw new Error(`the run has more than ${SEEN_MAX} active listings`);
       const seenKey = toSeenKey(record.row.source, record.row.collectionId);
       const keys = this.#seen.get(seenKey) ?? new Set();
       this.#seen.set(seenKey, keys);

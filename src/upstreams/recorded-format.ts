@@ -37,7 +37,7 @@ export const CONTRACT_ADDRESS: RecordedField = { placeholder: 'ADDRESS' };
 
 type FieldContext = { chains: Chains; now: number };
 
-/** The values of --set. A value is parsed when it is read, and an invalid one throws an OperatorError that names the field. */
+/** The values of --set. A value is parsed when it is read. For an invalid value, the read throws an OperatorError that names the field. */
 export class RecordedFields {
   readonly now: number;
   readonly #values: ReadonlyMap<string, string>;
@@ -94,7 +94,7 @@ export function throwUsage(why: string): never {
   throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
 }
 
-/** The first of the named fields of a response that is a list. Returns a reason when none of them is a list. */
+/** The list in a response: of the fields `names`, the first that is a list. Returns a reason when none of these fields is a list. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
   const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));

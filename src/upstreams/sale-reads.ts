@@ -13,7 +13,10 @@ import type { WalkGap } from './walk.ts';
 const OVERLAP_MS = 15 * 60_000;
 const SECOND_MS = 1_000;
 
-/** `since`: the time from which sales are read; null when none are stored. `startedAt`: when the read began. In milliseconds. */
+/**
+ * `since`: the time from which sales are read; null when no sale is stored and none was read before. `startedAt`: when the read began.
+ * In milliseconds.
+ */
 export type SaleRead = {
   source: string;
   startedAt: number;
@@ -31,16 +34,16 @@ export async function beginSaleRead(
   const newest = await findNewestSaleTime(indexer, { source, collectionId });
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
   const startedAt = clock();
-  // A time in the future was stored by a process with a wrong clock.
+  // `since` is never after the start of the read: a stored time in the future comes from a process with a wrong clock.
   const times = [newest, covered?.to ?? null].filter((time) => time !== null);
   const since = times.length === 0 ? null : Math.min(...times, startedAt) - OVERLAP_MS;
   return { source, startedAt, since, covered, rejectedBefore: ingester.rejectedRows() };
 }
 
 /**
- * Stores what a read has covered. `isFromBeginning`: a list that ends has all sales of the collection, as far as the marketplace has them.
- * After a read that stopped at a limit, what is covered begins at the oldest sale that was read. After a read with rejected rows it
- * begins anew, because these rows may have been sales. After any other incomplete read nothing is stored, so that the next read
+ * Stores what a read has covered. `isFromBeginning`: the marketplace's list goes back to the collection's first sale. After a read that
+ * stopped at a limit, the covered time begins at the oldest sale that was read. After a read with rejected rows the covered time begins
+ * at the start of the read, because the rows may have been sales. After any other incomplete read nothing is stored, so that the next read
  * begins where this one began.
  */
 export async function concludeSaleRead(

@@ -8,7 +8,7 @@ import { beginWalk, coverWalk } from './followed-task.ts';
 import type { SourceRecord } from './response-rows.ts';
 
 export class TokenWalk {
-  /** How many records the walk has had so far. */
+  /** How many records the walk has given so far. */
   records = 0;
   readonly #context: UpstreamContext;
   readonly #run: CollectionRun;
@@ -28,8 +28,8 @@ export class TokenWalk {
   }
 
   /**
-   * Stores what a walk over a complete list has covered. When tokens are stored that the list lacks, they may be burned, and the stored tokens
-   * are no longer those of the collection: then the walk covers nothing.
+   * Stores what a walk over a complete list has covered. When there are not as many stored tokens as tokens in the list, nothing is covered:
+   * stored tokens that the list lacks may be burned.
    */
   async conclude({ source, subjects }: { source: string; subjects: readonly CoverageSubject[] }): Promise<void> {
     const known = await countKnownTokens(this.#context.indexer, this.#run.follow.collectionId);

@@ -66,7 +66,7 @@ export type CallOptions = {
   bytesMax?: number;
   /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails at once. */
   patienceMs?: number;
-  /** True for one of many requests that are not urgent. It is sent only when part of the budget is left for urgent requests. */
+  /** True for one of many requests that are not urgent. Such a request is sent only when part of the budget is left for urgent requests. */
   isBulk?: boolean;
   /** Throws UpstreamFailure for a response that is a failure although its status is a success, as in JSON-RPC. */
   check?: (value: unknown) => void;
@@ -79,7 +79,7 @@ export type UpstreamOptions = {
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Limits the requests in any hour, retries included; null for no limit. A call fails with the error of a budget that cannot be read. */
+  /** Limits the requests in any hour, retries included; null for no limit. When the budget cannot be read, the call fails with that error. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;
@@ -109,7 +109,7 @@ const BREAKER_OPEN_MS = 5_000;
 /** Shorter than the retry delay of a task (tasks/run.ts), so that the breaker allows a trial whenever a failed task runs again. */
 const BREAKER_OPEN_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
-/** The longest pause that a `Retry-After` header can cause. A longer one is shortened to this. */
+/** The longest pause that a `Retry-After` header can cause. A longer pause is shortened to this. */
 const PAUSE_MAX_MS = 15 * 60_000;
 /** The pause after a 429 without `Retry-After`. */
 const PAUSE_MS = 5_000;
@@ -276,7 +276,10 @@ export class UpstreamClient {
     return new UpstreamFailure(this.name, reason, { retryAfterMs });
   }
 
-  /** Not awaited, so that a failure does not affect the call. After a failure the budget has one request less in this hour. */
+  /**
+   * Gives an admitted request that was not sent back to the budget. The database is not awaited, so that its failure does not affect the
+   * call. After such a failure the budget has one request less in this hour.
+   */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {
       const { log } = this.#options;

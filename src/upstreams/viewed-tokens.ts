@@ -1,5 +1,5 @@
-// Tasks that refresh the tokens that readers viewed recently, a few in each run. Walks over complete collections are rare, and some
-// responses for collections have no owners.
+// Tasks that refresh the tokens that readers viewed recently, a few in each run. Without these tasks, such tokens would be out of date:
+// walks over complete collections are rare, and some responses for collections have no owners.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -49,7 +49,8 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
         const run = { upstream, follow, ingester, problems, isFull, signal };
         const failure = await tryRefresh(() => options.refresh(context, run, assets));
         signal.throwIfAborted();
-        // A failed refresh is stored like a successful one, so that tokens that always fail do not keep the others from being refreshed.
+        // Unless the whole upstream fails, the time of a failed refresh is stored too. Otherwise tokens that always fail would come first
+        // in every run, and the others would not be refreshed.
         if (failure === null || !isUpstreamWide(failure.reason)) await saveRefresh(context, { follow, assets });
         if (failure === null) {
           done += 1;

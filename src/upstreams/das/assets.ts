@@ -139,7 +139,7 @@ function readRoyalty(row: VendorRow): number | null {
   return royaltyBps !== null && royaltyBps >= 0 && royaltyBps <= BASIS_POINTS_MAX ? royaltyBps : null;
 }
 
-/** From the interface of an asset to the name of its token standard at Metaplex. */
+/** Maps the interface of an asset to the name of its token standard at Metaplex. */
 const STANDARDS: ReadonlyMap<string, string> = new Map([
   ['V1_NFT', 'NonFungible'],
   ['V2_NFT', 'NonFungible'],
@@ -157,7 +157,7 @@ function readStandard(row: VendorRow): string | null {
 
 /**
  * Converts assets to token records. With `collection`, assets that are not in that collection are rejected. With null, each asset belongs
- * to the collection in its grouping, and an asset without one is skipped. Fungible and burnt assets are always skipped.
+ * to the collection in its grouping, and an asset without such a collection is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
   return parseRows(assets, (row) => toTokens(row, collection));
@@ -241,7 +241,7 @@ async function call(
   return readEnvelope(upstream, response)['result'];
 }
 
-/** Throws UpstreamFailure for a response that is an error or belongs to another request. Its status may be 200. */
+/** Throws UpstreamFailure for a response that is an error or belongs to another request. Such a response may have the HTTP status 200. */
 function readEnvelope(upstream: UpstreamClient, response: unknown): VendorRow {
   const envelope = orMalformed(upstream, () => toRow(response, 'response'));
   const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));

@@ -76,7 +76,7 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   else await walk.conclude({ source: DAS, subjects: ['tokens', 'owners'] });
 }
 
-/** Without a royalty of its tokens, that of the collection's own asset counts. */
+/** Leaves out the traits that are not known, so that they do not replace the values of the collection's own asset. */
 function toKnown({ tokenStandard, royaltyBps }: TokenTraits): Partial<TokenTraits> {
   return { ...(tokenStandard !== null && { tokenStandard }), ...(royaltyBps !== null && { royaltyBps }) };
 }

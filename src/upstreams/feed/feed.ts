@@ -127,13 +127,13 @@ async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<P
     else if ('opening' in parsed && lines === 1) opening = parsed.opening;
     else if ('ending' in parsed) ended = true;
     else if ('record' in parsed) page.records.push(parsed.record);
-    else page.rejected.push('a snapshot is declared in the first line only');
+    else page.rejected.push('a line after the first declares a snapshot');
     if (page.records.length + page.rejected.length < PAGE_LINES) continue;
     yield page;
     page = emptyPage();
   }
   if (page.records.length + page.rejected.length > 0) yield page;
-  const problem = opening !== null && !ended ? 'the feed is a snapshot without its last line: it was cut off' : null;
+  const problem = opening !== null && !ended ? 'the snapshot has no last line: the feed was cut off' : null;
   return { changed: true, snapshot: ended ? opening : null, problem };
 }
 
@@ -164,7 +164,7 @@ function parseLine(line: string): ParsedLine {
   return { record: fields as SourceRecord };
 }
 
-/** `{"kind":"feed","snapshot":["listing"],"source":"…"}` first, `{"kind":"feed","end":true}` last. */
+/** Parses the first line `{"kind":"feed","snapshot":["listing"],"source":"…"}` or the last line `{"kind":"feed","end":true}` of a snapshot. */
 function parseFeedLine(fields: Record<string, unknown>): ParsedLine {
   const { kind: _kind, snapshot, source = null, end, ...rest } = fields;
   if (Object.keys(rest).length > 0) return { rejected: 'a feed line has an unknown field' };

@@ -23,7 +23,7 @@ export const FEED_SETTINGS: SettingTable<FeedSettings> = {
   }),
 };
 
-/** The headers of a request with the token, if there is one. */
+/** The header that carries the token; no header without a token. */
 export function toTokenHeaders({ token }: Pick<FeedSettings, 'token'>): Record<string, string> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }

@@ -75,16 +75,16 @@ class FeedReader {
     const problems = problem === null ? [] : [problem];
     const { read, refused } = ingester.result();
     if (snapshot && refused > read * REJECTED_SHARE_MAX) {
-      problems.push('too many lines were rejected for a snapshot');
+      problems.push('so many lines were rejected that the snapshot is not accepted');
     } else if (snapshot) {
       problems.push(...(await this.#retire(ingester, snapshot.source ?? this.#context.serviceName)));
     }
-    // A snapshot that is not accepted yet has to be read again.
+    // After a problem the ETag is forgotten, so that the next run reads the feed again even if the feed has not changed.
     this.#ingested = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
     return problems;
   }
 
-  /** Retires the listings of a source that were not seen, in every collection that has listings of it. */
+  /** Retires the listings of a source that this run has not seen, in every collection that has listings of that source. */
   async #retire(ingester: Ingester, source: string): Promise<string[]> {
     const problems: string[] = [];
     const { indexer, clock } = this.#context;

@@ -62,7 +62,7 @@ export function walkMagicEdenAsks(
         continuation: cursor,
       };
       const response = await upstream.getJson('/v4/evm-public/orders/asks', query, signal ? { signal } : {});
-      // `orders` is the name in the older API.
+      // The older API calls the list `orders`.
       const { orders, asks = orders, continuation } = (response ?? {}) as Record<string, unknown>;
       if (!Array.isArray(asks) || asks.length > PAGE) {
         throw toMalformed(upstream, 'no page of asks');

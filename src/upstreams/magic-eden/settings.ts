@@ -29,7 +29,7 @@ export const MAGIC_EDEN_SETTINGS: SettingTable<MagicEdenSettings> = {
   }),
 };
 
-/** The headers of a request with the key, if there is one. */
+/** The header that carries the key; no header without a key. */
 export function toKeyHeaders({ key }: Pick<MagicEdenSettings, 'key'>): Record<string, string> {
   return key === null ? {} : { authorization: `Bearer ${key}` };
 }

@@ -61,7 +61,7 @@ export function createMagicEdenTasks(
       process: syncListings,
     }),
     createFollowedTask(context, { ...shared, name: 'magic-eden-sales', periodMs: SALES_PERIOD_MS, process: syncSales }),
-    // With a DAS endpoint this task is not needed: one of its responses has many tokens with their owners.
+    // With a DAS endpoint this task is not needed: one response of DAS has many tokens with their owners.
     ...(isDasEnabled(context) ? [] : [createTokensTask(context, { upstream, isWanted })]),
   ];
 }
@@ -91,7 +91,7 @@ function createTokensTask(
   });
 }
 
-/** Null for a collection without a symbol. */
+/** The collection as Magic Eden names it; null for a collection that is followed without a symbol. */
 function toCollection({ names, contractAddress }: Follow): MagicEdenCollection | null {
   const symbol = names.get(MAGIC_EDEN);
   return symbol === undefined ? null : { symbol, contractAddress };
@@ -109,7 +109,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  // Magic Eden has statistics without a listing for a symbol that it does not know. A list of that symbol is no list of the collection.
+  // For a symbol that Magic Eden does not know, the statistics give no record. Its list is not that of the collection, so nothing is covered.
   const isKnown = stats.records.length > 0;
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
 }
@@ -125,7 +125,7 @@ function withoutCount(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-/** Magic Eden reports no time for a listing. A listing with the same mint, price and seller as the stored one keeps its stored time. */
+/** Magic Eden reports no time for a listing. A listing that agrees with its stored row in mint, price and seller keeps the stored time. */
 function withFirstTime(record: SourceRecord, stored: ReadonlyMap<string, KnownListing>): SourceRecord {
   const known = record.kind === 'listing' ? stored.get(String(record['id'])) : undefined;
   const isSame =

@@ -36,8 +36,9 @@ const CHAIN = { chain: 'solana' } as const;
 const SOL_DECIMALS = 9;
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
-/** The most rows that the API returns in one page. */
+/** The most listings that the API returns in one page. */
 const LISTINGS_PAGE = 100;
+/** The most activities that the API returns in one page. */
 const ACTIVITIES_PAGE = 500;
 /**
  * The list of listings can change between the requests for two pages. Each page begins this many rows before the end of the previous
@@ -55,7 +56,7 @@ const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
 /**
  * The statistics of a collection as records `stats` and `analytics`, with the time `now`. For a symbol that Magic Eden does not know, the API
- * returns statistics with 0 listings and without floor and volume. They give no record.
+ * returns statistics with 0 listings and without floor and volume. Statistics without floor and volume give no record.
  */
 export async function readMagicEdenStats(
   upstream: UpstreamClient,
@@ -72,7 +73,7 @@ export async function readMagicEdenStats(
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
-    // Then the response is not statistics: other responses of this API have a `symbol` too.
+    // A response without both fields is not statistics, although it has a `symbol`: other responses of this API have a `symbol` too.
     if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
     // The floor is in lamports, unlike other prices of this API, which are in SOL.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
@@ -105,7 +106,7 @@ function readVolume(row: VendorRow): number | null {
 /**
  * Reads the listings of a collection and the tokens in their rows, the cheapest first, a page at a time. Rows have no time, so each
  * listing gets the time `now`. `counted`: the number of listings in the statistics, or null. The walk counts as complete only if each
- * page with rows shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
+ * page with rows, except the first, shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
  */
 export async function* walkMagicEdenListings(
   upstream: UpstreamClient,

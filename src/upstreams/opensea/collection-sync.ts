@@ -1,4 +1,4 @@
-// Processes one collection for the task `opensea-collections`: fetches and stores its record and its statistics.
+// Processes one collection for the task `opensea-collections`: fetches and stores OpenSea's record of the collection, and its statistics.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
@@ -10,12 +10,12 @@ import type { OpenSeaRun } from './run.ts';
 
 /** A record is fetched again after this time. Statistics are fetched in each run. */
 const RECORD_MS = 60 * 60_000;
-/** The largest number of collections whose last record is kept in memory. At this number all are forgotten. */
+/** The largest number of collections for which values of the last record are kept in memory. When it is reached, all are forgotten. */
 const RECORDS_MAX = 10_000;
 
 /**
- * Fetches the statistics of a collection in each run, and its record once an hour. The supply in the record is part of the statistics,
- * so it is kept in memory between the runs.
+ * Fetches the statistics of a collection in each run, and its record once an hour. The supply comes with the record but is stored with the
+ * statistics, so it is kept in memory between the runs.
  */
 export class CollectionRefresh {
   readonly #records = new Map<string, { at: number; supply: number | null; standard: string | null }>();
@@ -66,14 +66,17 @@ function readSupply({ records }: ParsedPage): number | null {
   return isObject && typeof snapshot.supply === 'number' ? snapshot.supply : null;
 }
 
-/** The reported floor is stored with the stats record. An analytics record with a floor is for a source that has read all listings. */
+/**
+ * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Only a source that has read all
+ * listings stores a floor with its analytics.
+ */
 function withoutSecondFloor(record: SourceRecord): SourceRecord {
   if (record.kind !== 'analytics') return record;
   const { floorRaw: _, ...rest } = record;
   return { ...rest, kind: record.kind };
 }
 
-/** OpenSea's statistics have no supply. Its record of the collection has it. */
+/** Adds the supply, which is in OpenSea's record of the collection, to OpenSea's statistics, which lack it. */
 function withSupply(record: SourceRecord, supply: number | null): SourceRecord {
   return record.kind === 'stats' && supply !== null ? { ...record, supply } : record;
 }

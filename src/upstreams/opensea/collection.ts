@@ -53,7 +53,7 @@ export async function findOpenSeaContract(
 }
 
 const SLUG_LENGTH_MAX = 200;
-/** From OpenSea's name of a token standard to its name in records. */
+/** Maps OpenSea's name of a token standard to the name in records. */
 const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc721', 'ERC-721'],
   ['erc1155', 'ERC-1155'],

@@ -60,7 +60,7 @@ export function walkOpenSeaListings(
   });
 }
 
-/** `below`: the walk read every listing with a unit price below this, in base units. Null when it read all listings. */
+/** `below`: the walk read every listing with a unit price below this price, in base units. Null when the walk read all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**

@@ -18,7 +18,7 @@ export const OPENSEA_FORMATS: readonly RecordedFormat[] = [
     createReader: (fields) => {
       const contract = readContract(fields);
       return {
-        // `orders` is the name in the older API.
+        // The older API calls the list `orders`.
         toRows: (response) => listUnder(response, ['listings', 'orders']),
         parse: (row) => parseOpenSeaListings([row], contract, { begunBy: fields.now }),
         skipped: 'inactive, not begun, or of another chain or contract',

@@ -11,12 +11,12 @@ import { toPath, UpstreamFailure } from '../upstream-client.ts';
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; rejected: string[] };
 
 const BYTES_MAX = 64 * 1024;
-/** A price that its source updated longer ago is rejected. */
+/** A price is rejected when its source updated it longer ago than this. */
 const AGE_MAX_MS = 15 * 60_000;
-/** Short, so that a source that demands a pause does not delay the other one. */
+/** Short, so that a source that demands a pause does not delay the other source. */
 const PATIENCE_MS = 5_000;
 
-/** The field with the time of a price, in seconds since the epoch. CoinGecko includes it only on request. */
+/** CoinGecko's field with the time of a price, in seconds since the epoch. CoinGecko includes this field only on request. */
 const UPDATED = 'last_updated_at';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;

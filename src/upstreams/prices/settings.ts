@@ -52,7 +52,7 @@ export const PRICE_SETTINGS: SettingTable<PriceSettings> = {
   }),
 };
 
-/** CoinGecko has one header for each of its two kinds of keys, and one host for each. */
+/** The header that carries the key. CoinGecko has two kinds of keys, and each kind has a host and a header of its own. */
 export function toCoingeckoHeaders({
   coingeckoUrl,
   coingeckoKey,

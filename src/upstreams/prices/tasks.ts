@@ -17,7 +17,7 @@ import { Ingester } from '../ingester.ts';
 import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** A recovered source is read again within a minute: a period with its jitter of a tenth and a hanging request take less. */
+/** So a recovered source is read again within a minute: a period, its jitter of a tenth and one hanging request together take less. */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
@@ -63,7 +63,7 @@ async function syncPrices(
     const quotes = received.flatMap((one) => one.quotes.get(symbol) ?? []);
     const decision = decidePrice(quotes, known.get(symbol) ?? null, now);
     if (decision.usd !== null) return [{ kind: 'rate', symbol, usd: decision.usd, at }];
-    // `unknown` means that no source has the currency, which is not a problem.
+    // `unknown` means that no source has a price for the currency, which is not a problem.
     if (decision.why !== 'unknown') problems.push(toProblem(symbol, decision.why, quotes));
     return [];
   });
@@ -106,7 +106,7 @@ function createReader(
   return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** Logs warnings of the clients at level debug: on a machine without internet access the task's own warning is enough. */
+/** A log for the clients, whose lines are at most at level debug: on a machine without internet access the task's own warning is enough. */
 function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

@@ -92,8 +92,8 @@ test('a feed is a snapshot when its first line declares one and its last line wa
   store.lines = [{ ...OPENING, source: 'partner' }, ENDING];
   assert.deepEqual((await read(feed)).end?.snapshot, { source: 'partner' });
   for (const [lines, problem] of [
-    [[OPENING, listing(1)], 'the feed is a snapshot without its last line: it was cut off'],
-    [[OPENING, ENDING, listing(1)], 'the feed is a snapshot without its last line: it was cut off'],
+    [[OPENING, listing(1)], 'the snapshot has no last line: the feed was cut off'],
+    [[OPENING, ENDING, listing(1)], 'the snapshot has no last line: the feed was cut off'],
     [[listing(1), ENDING], null],
     [[listing(1), OPENING, ENDING], null],
     [[], null],
