@@ -179,7 +179,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(findings(replayed).toSorted(), again.toSorted());
   });
 
-  test('the audit and the replay report a changed balance of an ERC-1155 token, and a deleted one', async () => {
+  test('the audit and the replay report a changed balance and a deleted balance of an ERC-1155 token', async () => {
     const editions = await db.query(
       `select holding.* from main.holding join main.follow using (collection_id)
        where standard = 'erc1155' order by 1, 2, 3 limit 2`,
@@ -255,7 +255,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(replayed.differences, []);
   });
 
-  test('a replay of the chain log gives the served state, in a given database and in its own embedded one', async () => {
+  test('a replay of the chain log gives the served state, in a given database and in its own embedded database', async () => {
     const report = await replay();
     assert.deepEqual(report.differences, []);
     assert.deepEqual(

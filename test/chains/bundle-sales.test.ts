@@ -1,5 +1,5 @@
-// Several tokens sold at one price: one sale that counts once in volume and sales, and has no price for a token. And the id that a sale
-// read from a chain has of the mirrored listing that it filled.
+// Sales that are read from a chain. Several tokens sold at one price are one sale, which counts once and has no price for a single token.
+// A sale names the mirrored listing that it filled.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -72,7 +72,7 @@ forEachEngine('sales read from a chain', (engine) => {
     return context.market;
   };
 
-  test('a bundle is no row of /sales and no last sale, and counts once', async () => {
+  test('a bundle is not a row of /sales, and counts once in the volume and in the number of sales', async () => {
     const market = await apply(fill(1, [1n], 100n), fill(2, [1n, 2n, 3n], 900n), fill(3, [2n], 50n));
     const first = await readSales(market, COLLECTION, { before: null, limit: 1 });
     const rest = await readSales(market, COLLECTION, { before: first.next, limit: 1 });
@@ -87,7 +87,7 @@ forEachEngine('sales read from a chain', (engine) => {
     assert.deepEqual(total, { volume: '1050', sales: 3 });
   });
 
-  test('a sale has the id of the listing at its marketplace, else of any listing of its order, whenever the listing arrives', async () => {
+  test('a sale names the listing at its marketplace, else any listing of its order, even if the listing arrives after the sale', async () => {
     const idsOf = async () => {
       const rows = await db.query(`select listing_id from indexer.sale order by block_number`);
       return rows.map((row) => row['listing_id']);

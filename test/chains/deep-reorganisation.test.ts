@@ -51,7 +51,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
   });
 
-  test('all blocks of the dense time are kept, one in each interval of older ones, and none that is too old', async () => {
+  test('all blocks of the dense time are kept, one block in each interval of older blocks, and no block that is too old', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
       number,

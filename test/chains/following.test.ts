@@ -71,7 +71,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(sold, [{ asset: tokenId.toString(), price: '100', seller, buyer, listing_id: id }]);
   });
 
-  test('a cancel and a raised counter end an order; a transfer or a revoked approval makes it dormant until it is undone', async () => {
+  test('a cancel or a raised counter ends an order; a transfer or a revoked approval makes an order dormant until that event is undone', async () => {
     const { db, settle } = await open();
     const { people, nft, protocol } = world;
     const ids: string[] = [];
@@ -114,7 +114,7 @@ forEachEngine('following a chain', (engine) => {
     await settle();
     assert.equal(await stateOf(db, id), 'active');
     assert.equal(await ownerOf(db, tokenId), world.people[2]);
-    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'the orphaned mint is removed');
+    assert.equal(await ownerOf(db, 1_000n + tokenId), undefined, 'the orphaned mint is still stored');
     assert.equal((await salesOf(db)).length, before - 1);
     const [sums] = await db.query<{ volume: string; sales: string; summed: string; counted: string }>(
       `select (select sum(volume_raw) from indexer.sale_total) as volume, (select sum(sales) from indexer.sale_total) as sales,
@@ -156,7 +156,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(
       starts,
       starts.toSorted((a, b) => a - b),
-      'no block is read twice',
+      'a block was read twice',
     );
     const complete = await open();
     const holdings = (from: Database) => from.query(`select * from main.holding order by 1, 2, 3`);
@@ -210,7 +210,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(
       await stateOf(db, id),
       'active no-balance',
-      'when the collection is followed again its holders are known',
+      'the holders are not known although the collection is followed again',
     );
   });
 });

@@ -100,13 +100,17 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
   const transfer = (from: 0 | 1 | 2, to: 0 | 1 | 2, order: SignedOrder) =>
     callOf(world.people[from], world.nft, 'transferFrom', [world.people[from], world.people[to], tokenIdOf(order)]);
 
-  test('a listing of an account that does not hold the token is never listed, is no floor, and its seller is not the owner', async () => {
+  test('a listing whose seller does not hold the token is never served, sets no floor, and does not make the seller the owner', async () => {
     const opened = await open();
     const real = await signed(0, 500n);
     const phantom = await signed(1, 1n, tokenIdOf(real));
     await opened.settle();
     await opened.list(phantom);
-    assert.deepEqual(await served(opened), { assets: [], floors: [null, null] }, 'not even before it is judged');
+    assert.deepEqual(
+      await served(opened),
+      { assets: [], floors: [null, null] },
+      'a listing was served before it was judged',
+    );
     await opened.list(real);
     await opened.settle();
     assert.deepEqual(await served(opened), { assets: [tokenIdOf(real)], floors: [500n, 500n] });
@@ -128,13 +132,13 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal((await tokenOf(opened, tokenIdOf(order))).owner.address, world.people[1]);
     await opened.list(order, { priceRaw: '60', timestamp: new Date().toISOString() });
     await opened.settle();
-    assert.equal(await opened.stateOf(order), 'active no-balance', 'a further report does not list it');
+    assert.equal(await opened.stateOf(order), 'active no-balance', 'a further report listed it again');
     await world.act(transfer(1, 0, order));
     await opened.settle();
     assert.deepEqual((await served(opened)).floors, [60n, 60n]);
   });
 
-  test('a revoked approval hides the listings of its operator, and leaves listings whose operator is not known', async () => {
+  test('a revoked approval hides the listings of its operator, and does not hide listings whose operator is not known', async () => {
     const opened = await open();
     const [known, unknown] = [await signed(2, 30n), await signed(2, 40n)];
     await opened.settle();
@@ -150,8 +154,8 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
   });
 
   for (const isCompleteFirst of [true, false]) {
-    const first = isCompleteFirst ? 'before' : 'after';
-    test(`a listing without the terms of its order is judged by the terms that another marketplace reports ${first} it`, async () => {
+    const when = isCompleteFirst ? 'earlier' : 'later';
+    test(`a listing without the terms of its order is judged by the terms that another marketplace reports ${when} for the order`, async () => {
       const opened = await open();
       const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
       const complete = { source: 'opensea' };
@@ -165,7 +169,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       }
       for (const order of [revoked, raised]) {
         await opened.list(order, { ...incomplete, timestamp: new Date().toISOString() });
-        assert.equal(await opened.pending(), 0, 'a further report without the terms does not remove them');
+        assert.equal(await opened.pending(), 0, 'a further report without the terms removed them');
       }
       await opened.settle();
       assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked), tokenIdOf(raised)]);
@@ -200,11 +204,12 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       `select listing_id from indexer.sale where asset = $1`,
       [tokenIdOf(orders[0]).toString()],
     );
-    assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale names the listing');
+    assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
   for (const name of ['fill', 'cancel', 'counter', 'transfer', 'approval'] as const) {
-    test(`a reorganisation that removes a ${name} lists the listing again, whether the marketplace reported it or not`, async () => {
+    const event = { counter: 'raised counter', approval: 'revoked approval' }[name as string] ?? name;
+    test(`when a reorganisation removes a ${event}, its listings are listed again, whether or not their marketplace reported their end`, async () => {
       const opened = await open();
       const [order, reported] = [await signed(2, 90n), await signed(2, 91n)];
       const buyer = world.people[1];
@@ -238,7 +243,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('an event that a reorganisation removed before the indexer had its entry has no effect on a listing judged by it', async () => {
+  test('a listing that was judged by an event is judged again after the event is orphaned, even if the event was never written into the indexer', async () => {
     const opened = await open();
     const [filled, moved] = [await signed(2, 90n), await signed(2, 91n)];
     await opened.settle();
@@ -268,10 +273,10 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       `select listing_id from indexer.sale where asset = $1`,
       [tokenIdOf(orders[0]).toString()],
     );
-    assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale names the listing');
+    assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
-  test('a collection that joins has its stored listings judged, and lists the hidden ones when it is removed', async () => {
+  test('when a collection joins, its stored listings are judged; when it is removed, its hidden listings are listed again', async () => {
     const context = toMirrorContext(databases);
     const [real, phantom, filled, cancelled] = [
       await signed(0, 500n),
@@ -294,7 +299,11 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.deepEqual(await states(), ['active', 'active', 'filled tx', 'cancelled tx']);
     const late = await signed(1, 4n, nextToken);
     await importAll(context, toListingRecord(world, late));
-    assert.equal(await stateOf(databases.indexer, late), 'active', 'a collection that is not followed is not judged');
+    assert.equal(
+      await stateOf(databases.indexer, late),
+      'active',
+      'a listing of a collection that is not followed was judged',
+    );
     await follow(databases.main, world);
     await following.settle();
     assert.deepEqual(
@@ -319,10 +328,14 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     await run(toContext(databases.main, { settings: { FROZEN_CHAINS: 'ethereum' } }));
     assert.deepEqual([await opened.stateOf(real), await opened.stateOf(phantom)], ['active', 'active']);
     await opened.settle();
-    assert.equal(await opened.stateOf(phantom), 'active no-balance', 'a chain that is read again decides again');
+    assert.equal(
+      await opened.stateOf(phantom),
+      'active no-balance',
+      'the listing was not judged when its chain was read again',
+    );
   });
 
-  test('a stop between the log and the indexer loses nothing: the next start writes what is missing', async () => {
+  test('after a stop between the write to the log and the write to the indexer, the next start writes what is missing', async () => {
     const opened = await open();
     const [order, bought] = [await signed(0, 70n), await signed(0, 71n)];
     await opened.settle();

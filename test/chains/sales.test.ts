@@ -74,7 +74,7 @@ test('matched orders are paired, and the account that matched them is neither bu
   const expected = { contract: NFT, asset: '7', price: 5n, seller: SELLER, buyer: BUYER };
   assert.deepEqual(salesOf([ask, bid], new Set([ask.orderHash])), [expected]);
   assert.deepEqual(salesOf([ask], new Set([ask.orderHash])), [{ ...expected, buyer: null }]);
-  assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched are two sales');
+  assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched became one sale');
 });
 
 test('two matched pairs for one token are two sales, and a matched bid without an ask has an unknown seller', () => {
@@ -84,12 +84,12 @@ test('two matched pairs for one token are two sales, and a matched bid without a
   assert.deepEqual(salesOf([bid]), [{ contract: NFT, asset: '7', price: 5n, seller: null, buyer: BUYER }]);
 });
 
-test('a bundle of several tokens of one contract is one sale, without a token id', () => {
+test('a bundle of several tokens of one contract is one sale that has no token id', () => {
   const sale = fill(SELLER, BUYER, [nft(1n), nft(2n)], [to(native(100n), SELLER)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a fill with tokens of several contracts is one sale for each contract, without an amount', () => {
+test('a fill with tokens of several contracts is one sale for each contract, and none of these sales has an amount', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),

@@ -15,7 +15,7 @@ test('after a rejection the size is halved, and then grows slowly up to one bloc
   assert.equal(range.current(), 999);
 });
 
-test('after many successes in a row, sizes above the rejected one are tried again', () => {
+test('after many successes in a row, sizes above the rejected size are tried again', () => {
   const range = new RangeSize(1_000);
   range.rejected(1_000);
   for (let successes = 0; successes < 70; successes += 1) range.succeeded(range.current());
