@@ -1,5 +1,5 @@
-// The oracle against a service that runs: the listings of some of its collections are compared with the chain, while both go on. A
-// difference counts when it is still there at a newer block.
+// The audit of a running service: compares the listings of given collections with the chain, while both keep changing. A collection
+// is compared several times. Its differences count only if no comparison was free of differences.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { askVerdicts } from './chain-verdicts.ts';
@@ -11,7 +11,7 @@ import type { SeaportTerms } from './seaport-calls.ts';
 import type { ServedApi, ServedListing } from './served.ts';
 import type { SignedOrder } from './signed-order.ts';
 
-/** The orders of a collection, as the service stores them: integers as decimal text, times in milliseconds. */
+/** The orders that the service stores for a collection, at one block: integers as decimal text, times in milliseconds. */
 export type StoredBook = {
   contract: string;
   standard: 'erc721' | 'erc1155';
@@ -40,7 +40,7 @@ export type FillableAudit = {
   rightlyAbsent: number;
   /** Orders of which too little is known, or that are about to expire. */
   undecided: number;
-  /** Collections that could not be compared, because the chain kept moving or the endpoint does not have the block. */
+  /** Collections that could not be compared: new blocks came too fast, a source of the service failed, or the endpoint lacks the block. */
   uncompared: string[];
   findings: (Finding & { block: number })[];
 };
@@ -53,8 +53,9 @@ export type FillableAuditOptions = {
   clock: () => number;
 };
 
-/** How often a collection is compared until nothing differs. */
+/** The most comparisons of one collection. A comparison without differences is the last. */
 const ATTEMPTS_MAX = 5;
+/** The time between two comparisons of a collection. */
 const PAUSE_MS = 1_500;
 
 export async function auditFillable(options: FillableAuditOptions): Promise<FillableAudit> {
@@ -91,14 +92,14 @@ async function compareRepeatedly(options: FillableAuditOptions, collectionId: st
   return last;
 }
 
-/** Null when the rows and the chain could not be read at one block. */
+/** Compares a collection. Null when its listings, its orders and the chain could not all be read at one block. */
 async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<ComparedAt | null> {
   const { api, endpoint, readBook, clock } = options;
   const book = await readBook(collectionId);
   const readFrom = clock();
   const { rows, isComplete } = await api.listings(collectionId);
   const readTo = clock();
-  // While the service reads another block, its rows may be of either.
+  // If the service has read another block in the meantime, the listings may be from before or after that block.
   if (!isComplete || (await readBook(collectionId)).hash !== book.hash) return null;
   const orders = book.orders.map((order) => toSignedOrder(collectionId, book, order));
   try {

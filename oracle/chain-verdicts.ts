@@ -1,7 +1,7 @@
-// Asks a chain which signed orders can be filled at one block. An order whose terms are known is filled in an `eth_call` by a buyer with
-// enough money. Of another order the oracle asks for its status, the counter, the holder and the approvals, as far as it knows
-// whom to ask.
-// Nothing is derived from events, and no rule of the service is used.
+// Determines by calls to a chain which signed orders can be filled at one block. If the terms of an order are known, a buyer with enough
+// money fills the order in an `eth_call`. If not, the calls read the order's status, the offerer's counter, the holder and the
+// approvals, as far as the deployment, the hash and the operator are known. Nothing is derived from events, and no rule of the service
+// is used.
 
 import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
 import type { Fraction } from './seaport-calls.ts';
@@ -23,12 +23,16 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 /** The buyer: an account without code, so that it can receive tokens. */
 const BUYER = '0x00000000000000000000000000000000000b0b0e';
 const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
-/** Code that returns 1 to every call. In place of a currency, it accepts every payment: the oracle asks about the seller, not the buyer. */
+/** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that every payment of the buyer succeeds. */
 const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
+/** The selector of Seaport's error for a fraction of an order that has no integer price. */
 const INEXACT_FRACTION = '0xc63cf089';
-/** The order has expired, or begins later, by the time of the block. The service goes by the clock: `compare.ts` decides. */
+/**
+ * The selector of Seaport's error for an order that has expired or has not started at the time of the block. The service compares with
+ * the clock instead of the block, so this error gives no verdict, and `compare.ts` decides by the expiry time.
+ */
 const INVALID_TIME = '0x21ccfeb7';
-/** The names of errors, so that a finding says why an order cannot be filled. Other errors are shown as they are. */
+/** The names of errors by selector, so that a finding says why an order cannot be filled. Other errors are shown as the endpoint returned them. */
 const ERRORS: Readonly<Record<string, string>> = {
   '0x1a515574': 'OrderIsCancelled',
   '0x10fda3e1': 'OrderAlreadyFilled',
@@ -41,11 +45,12 @@ const ERRORS: Readonly<Record<string, string>> = {
   '0x03dee4c5': 'ERC1155InsufficientBalance',
   '0xe237d922': 'ERC1155MissingApprovalForAll',
 };
-/** With 0x. */
+/** The length of a selector in hex digits, including `0x`. */
 const SELECTOR_LENGTH = 10;
+/** The number of calls for an order whose terms are not known. */
 const CALLS_OF_FACTS = 5;
 
-/** The verdict on each order, by key. Throws EndpointFailure. */
+/** The verdict on each order, by the key of the order. Throws EndpointFailure. */
 export async function askVerdicts(
   endpoint: Endpoint,
   orders: readonly SignedOrder[],
@@ -55,7 +60,7 @@ export async function askVerdicts(
   const signed = orders.filter(({ terms }) => terms !== null);
   const fractions = new Map(signed.map((order) => [order, { numerator: 1n, denominator: order.units }]));
   const single = await askFulfilments(endpoint, fractions, block);
-  // The price of one unit may be no integer. Then all units that are left are bought.
+  // If the price of one unit is not an integer, one unit cannot be bought. Then all remaining units of the order are bought.
   const inexact = signed.filter((order) => reasonOf(single.get(order)).startsWith(INEXACT_FRACTION));
   const complete = await askFulfilments(
     endpoint,
@@ -78,7 +83,7 @@ export async function askOwners(
   return (await endpoint.callAll(calls, block)).map(toOwner);
 }
 
-/** The units of each ERC-1155 token that the account holds. Throws EndpointFailure. */
+/** The units that each account holds of its ERC-1155 token. Throws EndpointFailure. */
 export async function askBalances(
   endpoint: Endpoint,
   holdings: readonly { contract: string; tokenId: bigint; account: string }[],
@@ -150,7 +155,7 @@ async function askFacts(
 
 function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, standard }: SignedOrder): EthCall[] {
   const isSingle = standard === 'erc721';
-  // An account without code returns nothing, so what is asked of it stays unknown.
+  // Without a known deployment, an account without code is called. It returns nothing, so status and counter stay unknown.
   const seaport = protocol ?? BUYER;
   return [
     { to: seaport, data: encodeOrderStatus(hash ?? '0x0') },
@@ -162,7 +167,7 @@ function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, stan
   ];
 }
 
-/** What the facts say of an order. A fact that is not known excludes nothing, so the verdict is then null. */
+/** The verdict that follows from the facts. If no fact excludes a fill, but a fact is not known, the verdict is null. */
 function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
   const [statusResult, counterResult, holderResult, allResult, approvedResult] = facts;
   const status =

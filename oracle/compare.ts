@@ -8,8 +8,9 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 export const FINDING_KINDS = ['phantom', 'hidden', 'wrong', 'unknown', 'owner'] as const;
 
 /**
- * `phantom`: a served listing that cannot be filled. `hidden`: an asset with a fillable order that is not served. `wrong`: another
- * order, price or place than it should be. `unknown`: a served listing that is none of the known orders. `owner`: another owner.
+ * `phantom`: a served listing that cannot be filled. `hidden`: an asset that is not served, although it has a fillable order. `wrong`: a
+ * served listing with the wrong order, price or position. `unknown`: a served listing that is none of the known orders. `owner`: a
+ * token that is served with the wrong owner.
  */
 export type Finding = { kind: (typeof FINDING_KINDS)[number]; collectionId: string; asset: string; detail: string };
 
@@ -19,7 +20,7 @@ export type Compared = {
   listings: number;
   /** The orders that the chain cannot fill and that are not served. */
   rightlyAbsent: number;
-  /** Orders about which nothing was known. */
+  /** Orders of which too little is known, or that are about to expire. */
   undecided: number;
 };
 
@@ -30,32 +31,33 @@ export type ComparedCollection = {
   orders: readonly SignedOrder[];
   verdicts: ReadonlyMap<string, Verdict>;
   keyOf: (row: ServedListing) => string;
-  /** When the rows were read, in milliseconds. An order that expires in between may be served or not. */
+  /** When the read of the rows began, in milliseconds. An order that expires between `readFrom` and `readTo` may be served or not. */
   readFrom: number;
+  /** When the read of the rows ended, in milliseconds. */
   readTo: number;
 };
 
-/** A response may be kept for this long after an order in it expired. */
+/** A cached response may still list an order for this long after the order expired. */
 const EXPIRY_MARGIN_MS = 1_000;
 
 export function compareListings(compared: ComparedCollection): Compared {
   const { collectionId, rows, orders, keyOf } = compared;
   const byKey = new Map(orders.map((order) => [order.key, order]));
   const result: Compared = { findings: [], listings: rows.length, rightlyAbsent: 0, undecided: 0 };
-  const find = (kind: Finding['kind'], asset: string, detail: string) =>
+  const report = (kind: Finding['kind'], asset: string, detail: string) =>
     result.findings.push({ kind, collectionId, asset, detail });
   const servedOf = new Map<string, SignedOrder | null>();
   for (const [index, row] of rows.entries()) {
     const order = byKey.get(keyOf(row)) ?? null;
-    if (servedOf.has(row.tokenId)) find('wrong', row.tokenId, 'is served twice');
+    if (servedOf.has(row.tokenId)) report('wrong', row.tokenId, 'is served twice');
     servedOf.set(row.tokenId, order);
     const before = rows[index - 1];
-    if (before && before.price > row.price) find('wrong', row.tokenId, 'is served after a higher price');
-    if (!order) find('unknown', row.tokenId, describeRow(row));
+    if (before && before.price > row.price) report('wrong', row.tokenId, 'is served after a higher price');
+    if (!order) report('unknown', row.tokenId, describeRow(row));
     else if (order.price !== null && order.price !== row.price)
-      find('wrong', row.tokenId, `costs ${order.price}, served as ${row.price}`);
+      report('wrong', row.tokenId, `costs ${order.price}, served as ${row.price}`);
     else if (stateOf(compared, order) === 'unfillable')
-      find('phantom', row.tokenId, `${describeRow(row)}: ${reasonOf(compared, order)}`);
+      report('phantom', row.tokenId, `${describeRow(row)}: ${reasonOf(compared, order)}`);
   }
   const lastPrice = rows.length >= WINDOW_SIZE ? (rows.at(-1)?.price ?? null) : null;
   for (const [asset, ofAsset] of Map.groupBy(orders, ({ tokenId }) => tokenId.toString())) {
@@ -68,9 +70,9 @@ export function compareListings(compared: ComparedCollection): Compared {
     if (!expected) continue;
     if (served === undefined) {
       const isBeyond = lastPrice !== null && (expected.price ?? 0n) >= lastPrice;
-      if (!isBeyond) find('hidden', asset, `${describeOrder(expected)}: ${reasonOf(compared, expected)}`);
+      if (!isBeyond) report('hidden', asset, `${describeOrder(expected)}: ${reasonOf(compared, expected)}`);
     } else if (served && stateOf(compared, served) === 'fillable' && !isEqual(served, expected))
-      find('wrong', asset, `${describeOrder(expected)} should be served, not ${describeOrder(served)}`);
+      report('wrong', asset, `${describeOrder(expected)} should be served, not ${describeOrder(served)}`);
   }
   return result;
 }
@@ -86,7 +88,7 @@ function stateOf(
   return fillable === null ? 'undecided' : 'fillable';
 }
 
-/** The order that should be served for an asset: the cheapest own one, or else the cheapest mirrored one. */
+/** The order that should be served for an asset: the cheapest own order or, without an own order, the cheapest mirrored order. */
 function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   const own = orders.filter(({ book }) => book === 'own');
   let found: SignedOrder | null = null;
@@ -95,7 +97,7 @@ function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   return found;
 }
 
-/** Orders of one book and one price may be served in either order. */
+/** Whether two orders are equally right for an asset. Of two orders with the same book and price, either may be served. */
 function isEqual(a: SignedOrder, b: SignedOrder): boolean {
   return a.key === b.key || (a.book === b.book && a.price === b.price);
 }

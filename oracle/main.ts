@@ -1,4 +1,5 @@
-// `npm run oracle`: a run with a table of its result. Exit code 1: something differs from the chain.
+// `npm run oracle`: performs a run and prints a table of its result. Exit code 1: a listing differs from the chain, or the digests of
+// the two services differ.
 
 import { parseArgs } from 'node:util';
 import { describeResult } from './run/report.ts';
@@ -8,13 +9,13 @@ import { createTwoServices } from './run/two-services.ts';
 const DEFAULTS = {
   blocks: '3000',
   orders: '500',
-  /** Of a hundred orders, how many are mirrored listings. */
+  /** How many of a hundred orders are mirrored listings. */
   mirrored: '50',
   kills: '20',
   reorganisations: '60',
   'reorg-depth': '60',
   seed: '1',
-  /** Of a thousand requests to the endpoint of the first service, how many fail or are answered wrongly. */
+  /** How many of a thousand requests to the endpoint of the first service fail or get a wrong response. */
   faults: '20',
 } as const;
 

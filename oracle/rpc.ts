@@ -1,5 +1,5 @@
-// JSON-RPC calls of the oracle. A call that a contract reverted is a result. An endpoint that does not respond, or that cannot execute
-// the call, is a failure: the oracle then knows nothing, and says so.
+// JSON-RPC calls of the oracle. A call that a contract reverts has a result. If the endpoint does not respond, or cannot execute the
+// call, an EndpointFailure is thrown, because then nothing is known about the order.
 
 export type Hex = `0x${string}`;
 
@@ -17,7 +17,7 @@ export type EthCall = {
 
 export type BlockHeader = { number: number; hash: Hex; /** Seconds. */ time: number };
 
-/** The endpoint could not execute a call. */
+/** The endpoint did not respond, or could not execute a call. */
 export class EndpointFailure extends Error {
   override readonly name = 'EndpointFailure';
 }
@@ -36,7 +36,7 @@ type Response = { id: number; result?: unknown; error?: { code: number; message:
 const TIMEOUT_MS = 60_000;
 const BATCH_SIZE_MAX = 100;
 const GAS: Hex = '0x989680';
-/** The code of a JSON-RPC error that a reverted call has at most endpoints. */
+/** The JSON-RPC error code with which most clients report a reverted call. */
 const REVERTED = 3;
 
 /** `headers`: sent with every request, such as credentials. */

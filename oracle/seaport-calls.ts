@@ -1,5 +1,5 @@
-// Encodes the contract calls of the oracle. Written for the oracle alone: it shares no code with the service, whose reading of orders
-// it checks. test/oracle/seaport-calls.test.ts compares the encoding with that of viem.
+// Encodes the contract calls of the oracle. The code is written for the oracle alone: it shares nothing with the service that the
+// oracle checks. test/oracle/seaport-calls.test.ts compares the encoding with the encoding by viem.
 
 import type { Hex } from './rpc.ts';
 
@@ -22,7 +22,7 @@ const SELECTOR = {
 const NATIVE = 0;
 const ERC20 = 1;
 
-/** A value of the ABI. `dynamic` values stand at the end of their tuple, and the tuple has their position. */
+/** An ABI-encoded value. A `dynamic` value stands at the end of its tuple, and its offset stands in its place. */
 type Part = { words: string; dynamic: boolean };
 
 /** The call with which the sender buys a fraction of an order for itself. */
@@ -48,7 +48,7 @@ export const encodeApprovedForAll = (owner: string, operator: string): Hex =>
   call('isApprovedForAll', tuple([word(owner), word(operator)]));
 export const encodeApproved = (tokenId: bigint): Hex => call('getApproved', word(tokenId));
 
-/** The native amount that a buyer has to send at most. Seaport sends back what it does not need. */
+/** The largest native amount that a buyer may have to send. Seaport returns the amount that it does not need. */
 export function nativePriceOf(parameters: SeaportTerms['parameters']): bigint {
   return sumOf(paymentsOf(parameters).filter((item) => Number(item['itemType']) === NATIVE));
 }
@@ -65,7 +65,7 @@ export function decodeWords(result: Hex): bigint[] {
   return words.map((each) => BigInt(`0x${each}`));
 }
 
-/** An address as a result word has it. */
+/** The address in a word of a result. */
 export function toAddress(value: bigint): string {
   return `0x${value.toString(16).padStart(40, '0').slice(-40)}`;
 }

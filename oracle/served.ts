@@ -1,4 +1,4 @@
-// Reads what a service serves: `/v1` and `/status` over HTTP, every page of a list.
+// Reads listings, tokens and the status of a service over HTTP (`/v1` and `/status`). Lists are read with all their pages.
 
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -34,7 +34,7 @@ export const WINDOW_SIZE = 250;
 const PAGE_SIZE = 100;
 const PAGES_MAX = 10;
 const TIMEOUT_MS = 30_000;
-/** How often a request is repeated that exceeds the rate limit. */
+/** How often a request that exceeds the rate limit is repeated. */
 const REPEATS_MAX = 5;
 const NOT_FOUND = 404;
 const TOO_MANY = 429;
@@ -83,7 +83,7 @@ async function readListings(read: (path: string) => Promise<unknown>, path: stri
 function toListing({ orderId, marketplace, tokenId, seller, price, expiresAt }: WireItem): ServedListing {
   return {
     orderId,
-    // The code of the own rows is in upper case, the names of the other marketplaces are in lower case.
+    // The code of the service itself is in upper case. The names of external marketplaces are in lower case.
     source: marketplace === marketplace.toUpperCase() ? null : marketplace,
     tokenId,
     seller,

@@ -1,4 +1,4 @@
-// A signed order as the oracle knows it, and what the chain says about it.
+// A signed order as the oracle knows it, and the verdict of the chain on the order.
 
 import type { SeaportTerms } from './seaport-calls.ts';
 
@@ -15,17 +15,18 @@ export type SignedOrder = {
   price: bigint | null;
   /** Milliseconds; null for an order that does not expire. */
   expiresAt: number | null;
-  /** The Seaport deployment and the hash. Null where only a marketplace knows them. */
+  /** The address of the Seaport deployment. Null when the marketplace did not report it. */
   protocol: string | null;
+  /** The hash of the order. Null when the marketplace did not report it. */
   hash: string | null;
   /** The units that are offered. */
   units: bigint;
   /** The signed terms. Null where they are not known. */
   terms: SeaportTerms | null;
   counter: bigint | null;
-  /** The account that must be allowed to move the token: Seaport, or a conduit. Null when it is not known. */
+  /** The account that must be approved to transfer the token: Seaport, or a conduit. Null when it is not known. */
   operator: string | null;
 };
 
-/** `fillable` is null when the chain could not be asked, or when what is known of the order does not suffice. */
+/** `fillable` is null when the calls to the chain do not decide it, for example because the operator of the order is not known. */
 export type Verdict = { fillable: boolean | null; reason: string };

@@ -1,6 +1,6 @@
-// The marketplaces of a run. Of the listings of the simulation, some are submitted to the own order book of every service. The others
-// are only reported, as an external marketplace reports them: at once, or blocks later, when the order may have ended already, and
-// again and again as active, whatever happens on the chain.
+// The marketplaces of a run. Some listings of the simulation are submitted to the own order book of every service. The other listings
+// are only reported, like those of an external marketplace: immediately, or some blocks later, when the order may have ended already.
+// Reports are repeated as active, whatever has happened on the chain.
 
 import type { Listing } from '../../devnet/chain-state.ts';
 import { operatorOf } from '../../devnet/chain-state.ts';
@@ -13,11 +13,15 @@ import type { SignedOrder } from '../signed-order.ts';
 import type { Follower } from './followers.ts';
 
 const SOURCE = 'opensea';
+/** The share of the reported listings that are reported late. */
 const LATE_SHARE = 0.25;
+/** The most blocks between a listing and its late report. */
 const LATE_BLOCKS_MAX = 12;
+/** How many reports are repeated after each block. */
 const REPEATED_AT_ONCE = 4;
 /** Seaport's number for an order that anybody may fill in parts. */
 const PARTIAL_OPEN = 1;
+/** How long after its expiry an order is still compared. */
 const PRUNE_AGE_MS = 60_000;
 
 export type BooksOptions = {
@@ -69,7 +73,7 @@ export class Books implements Marketplace {
     await this.#report([...due, ...repeated]);
   }
 
-  /** Forgets the orders that have expired, so that a long run does not ask about them for ever. */
+  /** Forgets orders that expired more than `PRUNE_AGE_MS` ago, so that the number of orders to compare stays small in a long run. */
   prune(now: number): void {
     for (const [key, { expiresAt }] of this.orders)
       if (expiresAt !== null && expiresAt < now - PRUNE_AGE_MS) this.orders.delete(key);
@@ -77,7 +81,7 @@ export class Books implements Marketplace {
   }
 
   async #submit(order: SignedOrder): Promise<string | null> {
-    if (!order.terms) throw new Error('an own order has terms');
+    if (!order.terms) throw new Error('an order without terms cannot be submitted');
     const { terms } = order;
     const rejections = await Promise.all(this.#followers.map((follower) => follower.postOrder(terms)));
     const rejection = rejections.find((each) => each !== null);
@@ -97,18 +101,18 @@ export class Books implements Marketplace {
   }
 }
 
-/** Identifies the order of a served row: rows of the own book have no hash. */
+/** The key of the order that a served row lists. The key does not contain the hash of the order, because rows have no hash. */
 export function keyOfRow(collectionId: string, { source, tokenId, seller, price, expiresAt }: ServedListing): string {
   return [collectionId, source === null ? 'own' : 'mirror', tokenId, seller, price, expiresAt].join(' ');
 }
 
 function toSignedOrder(chain: string, { components, hash, signature, tokens }: Listing, book: SignedOrder['book']) {
   const [token] = tokens;
-  if (!token || tokens.length > 1) throw new Error('a listing of the run offers one token');
+  if (!token || tokens.length > 1) throw new Error('a listing of the run must offer exactly one token');
   const collectionId = `${chain}_${token.contract}`;
   const sellers = components.consideration.filter(({ recipient }) => recipient === components.offerer);
   const received = sellers.reduce((sum, { startAmount }) => sum + startAmount, 0n);
-  // An own row has the price that the seller receives for one unit, and a mirrored one the price that the marketplace states.
+  // An own row has the price that the seller receives for one unit. A mirrored row has the price that the marketplace reports.
   const price = (book === 'own' ? received + token.units - 1n : totalOf(components)) / token.units;
   const order: Omit<SignedOrder, 'key'> = {
     book,

@@ -41,7 +41,7 @@ export class Follower {
     this.#process = started;
   }
 
-  /** Starts a service that follows all collections of the world from the first block. Resolves when it has read the chain. */
+  /** Starts a service that follows all collections of the world from the first block. Resolves when the backfills are complete. */
   static async start(options: FollowerOptions, world: World): Promise<Follower> {
     const settings = { CHAIN_POLL_MS, TRUST_PROXY: 'true', ...options.settings };
     const follower = new Follower({ ...options, settings }, world.chain.id, await startServiceProcess(settings));
@@ -63,7 +63,7 @@ export class Follower {
     });
   }
 
-  /** Calls an operation, again and again while the service starts. */
+  /** Calls an operation of the service. A call that fails is repeated, because the service may be starting. */
   async operate(operation: string, input: object): Promise<unknown> {
     const { status, body } = await this.#send('POST', `/operator/v1/${operation}`, input);
     if (status !== OK) throw new Error(`${this.name}: ${operation}: ${JSON.stringify(body)}`);
@@ -157,6 +157,7 @@ function sendRecords(socketPath: string, body: string): Promise<string[]> {
   });
 }
 
+/** Polls until `isTrue` returns true. Throws an error with the text `condition` after `PATIENCE_MS`. */
 export async function until(condition: string, isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isTrue())) {

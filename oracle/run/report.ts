@@ -43,8 +43,8 @@ export function describeResult(result: RunResult): string {
 
 const LABELS = {
   phantom: 'phantoms',
-  hidden: 'hidden ones',
-  wrong: 'wrong order, price or place',
+  hidden: 'hidden assets',
+  wrong: 'wrong order, price or position',
   unknown: 'listings of no known order',
   owner: 'wrong owners',
 } as const;

@@ -1,5 +1,5 @@
-// A run of the oracle: traders change a local chain block by block, two services follow it, and after each block everything that the
-// services list is compared with what the chain says. In between services are killed and blocks are reorganised.
+// A run of the oracle: traders change a local chain block by block, services follow the chain, and after each block everything that the
+// services list is compared with the chain. During the run, services are killed and blocks are reorganised.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBlock, readHeight, toSeconds } from '../../devnet/chain.ts';
@@ -23,9 +23,9 @@ import { Follower } from './followers.ts';
 
 export type RunOptions = {
   seed: number;
-  /** The blocks after which the services are compared with the chain. */
+  /** The number of blocks of the run. After each block, the services are compared with the chain. */
   blocks: number;
-  /** The number of orders that can be filled, which the run maintains. */
+  /** The number of fillable orders that the run aims at. The run lists more tokens while fewer orders can be filled. */
   orders: number;
   /** The share of the orders that are mirrored listings, from 0 to 1. */
   mirrorShare: number;
@@ -34,7 +34,7 @@ export type RunOptions = {
   reorgDepthMax: number;
   /** Creates the settings of the services, given the URL of the chain's endpoint. */
   followers: (chainUrl: string) => Promise<FollowerOptions[]>;
-  /** Called before each block of the run, which are counted from 0. */
+  /** Called before each block of the run. The index of the first block is 0. */
   onBlock?: (index: number, followers: readonly Follower[]) => Promise<void>;
   /** Called with a line about the progress. */
   onProgress?: (line: string) => void;
@@ -42,7 +42,7 @@ export type RunOptions = {
 
 export type RunResult = {
   blocks: number;
-  /** Served rows that were compared, all blocks and services together. */
+  /** The number of comparisons of a served row, over all blocks and services. */
   listings: number;
   /** Orders that cannot be filled and were rightly not served. */
   rightlyAbsent: number;
@@ -55,7 +55,7 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
-  /** Milliseconds from a block to the agreement of the services with it; blocks after a kill are left out. */
+  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed do not count. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
   /** Blocks at which the digests of the services differ. */
@@ -64,7 +64,7 @@ export type RunResult = {
 
 const CHAIN = 'ethereum';
 const PEOPLE = 8;
-/** Tokens for each order: some tokens are held by people who have approved nothing. */
+/** Tokens for each order. There are more tokens than orders, because some people have approved nothing and cannot list their tokens. */
 const TOKENS_PER_ORDER = 1.3;
 /** Fewer assets than a window of `/v1` has, so that every order is visible. */
 const COLLECTION_SIZE_MAX = 200;
@@ -72,8 +72,11 @@ const EDITIONS = 12;
 /** How long a service may need to agree with a block that it has read. */
 const SETTLE_MS = 8_000;
 const SETTLE_POLL_MS = 20;
+/** The tokens whose owners are compared after each block, for each service. */
 const TOKENS_CHECKED = 6;
+/** The most tokens that are listed after one block. */
 const LISTED_AT_ONCE_MAX = 5;
+/** The number of blocks between two progress lines. */
 const PROGRESS_PERIOD = 10;
 
 export async function runOracle(options: RunOptions): Promise<RunResult> {
@@ -121,7 +124,7 @@ class Run {
   readonly #parts: RunParts;
   readonly #endpoint: Endpoint;
   readonly #settled: number[] = [];
-  /** Findings that have not gone away. The run does not wait for them again. */
+  /** Findings that persisted for `SETTLE_MS`. The run does not wait again for such a finding to disappear. */
   readonly #known = new Set<string>();
   readonly #result: RunResult;
 
@@ -169,7 +172,7 @@ class Run {
     return this.#result;
   }
 
-  /** Reorganises the chain. The depths of the run's reorganisations are spread over all that are allowed. */
+  /** Reorganises the chain. The depths of the reorganisations are spread evenly from 1 to `reorgDepthMax`. */
   async #reorganise(index: number): Promise<void> {
     const { options, simulation } = this.#parts;
     const { reorganisations, reorgDepthMax } = options;
@@ -181,7 +184,7 @@ class Run {
     this.#result.deepest = Math.max(this.#result.deepest, possible);
   }
 
-  /** Lists further tokens while fewer orders can be filled than the run should have. */
+  /** Lists further tokens if fewer orders can be filled than `options.orders`. */
   async #listMore(): Promise<void> {
     const { options, simulation, world, random } = this.#parts;
     const state = simulation.state();
@@ -192,14 +195,14 @@ class Run {
     const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, LISTED_AT_ONCE_MAX));
     const height = await readHeight(world.chain);
     for (const { token, person } of tokens) {
-      // A reorganisation could still change a counter that is this new, and with it what the order is worth.
+      // A reorganisation could undo a counter raise that is this recent. Then an order signed with the raised counter would be invalid.
       const raisedAt = state.counters.get(person.address)?.block ?? -Infinity;
       if (raisedAt + options.reorgDepthMax >= height) continue;
       await simulation.post(await signListings(signing, [draftListing(signing, person, token)]));
     }
   }
 
-  /** Compares every service with the chain. What differs is compared again until it agrees, or until the time for that is over. */
+  /** Compares every service with the chain. A service that differs is compared again until it agrees, for at most `SETTLE_MS`. */
   async #check(height: number, isAfterKill: boolean): Promise<void> {
     const { books, followers, world } = this.#parts;
     const minedAt = performance.now();
@@ -270,7 +273,7 @@ class Run {
     return total;
   }
 
-  /** Some tokens with their holders on the chain: an owner, or for ERC-1155 null, because such a token may have several. */
+  /** Draws tokens, and reads the owners of the ERC-721 tokens. An ERC-1155 token has the owner null, because it may have several holders. */
   async #drawTokens(height: number): Promise<HeldToken[]> {
     const { world, random } = this.#parts;
     const drawn = Array.from({ length: TOKENS_CHECKED }, () => {
@@ -319,14 +322,14 @@ class Run {
 type Checked = { height: number; orders: readonly SignedOrder[]; verdicts: ReadonlyMap<string, Verdict> };
 type HeldToken = { contract: string; tokenId: bigint; owner: string | null; isSingle: boolean };
 
-/** Steps until a block is mined: some actions only list. */
+/** Performs steps of the simulation until a block is mined. A step that only lists a token mines no block. */
 async function mineStep(simulation: Simulation): Promise<void> {
   const { chain } = simulation.world;
   const before = await readHeight(chain);
   while ((await readHeight(chain)) === before) await simulation.step();
 }
 
-/** `count` blocks of the run, each with its place in their order. */
+/** Draws at most `count` blocks of the run. Maps each drawn block to its index in the ascending list of drawn blocks. */
 function drawBlocks({ options, random }: RunParts, count: number): Map<number, number> {
   const first = Math.min(5, options.blocks - 1);
   const blocks = Array.from({ length: options.blocks - first }, (_, index) => first + index);

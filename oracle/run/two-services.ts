@@ -1,5 +1,5 @@
-// The two services of a run: one on the embedded engine behind an endpoint that fails and lies now and then, and one on PostgreSQL that
-// reads the chain directly.
+// The two services of a run. The first uses the embedded engine, and an endpoint that sometimes fails or returns wrong data. The second
+// uses PostgreSQL, and reads the chain directly.
 
 import { rmSync } from 'node:fs';
 import { directoryWithDatabase } from '../../test/support/engines/empty-database.ts';
@@ -17,7 +17,7 @@ export type TwoServices = {
   close(): Promise<void>;
 };
 
-/** Faults that are noticed at once. Others, such as an endpoint that stalls, only make a run slower. */
+/** The faults of the endpoint. The service detects each of them immediately. Other faults, such as a stall, would only slow a run down. */
 const FAULTS: readonly RpcFault[] = [
   'error',
   'nulls',
