@@ -1,5 +1,5 @@
-// `mercat audit --fillable` beside a service that follows a local chain: it finds the listings that the chain cannot fill, and the
-// orders that are missing.
+// `mercat audit --fillable` beside a service that follows a local chain: the audit finds listings that the chain cannot fill, and
+// fillable orders that the service does not list.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -94,7 +94,7 @@ forEachEngine('audit --fillable', (engine) => {
       await settle();
     };
 
-    test('finds nothing when the service lists what the chain can fill', async () => {
+    test('the audit finds no difference when the service lists exactly the orders that the chain can fill', async () => {
       const { code, printed, chains } = await audit();
       assert.equal(code, 0, printed);
       const [{ collections, listings, findings, uncompared, undecided, rightlyAbsent }] = chains;
@@ -105,7 +105,7 @@ forEachEngine('audit --fillable', (engine) => {
       assert.ok(listings > 0 && rightlyAbsent > 0, printed);
     });
 
-    test('names a listing whose order was filled, and an order that is hidden although it can be filled', async () => {
+    test('the audit reports a listing whose order was filled, and an asset whose fillable order is not listed', async () => {
       const changed: string[] = [];
       await change(async (main) => {
         for (const [set, where] of [
@@ -142,7 +142,7 @@ forEachEngine('audit --fillable', (engine) => {
       ]);
     });
 
-    test('compares nothing with an endpoint of another chain, and reports that', async () => {
+    test('the audit reports a collection as not compared when the endpoint serves another chain', async () => {
       const other = await startTestDevnet({ seed: 2, size: { people: 2, collections: 1, tokens: 2, editions: 0 } });
       try {
         const url = other.networks[0]?.world.chain.url ?? '';
@@ -154,7 +154,7 @@ forEachEngine('audit --fillable', (engine) => {
       }
     });
 
-    test('rejects options that do not belong together', async () => {
+    test('options that do not belong together, and a URL that is not valid, are rejected', async () => {
       for (const args of [['--replay'], ['--endpoint', 'http://127.0.0.1:1'], ['--url', 'nowhere']])
         assert.equal((await audit(...args)).code, 2, args.join(' '));
     });

@@ -1,4 +1,4 @@
-// What the oracle reports when a service serves something else than the chain allows.
+// The comparison of served listings with the orders that the chain can fill: which differences the oracle reports, and which it accepts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -53,7 +53,7 @@ function compare(orders: readonly [SignedOrder, boolean | null][], rows: readonl
     collectionId: 'c',
     rows,
     orders: orders.map(([order]) => order),
-    verdicts: new Map(orders.map(([{ key }, fillable]) => [key, { fillable, reason: 'asked' }])),
+    verdicts: new Map(orders.map(([{ key }, fillable]) => [key, { fillable, reason: 'verdict of the chain' }])),
     keyOf: ({ source, tokenId, price }) => `${source === null ? 'own' : 'mirror'} ${tokenId} ${price}`,
     readFrom: NOW,
     readTo: NOW + 10,
@@ -64,42 +64,42 @@ function compare(orders: readonly [SignedOrder, boolean | null][], rows: readonl
 const findingsOf = (...input: Parameters<typeof compare>) =>
   compare(...input).findings.map(({ kind, asset }) => `${kind} ${asset}`);
 
-describe('the oracle reports', () => {
-  test('nothing when each asset with a fillable order is served once, and nothing else', () => {
+describe('findings of the oracle', () => {
+  test('nothing is reported when each asset with a fillable order is served once, and no other asset is served', () => {
     const orders = [orderOf(1), orderOf(2, { book: 'mirror', price: 200n }), orderOf(3, { fillable: false })];
     const compared = compare(orders, [rowOf(1), rowOf(2, { book: 'mirror', price: 200n })]);
     assert.deepEqual([compared.findings, compared.listings, compared.rightlyAbsent], [[], 2, 1]);
   });
 
-  test('a served listing that cannot be filled', () => {
+  test('a served listing that cannot be filled is reported as phantom', () => {
     assert.deepEqual(findingsOf([orderOf(1, { fillable: false })], [rowOf(1)]), ['phantom 1']);
   });
 
-  test('a served listing that has expired, although the chain would still fill it at the time of its block', () => {
+  test('a served listing that has expired is reported as phantom, even if the chain can still fill it at the time of the block', () => {
     assert.deepEqual(findingsOf([orderOf(1, { expiresAt: NOW - 5_000 })], [rowOf(1)]), ['phantom 1']);
   });
 
-  test('an asset with a fillable order that is not served', () => {
+  test('an asset that has a fillable order but is not served is reported as hidden', () => {
     assert.deepEqual(findingsOf([orderOf(1), orderOf(2, { book: 'mirror' })], [rowOf(2, { book: 'mirror' })]), [
       'hidden 1',
     ]);
   });
 
-  test('a listing that is none of the known orders', () => {
+  test('a served listing that is none of the known orders is reported as unknown', () => {
     assert.deepEqual(findingsOf([orderOf(1)], [rowOf(1), rowOf(2)]), ['unknown 2']);
   });
 
-  test('a mirrored listing in the place of an own one, also when the mirrored one is cheaper', () => {
+  test('a mirrored listing is reported as wrong when the asset has an own order, even if the mirrored listing is cheaper', () => {
     const orders = [orderOf(1, { price: 200n }), orderOf(1, { book: 'mirror' })];
     assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror' })]), ['wrong 1']);
   });
 
-  test('a mirrored listing that is not the cheapest of its asset', () => {
+  test('a mirrored listing that is not the cheapest of its asset is reported as wrong', () => {
     const orders = [orderOf(1, { book: 'mirror', price: 200n }), orderOf(1, { book: 'mirror' })];
     assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror', price: 200n })]), ['wrong 1']);
   });
 
-  test('an asset that is served twice, and a row after a higher price', () => {
+  test('an asset that is served twice, and a listing after a listing with a higher price, are reported as wrong', () => {
     const orders = [orderOf(1, { price: 300n }), orderOf(2, { price: 200n })];
     assert.deepEqual(findingsOf(orders, [rowOf(1, { price: 300n }), rowOf(2, { price: 200n })]), ['wrong 2']);
     const row = rowOf(2, { price: 200n });
@@ -107,20 +107,20 @@ describe('the oracle reports', () => {
   });
 });
 
-describe('the oracle accepts', () => {
-  test('either answer for an order that expires while the rows are read', () => {
+describe('differences that the oracle accepts', () => {
+  test('an order that expires while the listings are read may be served or not', () => {
     const order = orderOf(1, { expiresAt: NOW + 5 });
     assert.deepEqual(findingsOf([order], [rowOf(1)]), []);
     assert.deepEqual(findingsOf([order], []), []);
     assert.equal(compare([order], []).undecided, 1);
   });
 
-  test('either answer for an order about which nothing is known', () => {
+  test('an order for which the chain gives no verdict may be served or not', () => {
     const order = orderOf(1, { fillable: null });
     assert.deepEqual([findingsOf([order], [rowOf(1)]), findingsOf([order], [])], [[], []]);
   });
 
-  test('the absence of an asset that is dearer than a full window', () => {
+  test('an asset may be missing if its price is higher than all prices of a full window, but not if its price is lower', () => {
     const orders = Array.from({ length: WINDOW_SIZE }, (_, index) => orderOf(index));
     const rows = orders.map((_, index) => rowOf(index));
     assert.deepEqual(findingsOf([...orders, orderOf(WINDOW_SIZE, { price: 101n })], rows), []);

@@ -1,4 +1,4 @@
-// The digest of a chain depends on what the service serves of the chain, and on nothing else.
+// The digest of a chain depends only on the data of the chain that the service serves, and on the block that was read.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const STEPS = 40;
 const SEED = 11;
-/** Some listings of the simulation end before, and some after this time. */
+/** Of the simulation's listings, some expire within this time and others later. */
 const LATER_MS = 15 * 24 * 3_600_000;
 
 forEachEngine('the digest of a chain', (engine) => {
@@ -33,7 +33,7 @@ forEachEngine('the digest of a chain', (engine) => {
     return found;
   };
 
-  test('covers listings, owners, sales and sums, and names the block that was read', async () => {
+  test('the digest covers listings, owners, sales and sums, and names the block that was read', async () => {
     const { block, hash, rows, digest: text } = await digest();
     const [cursor] = await db.query(`select block_number, block_hash from main.chain_cursor`);
     assert.deepEqual([block, hash], [Number(cursor?.['block_number']), cursor?.['block_hash']]);
@@ -41,7 +41,7 @@ forEachEngine('the digest of a chain', (engine) => {
     for (const count of Object.values(rows)) assert.ok(count > 0, JSON.stringify(rows));
   });
 
-  test('is the same when it is computed again, and after the sweep has marked orders that had not expired at the block', async () => {
+  test('the digest stays the same when it is computed again, and when a sweep marks orders that expire after the block', async () => {
     const before = await digest();
     const dormant = await db.query(`select id from main.book_order where dormant is not null`);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => Date.now() + LATER_MS });
@@ -55,7 +55,7 @@ forEachEngine('the digest of a chain', (engine) => {
     assert.deepEqual(await digest(), before);
   });
 
-  test('is another one when a row of any of its tables differs in a value that is served', async () => {
+  test('the digest changes when a served value changes in a row of any table that the digest covers', async () => {
     const before = await digest();
     const changes = [
       ['main.book_order', 'filled_quantity = filled_quantity + 1'],
@@ -77,7 +77,7 @@ forEachEngine('the digest of a chain', (engine) => {
     assert.equal((await digest()).digest, before.digest);
   });
 
-  test('is not that of a chain that was never read', async () => {
+  test('a chain that was never read has no digest', async () => {
     assert.equal(await digestChain(followed.operations, 'base'), null);
   });
 });

@@ -1,5 +1,5 @@
-// An endpoint that a service prefers begins to lie: it leaves out logs, serves a fork, or serves another chain. The service has a second
-// endpoint. At every block it lists what the chain can fill, and its status shows the endpoint that failed.
+// The first of a service's two endpoints begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At every
+// block the service still lists exactly what the chain can fill, and its status counts failures of this endpoint.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ const BLOCKS_OF_EACH = 4;
 const LIES: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
 
 for (const lie of LIES) {
-  test(`while the first endpoint lies (${lie}), nothing of it is served, and the endpoint is reported`, async (t) => {
+  test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {
     let liar: LyingEndpoint | null = null;
     const failures: number[] = [];
     try {

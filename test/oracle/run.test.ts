@@ -1,5 +1,5 @@
 // A small run of the oracle: two services follow a local chain through kills and reorganisations, and after each block everything that
-// they list is compared with the chain. `npm run oracle` is the long one. ORACLE_SEED selects another course of events.
+// they list is compared with the chain. `npm run oracle` performs a long run. ORACLE_SEED selects another course of events.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -38,8 +38,8 @@ test('at every block two services list exactly the orders that the chain can fil
       { blocks, digests, kills, reorganisations, deepest },
       { blocks: BLOCKS, digests: BLOCKS, kills: KILLS, reorganisations: REORGANISATIONS, deepest: REORG_DEPTH_MAX },
     );
-    assert.ok(result.fillable.least >= ORDERS / 2, 'there are orders that can be filled at every block');
-    assert.ok(result.rightlyAbsent > 0, 'there are orders that cannot be filled');
+    assert.ok(result.fillable.least >= ORDERS / 2, 'at every block at least half of the orders can be filled');
+    assert.ok(result.rightlyAbsent > 0, 'some orders cannot be filled and are not served');
   } finally {
     await services.close();
   }

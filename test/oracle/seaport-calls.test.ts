@@ -1,4 +1,5 @@
-// The oracle encodes its calls itself. The encoding is compared with that of viem for the ABI of the packaged Seaport.
+// The oracle has its own encoding of contract calls. The encoding is compared with the encoding by viem for the ABI of the packaged
+// Seaport.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -52,7 +53,7 @@ const order = fc.record({
   denominator: fc.bigInt({ min: 1n, max: 2n ** 120n - 1n }),
 });
 
-test('a fulfilment is encoded as by viem, for orders with any number of items and signatures of any length', () => {
+test('a fulfilment is encoded in the same way as by viem, with up to four items on each side and signatures of any length', () => {
   const { abi } = readSeaport();
   fc.assert(
     fc.property(order, ({ components, signature, numerator, denominator }) => {
@@ -78,7 +79,7 @@ test('a fulfilment is encoded as by viem, for orders with any number of items an
   );
 });
 
-test('the other calls are encoded as by viem', () => {
+test('all other calls of the oracle are encoded in the same way as by viem', () => {
   const { abi } = readSeaport();
   fc.assert(
     fc.property(address, address, uint, hex(32), (account, operator, tokenId, hash) => {
@@ -106,7 +107,7 @@ test('the other calls are encoded as by viem', () => {
   );
 });
 
-test('the native price is the sum of the native items, each at the higher of its start and end amount, and each ERC-20 currency is listed once', () => {
+test('the native price sums the native items at the higher of start and end amount, and each ERC-20 currency is listed once', () => {
   const pay = (itemType: number, token: string, startAmount: string, endAmount: string) => ({
     itemType,
     token,
