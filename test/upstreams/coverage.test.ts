@@ -1,4 +1,4 @@
-// What the walks of marketplaces have covered is stored, so that a sum or a count is served as a total only when it is one.
+// What the walks over lists of marketplaces have covered is stored, so that a sum or a count is served as a total only if it is complete.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -92,7 +92,7 @@ forEachEngine('coverage', (engine) => {
     ]);
   };
 
-  test('a complete and accepted list of listings is covered; a list with a rejected row, an incomplete list and one in doubt are not', async (t) => {
+  test('a complete and accepted list of listings is covered; a list that has a rejected row, is incomplete or is in doubt is not covered', async (t) => {
     const listings = range(60).map((n) => ({
       tokenId: String(n),
       seller: makeAddress(n % 5),
@@ -154,7 +154,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(
       await covered(APES_ID),
       [['sales', 'opensea', 'scan', now, now]],
-      'a rejected sale is not covered',
+      'a rejected sale counts as covered',
     );
   });
 
@@ -180,7 +180,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['tokens', 'opensea', 'scan', null, NOW]]);
   });
 
-  test('on Solana listings are covered, sales since the oldest that was read, and tokens with their owners by DAS; a symbol that does not exist covers nothing', async (t) => {
+  test('on Solana, walks cover the listings, the sales since the oldest sale read, and the tokens with their owners; a symbol that does not exist covers nothing', async (t) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));
     const mints = range(20).map((n) => addressOf('mint', n));

@@ -95,7 +95,7 @@ test('after a run that an outage of the upstream ended, the next run is due soon
   assert.deepEqual(
     (await run({}, { afterMs: 60_000 })).processed,
     'acb',
-    'a period later all collections are processed again',
+    'not all collections were processed again a period later',
   );
 });
 
@@ -104,7 +104,7 @@ test('a collection that was processed just now is processed again only in a full
   await run();
   assert.equal((await run({}, { afterMs: 20_000 })).processed, '');
   assert.equal((await run({}, { isFull: true })).processed, 'abc');
-  assert.equal((await run({}, { afterMs: 29_000 })).processed, 'ab', 'half a period after they were processed');
+  assert.equal((await run({}, { afterMs: 29_000 })).processed, 'ab', 'a and b were not due half a period later');
 });
 
 test('after an outage of an hour all collections are processed', async () => {
@@ -135,7 +135,7 @@ test('one collection that fails does not make the next run due soon when the oth
   assert.match(
     String((await run({ b: 'server-error' })).end),
     /server-error/,
-    'a server error may be the beginning of an outage, so the run fails',
+    'the run did not fail, although a server error may be the beginning of an outage',
   );
   assert.match(String((await startRuns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
 });
@@ -151,28 +151,32 @@ test('a last run in the future, which a process with a wrong clock stored, is ig
   const run = startRuns();
   await run({}, { afterMs: 86_400_000 });
   assert.equal((await run({}, { afterMs: -86_400_000 })).processed, 'abc');
-  assert.equal((await run({}, { afterMs: 30_000 })).processed, 'abc', 'afterwards all collections are due as usual');
+  assert.equal(
+    (await run({}, { afterMs: 30_000 })).processed,
+    'abc',
+    'afterwards the collections were not due as usual',
+  );
 });
 
 test('viewed collections are processed first, and more often than others when there is not enough time for all', async () => {
   assert.equal(
     (await startRuns({ viewed: 'c' })()).processed,
     'cab',
-    'among collections that were never processed the viewed one is first',
+    'the viewed collection was not the first of the collections that were never processed',
   );
   const run = startRuns({ periodMs: 1_000, viewed: 'c' });
   let processed = '';
   for (let count = 0; count < 60; count += 1) processed += (await run()).processed;
-  assert.equal(processed.length, 60, 'each run processes one collection');
+  assert.equal(processed.length, 60, 'a run did not process exactly one collection');
   const times = (name: string) => processed.split(name).length - 1;
   assert.ok(times('c') >= 25 && times('c') <= 45, processed);
-  assert.ok(Math.min(times('a'), times('b')) >= 8, `every collection is processed: ${processed}`);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `a collection was hardly processed: ${processed}`);
 });
 
 test('after a run that took longer than its period the next run is due soon, and begins with the collection that waited longest', async () => {
   const run = startRuns({ periodMs: 2_000 });
   assert.deepEqual(await run(), { processed: 'ab', end: true });
-  assert.deepEqual(await run(), { processed: 'ca', end: false }, 'b was processed just now');
+  assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again at once');
   assert.deepEqual(await run({}, { afterMs: 2_000 }), { processed: 'bc', end: true });
 });
 
@@ -182,7 +186,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     db = await engine.open();
   });
 
-  test('is due after 20 seconds when the run was interrupted, and after the period when it was complete', async () => {
+  test('the next run is due after 20 seconds when the last run was interrupted, and after the period when it was complete', async () => {
     const dueInS = async (soon: boolean) => {
       const task = {
         name: 'one',
@@ -198,7 +202,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
   });
 
-  test('is due after a quarter of an hour, or a shorter period, when no collection was found; after any other failure it is due soon', async () => {
+  test('when the upstream has none of the collections, the next run is due after a quarter of an hour or a shorter period; after any other failure it is due soon', async () => {
     const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
       const task = {
         name: 'one',

@@ -63,7 +63,7 @@ forEachEngine('last runs', (engine) => {
     assert.deepEqual(
       [await run(), await run()],
       [1, 0],
-      'OpenSea does not have the contract, so the collection is not requested again for a day',
+      'a collection that OpenSea does not have was requested again on the same day',
     );
     market.chain = 'ape_chain';
     await add(context, APES.slug);
@@ -95,7 +95,7 @@ forEachEngine('last runs', (engine) => {
         writes.push(saveRun(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
       await db.transaction(async (tx) => {
         await deleteFollow(tx, ID);
-        // The embedded engine has one connection, so the removal cannot run in between.
+        // The embedded engine has one connection, so no write can wait for the removal.
         if (engine.name === 'embedded') return;
         writeAtEnd();
         await until(

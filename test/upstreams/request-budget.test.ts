@@ -24,8 +24,9 @@ const NAME = 'things';
 /** On a busy machine, up to this much real time passes between two statements. */
 const SLACK_MS = 20_000;
 const STEP_MS = 30_000;
-/** Steps between two process restarts, and steps between two pauses of half an hour. */
+/** Steps between two restarts of processes. */
 const RESTART_STEPS = 25;
+/** Steps between two pauses of half an hour. */
 const QUIET_STEPS = 70;
 
 type Crowd = { count: number; perHour: number };
@@ -127,7 +128,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(
       newcomer.status().budget?.left,
       1,
-      'what was left after the last attempt, plus the requests added since',
+      'the status lacks the request that was added since the last attempt',
     );
     assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
@@ -153,7 +154,7 @@ forEachEngine('a budget of requests', (engine) => {
     const apartMs = (waits[1] ?? 0) - (waits[0] ?? 0);
     assert.ok(
       apartMs <= HOUR_MS / 17 + 1 && apartMs > HOUR_MS / 17 - SLACK_MS,
-      'the two requests are sent one after the other',
+      'the two requests are not as far apart as the budget demands',
     );
     for (const upstream of [one, other])
       assert.equal(await trySend(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
@@ -168,7 +169,7 @@ forEachEngine('a budget of requests', (engine) => {
       for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;
     };
     assert.equal(await takeWhile(true), 30);
-    assert.equal(await takeWhile(false), 30, 'other requests may use the rest');
+    assert.equal(await takeWhile(false), 30, 'other requests cannot use the rest');
     const sent: number[] = [];
     let waiting: number | null = null;
     let bulkSent = 0;
@@ -203,12 +204,12 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(
       (await takeAll(200, 0)).length,
       10,
-      'a tenth of the budget is available at once, even before the first request',
+      'not exactly a tenth of the budget is available at once before the first request',
     );
     const waits = await takeAll(200, HOUR_MS);
     assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests may be sent in the following hour`);
     for (const [n, waitMs] of waits.entries())
-      assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `number ${n + 1} waits ${waitMs} ms`);
+      assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `request ${n + 1} waits only ${waitMs} ms`);
   });
 
   test('setting the clock of the database back adds nothing to the budget, and requests need not wait until the old time is reached', async (t) => {

@@ -163,7 +163,11 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       }
       const { data } = await service.ok('/v1/collections/paper-lanterns');
       assert.deepEqual([data.contractAddress, data.name], [LANTERNS, 'Paper Lanterns']);
-      assert.equal((await readToken(mintOf(LAST).toLowerCase())).status === 200, false, 'a mint has one spelling');
+      assert.equal(
+        (await readToken(mintOf(LAST).toLowerCase())).status === 200,
+        false,
+        'a token was found by its mint in lower case',
+      );
     });
 
     test('frozen and delegated tokens belong to the wallet that holds them', async () => {
@@ -184,7 +188,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.equal(JSON.stringify(await token(UNLISTED)).includes(ESCROW), false);
     });
 
-    test('mirrored listings and own orders are served as one list, cheapest first, and the id of the own one begins with the service name', async () => {
+    test('mirrored and own listings are served as one list, cheapest first, and the id of an own listing begins with the service name', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/listings');
       assert.deepEqual(
         data.map((row: any) => [row.mint, row.price.raw]),
@@ -197,7 +201,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.deepEqual([data[0].orderId, data[0].marketplace], ['mercat_one', 'MERCAT']);
     });
 
-    test('a sale has its transaction signature and exact price, and the floor is the lowest price of mirrored listings and own orders', async () => {
+    test('a sale has its exact price, and the floor is the lowest price of mirrored and own listings', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/sales');
       assert.deepEqual([data[0].price.raw, data[0].mint, data[0].buyer], ['1750000000', mintOf(SOLD), BUYER]);
       assert.equal((await token(SOLD)).lastSale.price.raw, '1750000000');
@@ -210,7 +214,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.equal(collection.stats.listedCount, 3);
     });
 
-    test('the status shows every source without its address', async () => {
+    test('the status shows every task without the URL of its source', async () => {
       const { body } = await service.operate('status', {});
       const text = JSON.stringify(body);
       for (const name of ['das-tokens', 'magic-eden-listings', 'magic-eden-sales', 'feed'])
@@ -230,7 +234,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.notEqual(before, BUYER);
       await until(isFresh, LIMIT_MS, 'the new owner was not served');
       const methods = new Set(das.asked.map(({ method }) => method));
-      assert.deepEqual([...methods], ['getAssetBatch'], 'no other method was called');
+      assert.deepEqual([...methods], ['getAssetBatch'], 'another method was called');
     });
   });
 });

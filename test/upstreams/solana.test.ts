@@ -100,12 +100,12 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     setListings(rows(150));
     const first = await listings();
     // Overlapping pages contain some rows twice.
-    assert.equal(first.changed, 150 + 150 + 1, 'listings, tokens and statistics');
+    assert.equal(first.changed, 150 + 150 + 1, 'a listing, a token or the statistics were not stored');
     now += 5 * MINUTE_MS;
     assert.deepEqual(
       await listings().then(({ changed, retired, problems }) => [changed, retired, problems]),
       [1, 0, []],
-      'only the statistics have another time',
+      'more than the time of the statistics changed',
     );
     const [time] = await db.query(`select min(listed_at) as oldest, max(listed_at) as newest from indexer.listing`);
     assert.deepEqual([time?.['oldest'], time?.['newest']], [new Date(NOW), new Date(NOW)]);
@@ -118,7 +118,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
   });
 
-  test('a listing that is listed again after it expired is listed from then on, not from its first time', async (t) => {
+  test('a listing that is listed again after its expiry gets the time at which it was listed again', async (t) => {
     const { setListings, listings } = await startMagicEden(t);
     const expiry = (time: number) => ({ expiry: time / 1_000 });
     setListings([listingRow(0, expiry(NOW + 10 * MINUTE_MS))]);
@@ -148,13 +148,13 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     replay.heal();
     replay.fail('wrong-types', { path: /listings$/, skip: 1 });
     assert.match(String((await listings()).problems), /incomplete: too many rejected/);
-    assert.deepEqual(await statuses(), { active: 150 }, 'an incomplete snapshot retires nothing');
+    assert.deepEqual(await statuses(), { active: 150 }, 'an incomplete snapshot retired a listing');
     replay.heal();
     await listings();
     assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });
   });
 
-  test('no listing is retired when a walk finds fewer listings than the marketplace counts, or the first time that nearly all are missing', async (t) => {
+  test('no listing is retired when a walk finds fewer listings than the marketplace counts, or when nearly all are missing for the first time', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(80));
     await listings();
@@ -166,7 +166,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
-  test('sales are read back to the newest stored one; a walk that fails stores none, so that no gap is left', async (t) => {
+  test('sales are read back to the newest stored sale; a walk that fails stores no sale, so that no gap is left', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
@@ -183,7 +183,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(await count(), 1_300);
     replay.reset();
     assert.equal((await sales()).changed, 0);
-    assert.equal(replay.count(), 2, 'reads back to a quarter of an hour before the newest sale, and no further');
+    assert.equal(replay.count(), 2, 'the walk did not end a quarter of an hour before the newest sale');
   });
 
   test('when one collection cannot be read, the others are still read; when none can be read, the task fails', async (t) => {
@@ -238,7 +238,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(new Set(found.map((row) => row['asset'])), new Set(mints));
     assert.deepEqual([...new Set(found.map((row) => row['collection_id']))], [ID]);
     assert.equal(ID, ID.toLowerCase());
-    assert.equal((await run(task)).changed, 0, 'a second run changes nothing');
+    assert.equal((await run(task)).changed, 0, 'a second run changed a row');
     await db.query(`update main.collection set name = 'A name of the operator'`);
     await run(task);
     const [named] = await db.query(`select name, contract_address from main.collection`);
@@ -282,7 +282,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(
       await feed().then(({ read, changed }) => [read, changed]),
       [40, 0],
-      'after an hour an unchanged feed is read again',
+      'an unchanged feed was not read again after an hour',
     );
     assert.equal(store.unchanged, 1);
   });

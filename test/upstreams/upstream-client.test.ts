@@ -117,7 +117,7 @@ test('after a server error or a broken connection the request is retried a few t
   replay.reset();
   replay.fail('server-error');
   assert.equal((await failureOf(things(upstream))).reason, 'server-error');
-  assert.equal(replay.count(), 3, 'there are at most two retries');
+  assert.equal(replay.count(), 3, 'there were not exactly two retries');
 });
 
 test('a request that the server rejects is not retried, and does not open the breaker', async (t) => {
@@ -143,11 +143,11 @@ test('all calls wait as long as Retry-After demands, or fail when that is longer
   assert.deepEqual(
     [failure.reason, failure.retryAfterMs],
     ['rate-limited', 15 * 60_000],
-    'the pause is at most a quarter of an hour',
+    'the pause is not a quarter of an hour',
   );
   assert.equal((await failureOf(things(upstream))).reason, 'rate-limited');
-  assert.equal(replay.count(), 1, 'the second call was not sent');
-  assert.equal(upstream.status().breaker, 'closed', 'the upstream responded');
+  assert.equal(replay.count(), 1, 'the second call was sent');
+  assert.equal(upstream.status().breaker, 'closed', 'the breaker opened although the upstream responded');
   assert.equal(upstream.status().lastFailureAt, now());
   assert.equal(upstream.status().refused, 1);
 });
@@ -178,7 +178,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
   'gzip-bomb': 'too-large',
 };
 
-test('under every fault a call ends in time, and its error has the reason without the address or the key', async (t) => {
+test('under every fault a call ends in time, and its error has the reason without the URL or the key', async (t) => {
   const { upstream, replay } = await start(t, { breakerOpenMs: 0 });
   for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });
@@ -209,7 +209,7 @@ test('a response that decompresses to a quarter of a gigabyte is aborted at the 
   assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
 });
 
-test('after three failed calls the breaker opens: no request is sent while it is open, and then a single trial request', async (t) => {
+test('after three failed calls the breaker opens: no request is sent while it is open, and a single trial request is sent then', async (t) => {
   const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
@@ -225,12 +225,12 @@ test('after three failed calls the breaker opens: no request is sent while it is
   replay.fail('server-error');
   const reasons = await Promise.all([1, 2, 3].map(async () => (await failureOf(things(upstream))).reason));
   assert.deepEqual(reasons.toSorted(), ['breaker-open', 'breaker-open', 'server-error']);
-  assert.equal(replay.count(), sent + 1, 'a trial request is not retried');
+  assert.equal(replay.count(), sent + 1, 'the trial request was retried');
   pass(5_000);
   assert.equal(
     (await failureOf(things(upstream))).reason,
     'breaker-open',
-    'the breaker stays open longer the second time',
+    'the breaker did not stay open longer the second time',
   );
 
   replay.heal();
@@ -339,7 +339,7 @@ test('when the budget cannot be read no request is sent, and a request that was 
   assert.equal(
     (await failureOf(things(upstream, { signal: stop.signal }))).reason,
     'aborted',
-    'aborted while a request was taken from the budget',
+    'a call that was aborted while it took a request from the budget did not end as aborted',
   );
   assert.deepEqual([replay.count(), putBack.length], [0, 3]);
 });

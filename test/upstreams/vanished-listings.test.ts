@@ -57,7 +57,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired], [true, 1]);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'active', L2: 'active', L3: 'cancelled' });
     assert.deepEqual(changed, [`listing ${COLLECTION_ID}`]);
-    assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second snapshot retires nothing more');
+    assert.equal((await snapshot([row(0), row(1), row(2)])).retired, 0, 'a second snapshot retired a listing again');
     const again = await snapshot(range(4).map((n) => row(n)));
     assert.deepEqual([again.changed, again.retired, await countActive()], [1, 0, 4]);
     assert.equal((await snapshot(range(4).map((n) => row(n)))).changed, 0);
@@ -72,7 +72,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
   });
 
-  test('a snapshot retires no listing of another source or collection, and no listing that may be too new for it', async () => {
+  test('a snapshot retires no listing of another marketplace or collection, and no listing that may be too new for the snapshot', async () => {
     const fresh = { timestamp: new Date(NOW - LISTING_DELAY_MAX_MS).toISOString() };
     await ingester().ingest([
       row(0),
@@ -83,7 +83,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot([])).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L2: 'active', L3: 'active' });
     now += 1;
-    assert.equal((await snapshot([])).retired, 1, 'a later snapshot without it retires it');
+    assert.equal((await snapshot([])).retired, 1, 'a later snapshot that lacks the new listing did not retire it');
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
@@ -94,7 +94,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
   });
 
-  test('a snapshot that lacks more than half of the listings is rejected, even the third time, until five minutes have passed since the first', async () => {
+  test('a snapshot that lacks more than half of the listings is rejected, even the third time, until five minutes have passed since the first such snapshot', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     const short = book.slice(0, 19);
@@ -108,19 +108,19 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('a short snapshot is not accepted after many times within five minutes, nor at the second time after an hour', async () => {
+  test('a short snapshot is not accepted many times within five minutes, and not the second time, even an hour later', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
     await snapshot(book);
     assert.equal((await snapshot([])).accepted, false);
     now += 60 * MINUTE_MS;
-    assert.equal((await snapshot([])).accepted, false, 'the second time');
+    assert.equal((await snapshot([])).accepted, false, 'the second short snapshot was accepted');
     assert.equal((await snapshot([])).accepted, true);
     assert.equal(await countActive(), 0);
   });
 
-  test('a collection with 20 listings may lose all of them at once, and a larger collection half of them', async () => {
+  test('a collection with 20 listings may lose all of them at once, and a larger collection may lose half of its listings', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -137,7 +137,11 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired], [true, 1]);
     const { L7, L59, L60 } = await statuses();
     assert.deepEqual([L7, L59, L60], ['cancelled', 'active', 'active']);
-    assert.equal((await snapshot(book.slice(0, 20), { below: 1_059n })).accepted, false, '38 of 58 are missing');
+    assert.equal(
+      (await snapshot(book.slice(0, 20), { below: 1_059n })).accepted,
+      false,
+      'a snapshot that lacks 38 of 58 listings was accepted',
+    );
     assert.equal((await snapshot([])).accepted, false);
     now += 5 * MINUTE_MS;
     for (const isThird of [false, true]) {
@@ -145,7 +149,7 @@ forEachEngine('mirrored listings', (engine) => {
       assert.equal(
         (await snapshot([])).accepted,
         isThird,
-        'an accepted partial snapshot does not reset the count of short complete snapshots',
+        'an accepted partial snapshot reset the count of short complete snapshots',
       );
     }
   });
@@ -156,7 +160,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, also where it is first reported later', async () => {
+  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at one that first reports the order later', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
@@ -228,7 +232,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.ok(!refusals[0]?.reason.includes('x1') && refusals[0]?.example.includes('x1'));
     const many = ingester();
     for (const n of range(1_000)) many.reject(`field${n} ${'!'.repeat(1_000)}: is wrong`, 'x'.repeat(10_000));
-    assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the result is bounded');
+    assert.ok(JSON.stringify(many.result()).length < 64 * 1024, 'the result is too long');
     assert.equal(many.result().refused, 1_000);
   });
 });

@@ -176,10 +176,10 @@ forEachEngine('recent views', (engine) => {
     assert.equal(await count(), 1_000);
     for (let n = 0; n < 5_000; n += 1) views.note(APES_ID, String(n) as AssetId);
     await views.flush();
-    assert.equal(await count(), 2_000, 'the views of other tokens are recorded after the first ones were written');
+    assert.equal(await count(), 2_000, 'views of other tokens were not recorded after the first views were written');
   });
 
-  test('a viewed token gets its rank, picture and owner, and is read again after an hour', async (t) => {
+  test('a viewed token gets its name, rank and owner, and is read again after an hour', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '8']);
     assert.equal((await run()).kind, 'done');
@@ -192,17 +192,21 @@ forEachEngine('recent views', (engine) => {
     assert.deepEqual(takeRequested(replay), []);
     now += 2;
     await run();
-    assert.deepEqual(takeRequested(replay), ['7'], 'the other token was not viewed again');
+    assert.deepEqual(takeRequested(replay), ['7'], 'a token that was not viewed again was requested');
   });
 
-  test('viewed tokens are read with a fifth of the budget, the newest view first, and not when the collection is no longer followed', async (t) => {
+  test('viewed tokens of followed collections are read with a fifth of the budget, the newest view first', async (t) => {
     const { replay, run } = await startOpenSea(t, '600');
     for (const asset of ['1', '2', '3', '4', '5']) {
       now += 1_000;
       await view(APES_ID, [asset]);
     }
     await run();
-    assert.deepEqual(takeRequested(replay), ['5', '4'], '120 of 600 an hour, two a minute');
+    assert.deepEqual(
+      takeRequested(replay),
+      ['5', '4'],
+      'the run did not use a fifth of the budget: two requests a minute of 600 an hour',
+    );
     await db.query(`delete from main.follow`);
     await run();
     assert.deepEqual(takeRequested(replay), []);
@@ -211,7 +215,11 @@ forEachEngine('recent views', (engine) => {
   test('with a budget too small for one viewed token a minute, the task runs less often', async (t) => {
     const { task } = await startOpenSea(t, '100');
     const { task: usual } = await startOpenSea(t, '600');
-    assert.deepEqual([task?.periodMs, usual?.periodMs], [3 * MINUTE_MS, MINUTE_MS], 'one token in each run');
+    assert.deepEqual(
+      [task?.periodMs, usual?.periodMs],
+      [3 * MINUTE_MS, MINUTE_MS],
+      'the period does not fit a run with one token',
+    );
   });
 
   test('a view or refresh with a time in the future, from a wrong clock, is ignored', async (t) => {
@@ -243,7 +251,7 @@ forEachEngine('recent views', (engine) => {
     await Promise.all(both);
   });
 
-  test('a token that the source does not have does not stop the others; an unavailable source gets no further requests', async (t) => {
+  test('a token that the marketplace does not have does not stop the others; an unavailable marketplace gets no further requests', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '999', '8']);
     const end = await run();
@@ -258,7 +266,7 @@ forEachEngine('recent views', (engine) => {
     replay.heal();
     await view(APES_ID, ['22']);
     replay.fail('hang', { skip: 1 });
-    assert.equal((await run()).kind, 'done', 'one of three tokens was read');
+    assert.equal((await run()).kind, 'done', 'the run failed although one of three tokens was read');
     assert.equal(takeRequested(replay).length, 2);
     replay.heal();
     await run();

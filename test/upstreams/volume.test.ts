@@ -93,7 +93,7 @@ forEachEngine('volume', (engine) => {
     assert.deepEqual(
       await windows(NOW),
       expected(inputs, NOW),
-      'the sales were imported again after the reorganisation',
+      'the sums are wrong after the orphaned sales were stored again',
     );
   });
 

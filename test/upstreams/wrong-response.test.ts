@@ -1,5 +1,5 @@
-// Gives every source of a vendor a response of another operation, or of a collection that was not requested. No reading function may
-// make an incorrect record from it, or report that it has read the complete list.
+// Gives every reading function of a vendor the response of another operation, or of a collection that was not requested. No function may
+// make an incorrect record from such a response, or report that it has read the complete list.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

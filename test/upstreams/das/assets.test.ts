@@ -53,7 +53,7 @@ test('the assets of a collection are tokens, whatever their interface; frozen an
     })),
   );
   assert.equal(group.filter(({ ownership }) => ownership.frozen && ownership.delegated).length, 3);
-  assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint is sent');
+  assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint was not sent');
 });
 
 test('fungible assets of a wallet are left out because of their supply and decimals, whatever their interface', () => {
@@ -124,7 +124,7 @@ test('a large collection is read completely, page by page, with the case of ever
   assert.equal(replay.count(), 3);
   store.pageMax = 500;
   const inSmallPages = await collectPages(walkDasCollection(upstream, COLLECTION));
-  assert.equal(inSmallPages.end?.rows, 2_525, 'an endpoint may return smaller pages');
+  assert.equal(inSmallPages.end?.rows, 2_525, 'the walk ended too early when the endpoint returned smaller pages');
 });
 
 test('a collection has the name of its own asset; an error of the endpoint is a failure with its reason', async (t) => {

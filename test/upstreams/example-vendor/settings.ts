@@ -8,5 +8,9 @@ export type ExampleAccess = { key: string; url: string };
 
 export const EXAMPLE_SETTINGS: SettingTable<ExampleSettings> = {
   key: keySetting({ name: 'EXAMPLE_API_KEY', meaning: 'The API key. Empty: the marketplace is not read.' }),
-  url: urlSetting({ name: 'EXAMPLE_URL', default: 'https://api.example.org', meaning: 'Where its API is.' }),
+  url: urlSetting({
+    name: 'EXAMPLE_URL',
+    default: 'https://api.example.org',
+    meaning: 'Where the API of the marketplace is.',
+  }),
 };

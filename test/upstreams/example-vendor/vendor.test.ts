@@ -1,5 +1,5 @@
-// A vendor needs only its folder and an entry in the list of vendors. These tests show it with the example marketplace in this folder: its
-// settings are checked, doctor probes it, its collections are followed by their names there and ingested, and the status shows its task.
+// A vendor needs only its folder and an entry in the list of vendors. These tests show this with the example marketplace in this folder: its
+// settings are checked, doctor probes the marketplace, its listings of a followed collection are ingested, and the status shows its task.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -97,7 +97,7 @@ test('recorded responses of a vendor can be imported', () => {
 });
 
 forEachEngine('a vendor of one folder', (engine) => {
-  test('has a collection followed by its name at the vendor, its listings ingested and served, and its task shown in the status', async (t) => {
+  test('a collection is followed by its name at the vendor, its listings are ingested and served, and the status shows the task', async (t) => {
     const server = await startReplayServer(t, routes);
     const service = await startTestService({
       settings: { ...(await engine.settings()), EXAMPLE_URL: server.url, EXAMPLE_API_KEY: KEY },

@@ -21,7 +21,7 @@ import { addressOf } from '../../support/replay/magic-eden.ts';
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
-/** A test pauses this long after each page, as a slow write to the database would. */
+/** The longest wait of the client for further bytes. A test pauses this long after each page, as a slow write to the database would. */
 const STALL_MS = 200;
 const GROWTH_MAX = 160 * 2 ** 20;
 const HELD_MAX = 64 * 2 ** 20;
@@ -72,7 +72,7 @@ test('a feed that is read to its last line is a snapshot of the service’s own 
   assert.deepEqual([records, rejected], [lines.slice(1, -1).map((line) => JSON.parse(line)), []]);
   assert.deepEqual([end?.snapshot, end?.problem], [{ source: null }, null]);
   store.lines = lines.slice(0, -1);
-  assert.deepEqual((await read(feed)).end?.snapshot, null, 'without its last line it is not a snapshot');
+  assert.deepEqual((await read(feed)).end?.snapshot, null, 'a feed without its last line counts as a snapshot');
 });
 
 test('every line is read as the record that it contains; a price that is a JSON number keeps all digits', async (t) => {
@@ -104,7 +104,7 @@ test('a feed is a snapshot when its first line declares one and its last line wa
   }
 });
 
-test('invalid lines are rejected with a reason and the others are kept', async (t) => {
+test('invalid lines are rejected with a reason, and the other lines are kept', async (t) => {
   const long = `{"kind":"token","name":"${'x'.repeat(300_000)}"}`;
   const { feed } = await start(t, [
     OPENING,
@@ -217,7 +217,7 @@ test('when a reader stops early the connection is closed', async (t) => {
   const reading = feed.read({ etag: null, signal: stop.signal }).next();
   stop.abort();
   await assert.rejects(reading, (error) => error instanceof UpstreamFailure && error.reason === 'aborted');
-  assert.equal(feed.status().failures, 0, 'an aborted read does not count as a failure of the feed');
+  assert.equal(feed.status().failures, 0, 'an aborted read counts as a failure of the feed');
 });
 
 test('a feed that stops sending is aborted; a feed that is long, or whose rows are stored slowly, is read to its end', async (t) => {

@@ -104,7 +104,7 @@ test('stats are in lamports; a symbol that does not exist has no stats', async (
   ]);
 });
 
-test('buyNow is a sale with its signature and exact price; lists, bids and delists are left out', async (t) => {
+test('an activity `buyNow` is a sale with its signature and exact price; the activities of listings and bids are left out', async (t) => {
   const { book, upstream } = await start(t);
   const rows = parseFixture('magic-eden/activities.json');
   book.activities.set(LANTERNS_SYMBOL, rows);
@@ -217,10 +217,10 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
   const { records, rejected, end } = await walk(upstream);
   assert.deepEqual([...new Set(rejected)].sort(), Object.keys(changesByReason).sort());
   assert.equal(new Set(records.map(({ mint }) => mint)).size, 200);
-  assert.equal(end?.gap, null, 'a few invalid rows do not make the walk incomplete');
+  assert.equal(end?.gap, null, 'a few invalid rows made the walk incomplete');
 });
 
-test('an exact amount keeps all of its 20 digits, although the price in SOL beside it has lost some', async (t) => {
+test('an exact amount keeps all of its 20 digits, although the price in SOL beside it has lost some digits', async (t) => {
   const { book, upstream } = await start(t);
   const rawAmount = '12345678901234567891';
   book.listings.set(LANTERNS_SYMBOL, [

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 200;
 /** Only ends a test that hangs. No test expects a certain speed. */
 const HANG_MS = 60_000;
 
-/** Reads every source of OpenSea in the order of a sync. A failed source does not stop the others, as with the tasks of a sync. */
+/** Reads everything that the tasks read from OpenSea. A read that fails does not stop the other reads, as a task does not stop the others. */
 async function readAll(upstream: UpstreamClient) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];

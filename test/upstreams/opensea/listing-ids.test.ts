@@ -1,5 +1,5 @@
-// The id of a mirrored listing is the marketplace's and not the hash of the signed order. Rows that earlier versions stored under the hash
-// are renamed by a migration.
+// The id of a mirrored listing begins with its marketplace and is not the hash of the signed order. A migration renames rows that earlier
+// versions stored under the hash.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -39,7 +39,7 @@ const without = (record: SourceRecord, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([field]) => field !== name));
 
 forEachEngine('ids of OpenSea listings', (engine) => {
-  test('a listing and the sale that filled it have one id, which is not the order hash; the token has the hash', async () => {
+  test('a listing and its sale are served with the same order id, which is not the order hash; the token is served with the hash', async () => {
     const { listing, sale, orderHash } = readOrder();
     const service = await startTestService({ settings: await engine.settings(), clock: () => NOW });
     try {
@@ -55,7 +55,7 @@ forEachEngine('ids of OpenSea listings', (engine) => {
     }
   });
 
-  test('a row that was stored under the order hash is the same row under the new id, so that no listing or sale is stored twice', async () => {
+  test('the migration renames a row that was stored under the order hash, so that no listing or sale is stored twice', async () => {
     const { listing, sale, orderHash } = readOrder();
     const { main, indexer, close } = await openDatabases(readConfig(await engine.settings()), createLog('silent'));
     try {
@@ -66,7 +66,7 @@ forEachEngine('ids of OpenSea listings', (engine) => {
       const stored = [
         { ...listing, id: orderHash },
         ...sales.map((one) => ({ ...one, listingId: orderHash })),
-        // A row with an id of its own keeps it.
+        // The migration does not rename this row, because its id is not an order hash.
         { ...listing, id: 'mine', tokenId: '9', orderHash: undefined },
       ];
       const context = toContext(indexer, { clock: () => NOW });

@@ -139,13 +139,17 @@ test('the cheapest listings are complete up to the last price that was read; the
   const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
   market.listings = [listing(1, { total: 10n ** 18n }), unit];
   const units = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(units.end, { gap: null, pages: 1, rows: 2, below: null }, 'the complete list, in any sort order');
+  assert.deepEqual(
+    units.end,
+    { gap: null, pages: 1, rows: 2, below: null },
+    'the complete list has a limit or a gap because of its sort order',
+  );
   market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
   const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
   assert.deepEqual(
     many.end,
     { gap: null, pages: 2, rows: 400, below: 0n },
-    'no listing has a price below zero, so none is retired',
+    'listings below a price above zero would be retired, although an order of several units may follow',
   );
   market.standard = 'erc721';
   const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
@@ -187,7 +191,7 @@ test('a price of more than 20 digits is exact, and an order of several units has
   assertTaken(records);
 });
 
-test('a listing carries the terms that a followed chain decides by: operator, deployment, counter, and the units of an order for several', () => {
+test('a listing carries the terms by which a followed chain judges it: operator, counter, and for several units their number and whether some may be sold', () => {
   const [row] = parseFixture('opensea/listings.json').listings;
   const termsOf = (changes: object, units = 1) => {
     const order = { ...row.protocol_data.parameters, ...changes };

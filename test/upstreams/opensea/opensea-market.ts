@@ -41,7 +41,7 @@ export const apes: OpenSeaCollection = {
   chain: chainOf('apechain'),
   contractAddress: addressOf(APES.contract),
 };
-/** A contract that the replay server does not have, and the contract of `orders-2023.json`. */
+/** The collection of the orders in `orders-2023.json`. The replay server does not serve it. */
 export const kites: OpenSeaCollection = {
   slug: 'paper-kites',
   chain: chainOf('ethereum'),

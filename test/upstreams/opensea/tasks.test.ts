@@ -137,7 +137,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [row?.['name'], row?.['slug'], row?.['royalty_bps'], Number(row?.['snapshot_supply']), row?.['token_standard']],
       ['Ape Things', APES.slug, 300, 450, 'ERC-721'],
-      'known fields stay, and missing fields are filled in',
+      'a known field was changed, or a missing field was not filled in',
     );
     assert.deepEqual(await listed(), expected(market));
     const [sales] = await db.query(`select count(*)::int as count, sum(price_raw)::text as sum from indexer.sale`);
@@ -148,7 +148,11 @@ forEachEngine('OpenSea', (engine) => {
       `select owners::int as owners, supply::int as supply, floor_raw from indexer.collection_stats`,
     );
     assert.deepEqual([stats?.['owners'], stats?.['supply'], stats?.['floor_raw']], [5, 450, '15690000000000000']);
-    assert.equal(replay.count(/contract\/0xa9[^/]*$/), 2, 'the slug and the token standard are requested once each');
+    assert.equal(
+      replay.count(/contract\/0xa9[^/]*$/),
+      2,
+      'the slug and the token standard were not requested once each',
+    );
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
   });
@@ -189,7 +193,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(
       (await listed()).filter((row) => row[5] === 'active').length,
       250,
-      'an incomplete snapshot retires nothing',
+      'an incomplete snapshot retired a listing',
     );
     assert.equal((await done('listings')).retired, 10);
     assert.deepEqual(
@@ -204,7 +208,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [short.retired, short.problems?.length],
       [0, 1],
-      'a snapshot without listings is not accepted at once',
+      'a snapshot without listings was accepted at once',
     );
   });
 
@@ -245,7 +249,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(/all/), 2);
   });
 
-  test('a run that the operator requests reads all listings, and then another process reads only the cheapest for an hour', async (t) => {
+  test('a run that the operator requests reads all listings; for an hour after it, another process reads only the cheapest listings', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -266,7 +270,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(
       setBack.replay.count(/all/),
       5,
-      'a clock that was set back by a day does not delay the next read of all listings',
+      'a clock that was set back by a day delayed the next read of all listings',
     );
   });
 
@@ -293,7 +297,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual((await done('listings', DUE)).problems, []);
     market.listings = market.listings.slice(5);
     pass(60 * 60_000);
-    assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings retires the missing ones');
+    assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings did not retire the missing listings');
   });
 
   test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', async () => {
@@ -319,7 +323,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('sales of a collection whose chain is followed are not read from OpenSea, and its reported floor is', async (t) => {
+  test('for a collection whose chain is followed, the floor is read from OpenSea, and no sales are', async (t) => {
     const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     await done('sales');

@@ -8,7 +8,7 @@ import { ProcessBudget } from '../../../src/upstreams/budget.ts';
 import { APES, makeAddress } from '../../support/replay/opensea.ts';
 import { assetOf, apes, start, walk, assertTaken, makeMarket } from './opensea-market.ts';
 
-test('reading one token gives its rank and owner; reading all tokens of a contract gives one record for each', async (t) => {
+test('reading one token gives its rank and owner; reading all tokens of a contract gives one record for each token', async (t) => {
   const { upstream } = await start(t, [makeMarket()]);
   const { records } = await readOpenSeaToken(upstream, apes, assetOf('7'));
   assert.deepEqual(records, [
@@ -35,7 +35,7 @@ test('the walk over all tokens uses at most half of the burst of requests; the o
   const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
   const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
   await assert.rejects(walk(tokens), { reason: 'aborted' });
-  assert.equal(replay.count(), 2, 'two of the burst of four requests');
+  assert.equal(replay.count(), 2, 'the walk did not send two of the four requests of the burst');
   const book = walkOpenSeaListings(upstream, apes, { signal: AbortSignal.timeout(300) });
   await assert.rejects(walk(book), { reason: 'over-budget' });
   assert.equal(replay.count(/listings/), 2);

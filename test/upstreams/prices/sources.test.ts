@@ -26,7 +26,7 @@ async function startCoingecko(t: TestContext) {
   };
 }
 
-test('a spot price of Coinbase is a price of the currency that it names', async (t) => {
+test('a spot price of Coinbase is rejected unless it is for the requested currency and in dollars', async (t) => {
   const replay = await startSameResponse(t);
   const read = async () =>
     toRates(await readCoinbasePrices(createTestUpstream(replay.url), ['ETH'], AbortSignal.timeout(30_000)));

@@ -105,7 +105,7 @@ forEachEngine('prices', (engine) => {
     await done();
     assert.equal(logged.filter((line) => line.includes('disagree')).length, 1);
     const [eth] = await db.query<{ at: Date }>(`select at from main.rate where symbol = 'ETH'`);
-    assert.equal(eth?.at.getTime(), NOW, 'the stored rate keeps its time');
+    assert.equal(eth?.at.getTime(), NOW, 'the time of the stored rate changed');
     assert.equal((await rates())['SOL'], 86);
   });
 
@@ -132,7 +132,7 @@ forEachEngine('prices', (engine) => {
     }
     const levels = logged.map((line) => JSON.parse(line)).map(({ level, message }) => `${level} ${message}`);
     assert.deepEqual(levels, ['warn a task failed']);
-    assert.ok(coinbase.count() < 6 * 4 * 3, 'the number of requests stays bounded');
+    assert.ok(coinbase.count() < 6 * 4 * 3, 'too many requests were sent');
     coinbase.heal();
     coingecko.heal();
     now += MINUTE_MS;
@@ -143,14 +143,14 @@ forEachEngine('prices', (engine) => {
   test('prices that are absurd, for another currency or too old are rejected and not stored', async (t) => {
     const { tables, misdirected, updated, coinbase, done } = await start(t);
     misdirected.set('ETH', 'SOL');
-    assert.equal((await done()).refused, 1, 'Coinbase returned the price of another currency');
+    assert.equal((await done()).refused, 1, 'the price of another currency was not rejected');
     misdirected.clear();
     Object.assign(tables.coinbase, { ETH: '-5', SOL: '1e400', POL: '0', APE: 'NaN' });
     assert.equal((await done()).refused, 4);
     assert.deepEqual(
       await rates(),
       { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 },
-      'the second source supplies the prices',
+      'the prices of the second source were not stored',
     );
     coinbase.fail('not-found');
     Object.assign(tables.coingecko, { ETH: '2723905000000', SOL: '-1', POL: '"0.2"', APE: '12' });
@@ -158,7 +158,7 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(problems, ['ETH: the price is not plausible', 'APE: the price is not plausible']);
     Object.assign(tables.coingecko, PRICES);
     now += 20 * MINUTE_MS;
-    assert.equal((await done()).changed, 0, 'the price of the source is twenty minutes old');
+    assert.equal((await done()).changed, 0, 'a price that is twenty minutes old was stored');
     updated.at = now / 1_000;
     assert.equal((await done()).changed, 4);
   });
