@@ -63,7 +63,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
       assert.equal(added.status, 200, JSON.stringify(added.body));
     }
   }
-  await until('all collections follow live', async () => {
+  await until('the backfills of all collections are complete', async () => {
     const { body } = await callService('POST', '/operator/v1/collections.list', {});
     return body.result.every((row: { state: string }) => row.state === 'live');
   });
@@ -179,7 +179,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
 
 let requestCount = 0;
 
-/** Reads JSON. Each request names another client address, so that no rate limit applies. */
+/** Reads JSON. Each request names another client in X-Forwarded-For, so that no rate limit applies. */
 async function readJson(url: string): Promise<any> {
   requestCount += 1;
   const address = `10.${requestCount >> 16}.${(requestCount >> 8) & 255}.${requestCount & 255}`;
@@ -217,7 +217,7 @@ async function sendUntilServed(socketPath: () => string, method: string, target:
   }
 }
 
-/** Polls until `isTrue` returns true. It may return a text instead, which gives the reason and becomes part of the error. */
+/** Polls until `isTrue` returns true. Instead of false, `isTrue` may return a reason, which becomes part of the error. */
 async function until(condition: string, isTrue: () => Promise<boolean | string>): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {

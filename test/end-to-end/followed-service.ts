@@ -1,5 +1,5 @@
-// A real `mercat serve` that follows local chains, used as an external program uses it: the public interface without a key, the
-// intake with a key. Only calls of the operator, to follow collections and to read the progress, use the local socket.
+// A real `mercat serve` that follows local chains. Tests use it as an external program does: the public interface without a key, and the
+// intake with an API key. Only the operator's calls use the local socket: they add collections and read the progress.
 
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
@@ -50,7 +50,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   let clients = 0;
   return {
     read: async (path) => {
-      // Each request names another client address, so that no rate limit applies.
+      // Each request names another client in X-Forwarded-For, so that no rate limit applies.
       clients += 1;
       const headers = { 'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}` };
       const response = await fetch(process.url + path, { headers });
@@ -80,7 +80,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   };
 }
 
-/** Repeats the attempt until it does not throw. After the limit the last error is thrown. */
+/** Repeats `check` until it does not throw. After `WAIT_MS` its last error is thrown. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {

@@ -34,7 +34,7 @@ const ASKS = 160;
 const ROUNDS = 2;
 
 forEachEngine('a mixed book', (engine) => {
-  // The suite takes minutes, so it runs on one engine: on PostgreSQL where it is available. Other suites test how the engines differ.
+  // The suite takes minutes, so it runs on one engine: on PostgreSQL, or on the embedded engine if this machine has no PostgreSQL.
   if (engine.name === 'embedded' && canRunPostgres()) return;
   describe('of a followed collection', () => {
     const closers: (() => unknown)[] = [];
@@ -54,7 +54,7 @@ forEachEngine('a mixed book', (engine) => {
       listAt(book, 'magicEden', ASKS);
       listOwn(book, 24);
       listTwins(book, 50);
-      // A list with malformed rows does not count as complete, so the number of listings is known from a list without them.
+      // The first fetch has no malformed rows: only from such a list does the service know the number of listings.
       await book.syncAll();
       listUnusable(book);
       await book.syncAll();
@@ -77,7 +77,7 @@ forEachEngine('a mixed book', (engine) => {
       await postHigherPriced(book);
     });
 
-    test('an order that marketplaces list before it is submitted is served once, and ends when it ends on the chain', async () => {
+    test('an order that marketplaces list before its submission is served once, and not served after its end on the chain', async () => {
       const orders = await listThenPost(book, 8);
       await book.compare();
       await endOnChain(book, orders);
@@ -127,7 +127,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot with too many invalid rows adds new listings and ends none', async () => {
+    test('a marketplace snapshot with too many invalid rows adds new listings and ends no listing', async () => {
       book.pass(3 * MINUTE_MS);
       const marketplace = book.marketplaces.opensea;
       const listings = servedBy(marketplace);

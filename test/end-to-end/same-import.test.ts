@@ -35,7 +35,7 @@ const ask = toAsk({
   end: 4_000_000_000,
 });
 
-/** Records of every kind that all three ways accept, among them an order that is signed for the further deployment only. */
+/** Records of every kind that all three ways accept. The order is signed for the deployment that the settings add. */
 async function toRecords(): Promise<object[]> {
   const signature = await signOrder(1, ask, { ...SEAPORT_1_6, address: EXTRA_DEPLOYMENT });
   return [
@@ -73,8 +73,8 @@ async function dump(settings: Settings): Promise<Dump> {
   }
 }
 
-forEachEngine('the same file', (engine) => {
-  test('gives the same rows with a server, without a server, and through the feed', async (t) => {
+forEachEngine('imports of one file', (engine) => {
+  test('a file gives the same rows with a server, without a server, and through the feed', async (t) => {
     const newSettings = async (): Promise<Settings> => ({
       ...(await engine.settings()),
       SEAPORT_ADDRESSES: `ethereum=${EXTRA_DEPLOYMENT}@1.6`,
@@ -101,7 +101,7 @@ forEachEngine('the same file', (engine) => {
     const replay = await startReplayServer(t, feedRoutes(createFeedStore(records)));
     const fed = { ...(await newSettings()), FEED_URL: `${replay.url}/feed` };
     const follower = await startTestService({ settings: fed });
-    // Sales are written in the last transaction of a batch.
+    // Sales are written in the last transaction of a batch, so all records are stored when the sale is served.
     const hasRead = async () => {
       const { status, body } = await follower.get(`/v1/collections/ethereum_${EVM}/sales`);
       return status === 200 && body.data.length > 0;

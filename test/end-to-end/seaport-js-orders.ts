@@ -1,5 +1,5 @@
-// The orders that OpenSea's library lists, fills and cancels on one local chain: tokens of a seller and of a contract wallet, an edition,
-// a buyer with money, and one order for each way of listing.
+// Prepares one local chain for tests with OpenSea's seaport-js library: a seller and a contract wallet that hold tokens, an edition, a
+// buyer with money, and one order that the library signs for each way of listing.
 
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
@@ -24,7 +24,7 @@ export type Scene = {
   end(): void;
 };
 
-/** An order that the library made, and the input for it. */
+/** An order that the library signed, and the terms that the service must read from the order. */
 export type Signed = {
   order: OrderWithCounter;
   contract: Contract;
@@ -35,6 +35,7 @@ export type Signed = {
   /** The amount that the buyer must pay for a unit. */
   total: bigint;
   offerer: string;
+  /** Whether the order has an end time. */
   ends: boolean;
 };
 
@@ -53,7 +54,7 @@ const WALLET_TOKENS = 2;
 const tokensFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 const OF_SELLER = tokensFrom(FIRST_TOKEN, SELLER_TOKENS);
 const OF_WALLET = tokensFrom(FIRST_TOKEN + SELLER_TOKENS, WALLET_TOKENS);
-/** A token of the seller that `signListingsOfAll` does not list, for orders that a test makes later. */
+/** A token of the seller that `signListingsOfAll` does not list. Tests sign later orders for this token. */
 export const LATE_TOKEN = BigInt(FIRST_TOKEN + SELLER_TOKENS + WALLET_TOKENS);
 const EDITION = 301n;
 const EDITION_UNITS = 10n;
@@ -110,11 +111,11 @@ export async function sign(
 
 export type Name = 'plain' | 'fees' | 'wrapped' | 'conduit' | 'wallet' | 'wallet2' | 'edition' | `bulk${number}`;
 const BULK_SIZE = 3;
-/** The first of the bulk orders is the cheapest. */
+/** The ask of the first bulk order: the lowest ask of the collection `nft`. */
 const BULK_ASK = 40_000n;
 const UNIT_ASK = 1_000n;
 
-/** Signs an order for each way of listing. No two have the same price. */
+/** Signs an order for each way of listing. No two orders have the same price. */
 export async function signListingsOfAll(scene: Scene): Promise<Map<Name, Signed>> {
   const { seller, walletOwner, wallet, world, nft, editions } = scene;
   const { fees, protocol } = world;

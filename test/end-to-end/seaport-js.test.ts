@@ -1,6 +1,6 @@
-// Orders of OpenSea's seaport-js library on two local chains, and one real service that follows both. The service accepts the orders as
-// the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same addresses on
-// both chains, so that a mix-up of the chains is noticed.
+// Orders of OpenSea's seaport-js library on two local chains, and one real service that follows both chains. The service accepts the
+// orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
+// addresses on both chains, so that a test fails if the service confuses the chains.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,7 +19,7 @@ const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 type Stage = Scene & {
   chain: string;
   book: Map<Name, Signed & { id: string; hash: string }>;
-  /** An order that is signed with the old counter and submitted only after the counter was raised. */
+  /** Two orders that are submitted only after they have ended: the first by a cancel, the second by a raised counter. */
   keptBack: OrderWithCounter[];
 };
 
@@ -128,9 +128,9 @@ testOnEachChain(
       const { parameters, signature } = order;
       assert.deepEqual(await rejectionOf(chain, order), [409, 'duplicate'], name);
       // Each chain has a wrapped currency of its own.
-      const elsewhere = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
-      assert.deepEqual(await rejectionOf(other, order), [422, elsewhere], `${name} on ${other}`);
-      // Bytes of r, of s, and of the index and the proof of a bulk order.
+      const codeOnOther = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
+      assert.deepEqual(await rejectionOf(other, order), [422, codeOnOther], `${name} on ${other}`);
+      // Bytes of r, s and v, and of the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
         const changed = { parameters, signature: flip(signature, byte) };
@@ -240,7 +240,7 @@ testOnEachChain('a partly filled order stays listed with its remaining units unt
     const sales = await readCollection(stage, editions, 'sales');
     const toText = ({ tx, price, seller: from, buyer: to, orderId }: any) =>
       [price.raw, tx, from, to, orderId].join(' ');
-    // The price of each sale is the amount that was paid for all of its units.
+    // The price of a sale is the amount that was paid for all units of the sale.
     const parts = [first, second].map((part) => ({ tx: part.tx, price: { raw: String(part.units * ask) } }));
     const expected = parts.map((part) =>
       toText({ ...part, seller: seller.address, buyer: buyer.address, orderId: id }),

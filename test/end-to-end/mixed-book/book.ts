@@ -107,8 +107,8 @@ export async function startMixedBook(options: {
 
   let fetches = 0;
   /**
-   * Reads the state again when there are new blocks, orders or fetched listings. Passing time does not change it: `compute` applies start
-   * and end times.
+   * Reads the state of the chain again when there are new blocks, orders or fetched listings. The passing of time needs no new read:
+   * `compute` applies start and end times.
    */
   const readChainState = async (height: number) => {
     const key = `${height} blocks, ${own.length} orders, ${fetches} fetches`;
@@ -213,7 +213,7 @@ export async function startMixedBook(options: {
   };
 }
 
-/** The order of a listing of one ERC-721 token, as far as its state on the chain depends on it. */
+/** The order behind a marketplace listing of one ERC-721 token, with the fields from which the order's state on the chain is derived. */
 function toOrderOf(listing: MarketplaceListing): Listing {
   const [offer] = listing.components.offer;
   assert.ok(offer);

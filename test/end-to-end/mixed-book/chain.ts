@@ -1,5 +1,5 @@
-// A local chain with one large collection, the orders that its accounts sign, and their transactions: the on-chain part of a mixed
-// book. It does not decide what is listed.
+// The on-chain part of a mixed book: a local chain with one large collection, the orders that its accounts sign, and their
+// transactions. What is listed is decided in changes.ts.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -18,15 +18,18 @@ import { sumOf } from './marketplaces.ts';
 
 const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 };
 const DAY_S = 86_400;
+/** How long ago the newest marketplace listing was created. */
 const LISTED_AGO_S = 3_600;
 /** The number of different prices: few, so that many orders have the same price. */
 const PRICE_STEPS = 500;
+/** The share of the marketplace listings whose price falls over time. */
 const FALLING_SHARE = 0.1;
+/** The number of Magic Eden asks in USDC, which the service leaves out. */
 const USDC_ROWS = 40;
 const PRICE_STEP = 10n ** 13n;
 const CHEAPEST = 2_000n * PRICE_STEP;
 
-/** Terms that a test sets instead of drawing them. Times are in seconds from now. */
+/** Terms that a test sets. All other terms of an order are drawn at random. Times are in seconds from now. */
 export type Terms = {
   price?: bigint;
   wrapped?: boolean;
@@ -53,8 +56,9 @@ export type MixedWorld = {
   transfer(tokenId: string, from: Address, to: Address): Call;
   approve(person: Person, approved: boolean): Call;
   incrementCounter(person: Person): Promise<void>;
+  /** Sends the calls as transactions, and mines them. */
   act(calls: readonly Call[]): Promise<void>;
-  /** Replaces the newest `depth` blocks by `depth + 1` others. */
+  /** Replaces the newest `depth` blocks by `depth + 1` empty blocks. */
   reorganise(depth: number): Promise<void>;
 };
 
@@ -133,8 +137,8 @@ function toFalling(item: ConsiderationItem): ConsiderationItem {
 }
 
 /**
- * OpenSea rows that must not become listings: invalid rows, and valid rows that are left out. Each differs from `row` in one respect.
- * The price of `row` should be below all others, so that a row that becomes a listing is noticed.
+ * OpenSea rows that must not become listings: invalid rows, and valid rows that are left out. Most are copies of `row` with one change.
+ * The price of `row` should be below all others. A copy that becomes a listing then changes the floor, so that a test notices it.
  */
 export function unusableOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (part: (copy: Record<string, any>) => void) => {
@@ -177,7 +181,7 @@ export function unusableOpenSeaRows(row: Record<string, any>, usdc: Address): un
   );
 }
 
-/** The same for the asks of Magic Eden. */
+/** Asks of Magic Eden that must not become listings: copies of `row`, each with one change. */
 export function unusableAskRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (index: number, part: Record<string, unknown>) => ({ ...row, id: unusableHash(200 + index), ...part });
   const price = (raw: unknown, contract = row['price'].currency.contract) => ({
@@ -195,7 +199,7 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in another currency may be more than a tenth of all rows, because they are valid rows that are only left out.
+    // Rows in another currency are valid, and only left out. Unlike invalid rows, they may be more than a tenth of all rows.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }

@@ -18,14 +18,15 @@ const HOUR_S = 3_600;
 const DAY_S = 86_400;
 /** The least remaining time of an order that is going to be filled. */
 const MARGIN_S = 60;
-/** A price below, and a price above, all random prices. */
+/** A price below all random prices. */
 const CHEAPEST = 10n ** 15n;
+/** A price above all random prices. */
 const HIGH_PRICE = 10n ** 17n;
 /** The change of a falling price between two fetches, in base units. */
 const FALL = 10n ** 12n;
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
-/** People submit orders for their tokens, sometimes two orders for one token. */
+/** Submits `count` orders of random holders to the service, and for about one token in ten a second order. */
 export async function postOwn(book: MixedBook, count: number): Promise<void> {
   const { random, mixed } = book;
   const listings: Listing[] = [];
@@ -38,8 +39,8 @@ export async function postOwn(book: MixedBook, count: number): Promise<void> {
 }
 
 /**
- * OpenSea lists the three cheapest tokens. Then the holders of two of them submit own orders at a higher price, which are served in
- * place of OpenSea's listings.
+ * OpenSea lists three tokens at the lowest prices. Then the holders of two of these tokens submit orders at a higher price to the
+ * service, which serves these orders in place of OpenSea's listings.
  */
 export async function postHigherPriced(book: MixedBook): Promise<void> {
   const { mixed, marketplaces } = book;
@@ -60,7 +61,7 @@ export async function postHigherPriced(book: MixedBook): Promise<void> {
   }
 }
 
-/** Adds listings to a marketplace. A few have ended, have not begun, or have a listing time in the future. */
+/** Adds listings to a marketplace. A few listings have expired, have not started, or have a listing time in the future. */
 export function listAt(book: MixedBook, name: MarketplaceName, count: number): void {
   const { mixed, marketplaces } = book;
   for (let index = 0; index < count; index += 1) {
@@ -79,7 +80,7 @@ export function listOwn(book: MixedBook, count: number): void {
   }
 }
 
-/** Magic Eden lists orders that OpenSea lists, with another listing time. */
+/** Magic Eden also lists some of the orders that OpenSea lists, with another listing time. */
 export function listTwins(book: MixedBook, count: number): void {
   const { random, marketplaces } = book;
   for (const listing of drawListed(book, 'opensea', count))
@@ -114,7 +115,7 @@ export async function listThenPost(book: MixedBook, count: number): Promise<List
   return listings;
 }
 
-/** Some of the orders are filled, some are cancelled, and the tokens of the others are transferred. */
+/** Fills a third of the orders, cancels a third, and transfers the tokens of the other third. */
 export async function endOnChain(book: MixedBook, listings: readonly Listing[]): Promise<void> {
   const { mixed } = book;
   await mixed.act(
@@ -166,7 +167,7 @@ async function approveAll(book: MixedBook): Promise<void> {
 /** Replaces the newest blocks, with all their transactions, by empty blocks. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
-  // Approvals that were revoked in those blocks are given again.
+  // The replaced blocks may have contained approvals and revocations, so every person approves the operator again.
   await approveAll(book);
   await book.catchUp();
 }
@@ -179,7 +180,7 @@ export async function voidOrders(book: MixedBook): Promise<void> {
   await book.catchUp();
 }
 
-/** New listings, changed prices, listings that vanish, listings that return, and listings that get a final status. */
+/** At both marketplaces: adds listings, changes prices, removes listings, and brings removed listings back. OpenSea also ends listings. */
 export function churnMarketplaces(book: MixedBook): void {
   const { random, mixed, marketplaces } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
@@ -237,7 +238,7 @@ function drawOther({ random, mixed }: MixedBook, not: Address): Person {
   return other;
 }
 
-/** The terms of order number `index`: one in sixteen begins in about an hour, one in ten ends then. */
+/** The terms of order number `index`. One order in sixteen starts in about an hour, and about one in ten ends in about an hour. */
 function drawTerms({ random }: MixedBook, index: number): Terms {
   if (index % 16 === 7) return { startsIn: HOUR_S + random.below(HOUR_S / 3) };
   return index % 10 === 3 ? { endsIn: HOUR_S + random.below(HOUR_S / 2) } : {};

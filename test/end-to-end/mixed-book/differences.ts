@@ -6,7 +6,7 @@ import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import type { ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** The largest number of listings that are served for a collection: the cheapest ones. */
+/** The most listings that are served for a collection. Of more listings, only the cheapest are served. */
 const WINDOW_SIZE = 250;
 const PAGE = 100;
 const CHAIN = 'ethereum';

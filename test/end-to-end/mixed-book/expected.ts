@@ -8,7 +8,7 @@ import type { MarketplaceListing } from './marketplaces.ts';
 import { priceOf, sumOf, tokenOf } from './marketplaces.ts';
 import type { Listing } from '../../../devnet/chain-state.ts';
 
-/** An order that the service accepted, with its id and time there. */
+/** An order that the service accepted, with the id and the timestamp that the service gave it. */
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };
 
 /** The accepted listings of one marketplace. */
@@ -55,11 +55,13 @@ export type BookCounts = {
   ownHigherPriced: number;
   /** Orders that both marketplaces list. */
   twins: number;
-  /** Own orders that a marketplace also lists, and how many of these cannot be filled now. */
+  /** Own orders that a marketplace also lists. */
   mirroredOwn: number;
+  /** Own orders that a marketplace also lists, although they cannot be filled now. */
   mirroredEndedOwn: number;
-  /** Tokens with several orders, and prices that several tokens share. */
+  /** Tokens with several orders. */
   severalOrders: number;
+  /** Served listings whose price an earlier listing already has. */
   equalPrices: number;
   dormant: number;
   notStarted: number;
@@ -67,8 +69,8 @@ export type BookCounts = {
 };
 
 /**
- * Adds the fetched listings that are active and have begun. When the service must accept the fetch as complete, they replace the
- * earlier listings. `now` is in milliseconds.
+ * Adds the fetched listings that are active and have started. If the service must accept the fetch as complete, these listings replace
+ * the earlier ones. `now` is in milliseconds.
  */
 export function applyFetch(
   { rows }: MarketplaceView,
@@ -96,7 +98,7 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
       .map((listing) => ({ source, listing })),
   );
   const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
-  // An own order is served in place of every mirrored listing of its token, so these are no part of the floors.
+  // An own order is served in place of all mirrored listings of its token, so these listings do not count for the floors.
   const visible = mirrored.filter(({ listing }) => !ownTokens.has(tokenOf(listing)) && isDeliverable(book, listing));
   const candidates = [
     ...own.map((order) => toOwnCandidate(book, order)),
@@ -117,8 +119,8 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
 }
 
 /**
- * Whether the chain allows the fill, as far as the service knows the terms. OpenSea gives the complete order. Magic Eden gives neither
- * the operator that has to be approved nor the counter: unless OpenSea lists the same order, only the holder of the token counts.
+ * Whether the chain allows a fill, as far as the service knows the terms. OpenSea reports the complete order. Magic Eden reports neither
+ * the operator that must be approved nor the counter. So for an order that OpenSea never listed, only the holder of the token counts.
  */
 function isDeliverable({ states, holderOf, complete }: Book, listing: MarketplaceListing): boolean {
   if (complete.has(listing.hash)) return states.get(listing.hash)?.status === 'active';
@@ -133,7 +135,7 @@ function compare(a: Pick<ExpectedListing, 'raw' | 'orderId'>, b: Pick<ExpectedLi
 
 function cheapestOf(candidates: readonly Candidate[]): ExpectedListing {
   const [first, ...others] = candidates.toSorted(compare);
-  if (!first) throw new Error('a group is never empty');
+  if (!first) throw new Error('there is no candidate to choose from');
   const equal = others.filter((other) => compare(first, other) === 0);
   const { tokenId, raw, orderId } = first;
   const served = [first, ...equal];

@@ -15,7 +15,7 @@ type Json = Record<string, any>;
 export type MarketplaceListing = {
   hash: Hex;
   components: OrderComponents;
-  /** The time at which it was listed, in seconds. */
+  /** When the marketplace listed the order, in seconds. */
   listedAt: number;
   /** What a buyer pays now. Set for an order whose price changes with time; otherwise a buyer pays the sum of the consideration. */
   priceNow?: bigint;
@@ -28,7 +28,7 @@ export type Marketplace = {
   listings: Map<Hex, MarketplaceListing>;
   /** Listings that the marketplace no longer serves, and to which it gave no final status. */
   gone: MarketplaceListing[];
-  /** Rows that must not become listings. They are served among the others. */
+  /** Rows that must not become listings. The marketplace serves them between the rows of its listings. */
   unusable: unknown[];
   /** When set, the marketplace serves only the listings that this function returns. */
   served: ((listings: MarketplaceListing[]) => MarketplaceListing[]) | null;
