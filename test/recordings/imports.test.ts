@@ -60,7 +60,7 @@ forEachEngine('imports of recorded responses', (engine) => {
   );
 
   test(
-    'recorded DAS assets are imported: the assets of one collection, and the assets of a wallet, each into its own collection',
+    'recorded DAS assets of one collection are imported into that collection, and those of a wallet into the collection of each asset',
     needsPayloads(FOXES, WALLET),
     async () => {
       const ofOne = await load('das-assets', readPayload(FOXES), { args: set({ contractAddress: FAMOUS_FOX }) });

@@ -37,72 +37,80 @@ forEachEngine('recorded responses of other operations', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('change no stored row, whichever source receives them', needsPayloads(), async (t) => {
-    let passed = 0;
-    const clock = () => NOW + passed;
-    const world = await startVendorServers(t, { now: clock, rows: ROWS });
-    await world.follow(db);
-    const wrong = await startSameResponse(t);
-    const { url } = wrong;
-    const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
-    const log = createLog('silent');
-    const createTasks = (settings: Record<string, string>) => {
-      const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
-      const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
-      const vendors = config.vendors.filter(({ name }) => name !== 'feed');
-      return createVendorTasks(vendors, context, PACE);
-    };
-    const run = (tasks: readonly Task[]) => {
-      const stop = AbortSignal.timeout(LIMIT_MS);
-      return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
-    };
-    const ends = await run(await createTasks(world.settings()));
-    assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
-    assert.deepEqual(await world.missing(db), ['feed']);
-    const truth = await dumpTables(db);
-    const tasks = await createTasks(world.settings(everywhere));
-    const unreported: string[] = [];
-    for (const [file, recorded] of Object.entries(RECORDED)) {
-      if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
-      const text = readPayload(file);
-      for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
-        wrong.give(given);
-        passed += PAUSE_MS;
-        for (const task of tasks) {
-          wrong.reset();
-          const [end] = await run([task]);
-          // A task that sent no request received no wrong response.
-          if (end?.kind !== 'done' || wrong.count() === 0) continue;
-          const { problems = [], refused } = end.result;
-          if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
+  test(
+    'a recorded response of another operation changes no stored row, whichever task receives the response',
+    needsPayloads(),
+    async (t) => {
+      let passed = 0;
+      const clock = () => NOW + passed;
+      const world = await startVendorServers(t, { now: clock, rows: ROWS });
+      await world.follow(db);
+      const wrong = await startSameResponse(t);
+      const { url } = wrong;
+      const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
+      const log = createLog('silent');
+      const createTasks = (settings: Record<string, string>) => {
+        const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
+        const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+        const vendors = config.vendors.filter(({ name }) => name !== 'feed');
+        return createVendorTasks(vendors, context, PACE);
+      };
+      const run = (tasks: readonly Task[]) => {
+        const stop = AbortSignal.timeout(LIMIT_MS);
+        return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
+      };
+      const ends = await run(await createTasks(world.settings()));
+      assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
+      assert.deepEqual(await world.missing(db), ['feed']);
+      const truth = await dumpTables(db);
+      const tasks = await createTasks(world.settings(everywhere));
+      const unreported: string[] = [];
+      for (const [file, recorded] of Object.entries(RECORDED)) {
+        if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
+        const text = readPayload(file);
+        for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
+          wrong.give(given);
+          passed += PAUSE_MS;
+          for (const task of tasks) {
+            wrong.reset();
+            const [end] = await run([task]);
+            // A task that sent no request received no wrong response.
+            if (end?.kind !== 'done' || wrong.count() === 0) continue;
+            const { problems = [], refused } = end.result;
+            if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
+          }
+          assert.deepEqual(await dumpTables(db), truth, file);
         }
-        assert.deepEqual(await dumpTables(db), truth, file);
       }
-    }
-    // The rows of this file are activities of the right shape without a sale, so there is nothing to report.
-    assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
-  });
+      // The rows of this file are activities of the right shape without a sale, so there is nothing to report.
+      assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
+    },
+  );
 
-  test('are stored as received when their rows fit the request', needsPayloads(), async (t) => {
-    const wrong = await startSameResponse(t);
-    const ingester = new Ingester(toContext(db));
-    for (const [file, source, symbol] of [
-      [LISTINGS, 'listings', 'devnet_zoolana'],
-      [ACTIVITIES, 'sales', 'runcible'],
-    ] as const) {
-      wrong.give(readPayload(file));
-      const read = RECORDED_SOURCES['magic-eden'][source] ?? assert.fail(source);
-      await ingester.ingest((await read(createTestUpstream(wrong.url), symbol)).records);
-    }
-    const { read, changed, refused } = ingester.result();
-    assert.deepEqual([read, changed, refused], [2, 2, 0]);
-    assert.deepEqual(await db.query('select asset, price_raw::text as price, status from indexer.listing'), [
-      { asset: '6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa', price: '1120000000', status: 'active' },
-    ]);
-    assert.deepEqual(await db.query('select asset, price_raw::text as raw, price from indexer.sale'), [
-      { asset: '4DbHsohxbkSJRZUNeVPPdxgYKJwEtXVge1ibQivi9x3T', raw: '45000000', price: '45000000' },
-    ]);
-  });
+  test(
+    'the rows of a recorded response of another operation are stored as received when they fit the request',
+    needsPayloads(),
+    async (t) => {
+      const wrong = await startSameResponse(t);
+      const ingester = new Ingester(toContext(db));
+      for (const [file, source, symbol] of [
+        [LISTINGS, 'listings', 'devnet_zoolana'],
+        [ACTIVITIES, 'sales', 'runcible'],
+      ] as const) {
+        wrong.give(readPayload(file));
+        const read = RECORDED_SOURCES['magic-eden'][source] ?? assert.fail(source);
+        await ingester.ingest((await read(createTestUpstream(wrong.url), symbol)).records);
+      }
+      const { read, changed, refused } = ingester.result();
+      assert.deepEqual([read, changed, refused], [2, 2, 0]);
+      assert.deepEqual(await db.query('select asset, price_raw::text as price, status from indexer.listing'), [
+        { asset: '6XkPLDtV2w17UUsyzah39PTBjZ9xTY8HokqRdWcmDhBa', price: '1120000000', status: 'active' },
+      ]);
+      assert.deepEqual(await db.query('select asset, price_raw::text as raw, price from indexer.sale'), [
+        { asset: '4DbHsohxbkSJRZUNeVPPdxgYKJwEtXVge1ibQivi9x3T', raw: '45000000', price: '45000000' },
+      ]);
+    },
+  );
 
   test(
     'a price in hexadecimal is kept as received, is not interpreted as an amount, and counts in no volume',
@@ -117,7 +125,7 @@ forEachEngine('recorded responses of other operations', (engine) => {
         contractAddress: after.contract,
         tokenId: after.token_id,
         price: after.price,
-        // A bid was accepted.
+        // The sale is an accepted bid, so the taker is the seller.
         seller: after.taker,
         buyer: after.maker,
         timestamp: new Date(after.timestamp * 1_000).toISOString(),

@@ -101,7 +101,7 @@ test(
   },
 );
 
-test('recorded orders become listings, each with its own hash', needsPayloads(ORDERS), () => {
+test('four recorded orders become four listings with different ids', needsPayloads(ORDERS), () => {
   const { orders } = parseExactJson(Buffer.from(readPayload(ORDERS))) as { orders: unknown[] };
   const { records, rejected } = parseOpenSeaListings(orders, GHOSTS);
   assert.deepEqual(rejected, []);

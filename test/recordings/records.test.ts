@@ -76,12 +76,12 @@ forEachEngine('imports of published records', (engine) => {
       const [unreadable] = await db.query<{ count: number }>(
         'select count(*)::int as count from indexer.sale where price_raw is null',
       );
-      assert.equal(unreadable?.count, 0, 'every price is read as an amount, even one like 1e-05');
+      assert.equal(unreadable?.count, 0, 'a price was not read as an amount, perhaps one like 1e-05');
     },
   );
 
   test(
-    '2,966 rows of Seaport sales are 1,966 distinct sales, and no price of them can be read as an amount',
+    '2,966 rows of Seaport sales are 1,966 distinct sales, and none of their prices can be read as an amount',
     needsRecordings('sales/seaport-2022.csv'),
     async () => {
       const content = readRecording('sales/seaport-2022.csv');

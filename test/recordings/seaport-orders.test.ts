@@ -47,7 +47,7 @@ test(
     assert.equal(verified.length, recorded.length, 'an order is verified by two deployments');
     assert.ok(
       verified.some((line) => line.endsWith(' 1.4 131')),
-      'one of them is a bulk order',
+      'none of the orders is a bulk order',
     );
   },
 );

@@ -1,5 +1,5 @@
-// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor gets the file in
-// place of its own response. The source must give correct records, reject the rows, or fail with a reason.
+// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor (a function that
+// reads from it) gets the file in place of its own response. The source must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -152,7 +152,7 @@ test(
 );
 
 test(
-  'operations that the service does not call are served too, and fail on demand like the others',
+  'the replay server also serves operations that the service does not call, and lets them fail on demand',
   needsPayloads(),
   async (t) => {
     const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
@@ -240,7 +240,7 @@ test(
       ]);
     }
     const listed = await read('v2_tokens_token_mint_activities', 'sales', 'devnet_zoolana');
-    assert.equal(summarize(listed), 'complete', 'a listing is not a sale');
+    assert.equal(summarize(listed), 'complete', 'a listing was read as a sale');
   },
 );
 
