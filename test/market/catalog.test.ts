@@ -53,7 +53,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await main.query('truncate main.order_cancel');
   });
 
-  /** A service on two databases. With `one`, both schemas are in the primary's. */
+  /** The context of a service on one database with both schemas, or on two databases. */
   const contextOn = (databases: 'one' | 'two', overrides: Partial<ServiceContext> = {}) =>
     toContext(main, { indexer: databases === 'one' ? main : indexer, clock: () => now, ...overrides });
   const load = async (context: ServiceContext, ...records: unknown[]) => {
@@ -86,7 +86,7 @@ forEachEngine('the own order book and its copy', (engine) => {
   /** Fails unless the stored figures equal a count of the rows, and the copy equals the original. */
   const assertExact = async (to: Database) => {
     assert.deepEqual(await listBookDifferences(main, now, 10), []);
-    assert.deepEqual(await main.query('select * from main.catalog_change'), [], 'every change was copied');
+    assert.deepEqual(await main.query('select * from main.catalog_change'), [], 'a change was not copied');
     assert.deepEqual(await listFigureDifferences(to, { collectionId: null, now, limit: 10 }), []);
     const own = 'collection_id, asset, extract(epoch from expires_at)::text as expires from';
     assert.deepEqual(
@@ -146,7 +146,7 @@ forEachEngine('the own order book and its copy', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
       const [row] = await main.query('select count(*)::int as count from main.book_asset');
-      assert.ok(Number(row?.['count']) > 0, 'some assets are listed');
+      assert.ok(Number(row?.['count']) > 0, 'no asset is listed');
       await assertExact(copyOf());
       now = LATER;
       await sweepExpired(context);
@@ -170,7 +170,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(main);
   });
 
-  test('a copy that ends after the commit of the indexer and before that of the primary is repeated, and newer state wins', async () => {
+  test('a copy that is interrupted between the commit of the indexer and that of the primary is repeated, with the newest state', async () => {
     const context = contextOn('two');
     const crash = new Error('the process ended');
     const crashing: Database = {
@@ -185,9 +185,9 @@ forEachEngine('the own order book and its copy', (engine) => {
     };
     const broken = contextOn('two', { indexer: crashing });
     await load(broken, collection(), order({ tokenId: '1', priceRaw: '90' }), order({ tokenId: '2', priceRaw: '80' }));
-    assert.equal((await figuresOf(indexer))?.['own'], 2, 'the indexer has committed');
+    assert.equal((await figuresOf(indexer))?.['own'], 2, 'the indexer has not committed');
     await assert.rejects(copyCatalog(broken, ALL), crash);
-    assert.notDeepEqual(await main.query('select * from main.catalog_change'), [], 'the changes stay recorded');
+    assert.notDeepEqual(await main.query('select * from main.catalog_change'), [], 'the changes were deleted');
     await load(broken, order({ tokenId: '2', priceRaw: '80', status: 'filled' }));
     await copyCatalog(context, ALL);
     assert.equal((await figuresOf(indexer))?.['own'], 1);
@@ -207,7 +207,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('the buyer floor is not of a mirrored row that an own order replaces, also while the copy is out of date', async () => {
+  test('a mirrored row that an own order replaces is not the buyer floor, even while the copy is out of date', async () => {
     const assets = Array.from({ length: 45 }, (_, n) => String(n + 1));
     await load(
       contextOn('two'),

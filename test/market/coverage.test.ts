@@ -37,7 +37,7 @@ forEachEngine('coverage of imports', (engine) => {
     ]);
   };
 
-  test('of imported sales and listings is complete up to the import, and there is none of imported tokens', async () => {
+  test('is complete up to the import for imported sales and listings, and is not stored for imported tokens', async () => {
     await ingest(db, sale(), token());
     assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
     await ingest(db, listing());

@@ -18,7 +18,7 @@ const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third c
 const idOf = (contract: string) => `ethereum_${contract}`;
 const COLLECTION = idOf(EVM);
 const at = (ms: number) => new Date(NOW + ms).toISOString();
-/** All listings of the test expire before this time. */
+/** All expiry times of the random listings are before this time. */
 const LATER = NOW + 60 * 60_000;
 
 forEachEngine('maintained figures', (engine) => {
@@ -65,7 +65,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('follow a listing that expires, with the sweep that records it', async () => {
+  test('leave out an expired listing after the sweep that records its expiry', async () => {
     await ingest(db, listing({ id: 'a', priceRaw: '50', expiresAt: at(1_000) }), listing({ id: 'b', priceRaw: '80' }));
     assert.deepEqual(await figures(), [1, '50', 0, 0]);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => NOW + 1_000 });
@@ -102,7 +102,7 @@ forEachEngine('maintained figures', (engine) => {
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => LATER });
     await assertExact(LATER);
     const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
-    assert.ok(Number(row?.['count']) > 0, 'the changes left listings to count');
+    assert.ok(Number(row?.['count']) > 0, 'the changes left no listing to count');
   });
 });
 
@@ -206,7 +206,7 @@ function distinctTokens(random: Random, collectionId: string) {
   }));
 }
 
-/** The rows of listings that this connection has read, as the counters of its open transaction give them. Only differences have a meaning. */
+/** The rows of `indexer.listing` read by this connection, as counted in its open transaction. Only the difference of two counts has a meaning. */
 async function countRowsRead(tx: Queryable): Promise<number> {
   const [row] = await tx.query(
     `select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows from pg_stat_xact_user_tables

@@ -20,7 +20,7 @@ forEachEngine('the number of listed tokens', (engine) => {
     await emptyTables(db);
   });
 
-  test('counts a token of both books once, before an own order starts, from its start on, and after its expiry', async () => {
+  test('counts a token of both books once: before its own order starts, while the order can be filled, and after it has expired', async () => {
     let now = NOW;
     const context = toContext(db, { clock: () => now });
     await ingest(

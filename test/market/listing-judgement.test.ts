@@ -59,14 +59,14 @@ test('a listing is hidden while its seller does not hold the token, or has not a
   assert.deepEqual(derive({ approved: false }), ['active', 'not-approved', null, null]);
 });
 
-test('an order of several units needs all of them, unless it may be filled in parts', () => {
+test('the seller of several units must hold all of them, or one unit when the order may be filled in parts', () => {
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n }), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n, partial: true }), ACTIVE);
   assert.deepEqual(derive({ fills: [fill] }, { quantity: 5n, partial: true }), ACTIVE);
   assert.deepEqual(derive({ fills: [{ ...fill, quantity: 5n }] }, { quantity: 5n }), ['filled', null, 5, '0xf']);
 });
 
-test('an event of the chain ends the listing whatever its marketplace reported, and a fill ends it before a cancel', () => {
+test('an event of the chain ends a listing whatever its marketplace reported, and a fill prevails over a cancel', () => {
   for (const status of ['active', 'expired', 'cancelled', 'filled'] as const) {
     assert.deepEqual(derive({ cancel }, { status }), ['cancelled', null, 6, '0xc']);
     assert.deepEqual(derive({ cancel, fills: [fill] }, { status }), ['filled', null, 5, '0xf']);
@@ -74,21 +74,21 @@ test('an event of the chain ends the listing whatever its marketplace reported, 
   }
 });
 
-test('without the event that ended it, a listing is active again and judged, or retired as before', () => {
+test('when the event that ended a listing is gone, the listing is active again and judged, or retired as before', () => {
   const ended = { status: 'filled', endedAt: 5, tx: '0xf', undeliverable: null } as const;
   assert.deepEqual(derive({}, ended), ACTIVE);
   assert.deepEqual(derive({ balance: 0n }, ended), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 0n }, { ...ended, isRetired: true }), ['cancelled', null, null, null]);
 });
 
-test('what a marketplace ended stays ended, and is not hidden, while no event of the chain ended it', () => {
+test('a listing that its marketplace ended stays ended and is not hidden when no event of the chain has ended it', () => {
   for (const status of ['filled', 'cancelled', 'expired'] as const) {
     const reported = { status, undeliverable: null, tx: '0x9' };
     assert.deepEqual(derive({ balance: 0n }, reported), [status, null, null, '0x9']);
   }
 });
 
-test('a cancel at the time of expiry or later does not end a listing: it expires by the clock', () => {
+test('a cancel at the time of expiry or later does not end a listing, which expires by the clock', () => {
   assert.deepEqual(derive({ cancel }, { expiresAt: 6 }), ACTIVE);
   assert.deepEqual(derive({ cancel }, { expiresAt: 7 }), ['cancelled', null, 6, '0xc']);
 });

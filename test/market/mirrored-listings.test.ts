@@ -29,11 +29,11 @@ forEachEngine('the mirrored listings of an order', (engine) => {
     await emptyTables(db);
     await ingest(
       db,
-      listing({ id: 'same', orderHash }),
-      listing({ id: 'same-there', orderHash: orderHash.toUpperCase().replace('0X', '0x'), source: 'magic-eden' }),
-      listing({ id: 'other', orderHash: `0x${'ab'.repeat(32)}` }),
-      listing({ id: 'none' }),
-      listing({ id: 'elsewhere', orderHash, chain: 'base' }),
+      listing({ id: 'opensea', orderHash }),
+      listing({ id: 'magic-eden', orderHash: orderHash.toUpperCase().replace('0X', '0x'), source: 'magic-eden' }),
+      listing({ id: 'other-order', orderHash: `0x${'ab'.repeat(32)}` }),
+      listing({ id: 'no-order' }),
+      listing({ id: 'other-chain', orderHash, chain: 'base' }),
     );
   });
 
@@ -51,19 +51,19 @@ forEachEngine('the mirrored listings of an order', (engine) => {
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
   };
 
-  test('are retired at all marketplaces when the order is submitted, and no listing of another order or chain is', async () => {
+  test('are retired at all marketplaces when the order is submitted, but listings of other orders and chains stay active', async () => {
     await submit(db);
-    assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
+    assert.deepEqual(await listActive(), ['no-order', 'other-chain', 'other-order']);
   });
 
   test('are retired at all marketplaces when the order is imported', async () => {
     const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
     const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
     await ingest(db, record);
-    assert.deepEqual(await listActive(), ['elsewhere', 'none', 'other']);
+    assert.deepEqual(await listActive(), ['no-order', 'other-chain', 'other-order']);
   });
 
-  test('stay active while the indexer is unavailable, and the order is stored all the same', async () => {
+  test('stay active when the indexer cannot be reached, and the submitted order is stored nevertheless', async () => {
     const transaction = () => Promise.reject(new Error('out of reach'));
     const unavailable = { ...db, transaction, query: () => assert.fail() };
     const { orderId } = await submit({ within: () => unavailable as never });

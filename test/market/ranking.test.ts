@@ -1,5 +1,5 @@
-// The list of collections by its stored ranking keys: each page is the part of a full sort that follows the page before it, and reads no
-// more rows of each chain than it has.
+// The list of collections by its stored ranking keys: each page is the part of a full sort that follows the page before, and the number of
+// rows that a page reads is limited by the size of the page.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
@@ -35,7 +35,7 @@ type Made = {
   floor: bigint | null;
 };
 
-/** Many equal values, on one chain and across chains, launched collections, unknown values, and chains without a rate. */
+/** Collections with many equal values on one chain and across chains, with unknown values, and on chains without a rate. */
 function makeCollections(random: Random): { made: Made[]; records: object[] } {
   const made: Made[] = [];
   const records: object[] = [];
@@ -139,7 +139,7 @@ forEachEngine('the ranking of collections', (engine) => {
     return ids;
   };
 
-  test('by every sort, on every chain and on all, the pages of any size make up a full sort', async () => {
+  test('for every sort, on each chain and on all chains, pages of any size make up the full sort', async () => {
     const { made, records } = makeCollections(new Random('ranking', engine.name));
     await load([...records, ...rates]);
     for (const sort of SORTS) {
@@ -152,7 +152,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('55 ETH are more than 55 POL, at a rate of any age, and an unrated chain follows in native units', async () => {
+  test('volumes are compared in dollars by a rate of any age, and chains without a rate follow in native units', async () => {
     const on = (chain: string, volumeAllTime: number, n: number) => ({
       kind: 'collection',
       chain,
@@ -182,7 +182,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('no statement of a page or of a detail reads more rows of a table than the page has, for each chain', async () => {
+  test('the rows that a statement of a page or of a detail reads do not become more with the number of collections', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(
@@ -219,8 +219,8 @@ forEachEngine('the ranking of collections', (engine) => {
     const [first] = await readRanking(reading, { sort: 'volume', chain: null }, { after: null, limit: 1 });
     await readCollectionDetail(reading, first?.id ?? '');
     await reading.close();
-    assert.ok(statements.length > 30, 'the statements were recorded');
-    // A page is read three times on each of three chains: after equal values, after smaller ones, and among those not launched.
+    assert.ok(statements.length > 30, `only ${statements.length} statements were recorded`);
+    // A page reads three parts of each of three chains: equal values, smaller values, and the collections that are not launched.
     const most = 3 * 3 * (limit + 1);
     for (const { sql, params } of statements) {
       const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
@@ -231,7 +231,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('chains are found by one probe of an index for each, and a bound of every kind by the index of its sort', async () => {
+  test('the chains of all collections are found, and bounds without a limit have all collections in every sort', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
@@ -266,7 +266,7 @@ function scansOf(plan: PlanNode): { node: string; rows: number }[] {
   return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
 }
 
-/** The same database, which keeps the text and parameters of each statement that reads. */
+/** `recorded` is the same database. `statements` gets the text and the parameters of each reading statement that is sent to it. */
 function record(db: Database): { recorded: Database; statements: { sql: string; params: readonly unknown[] }[] } {
   const statements: { sql: string; params: readonly unknown[] }[] = [];
   const keep: Queryable['query'] = (sql, params = []) => {

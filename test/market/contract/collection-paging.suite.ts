@@ -78,13 +78,13 @@ export function describeCollectionPaging(market: TestMarket): void {
             ...toCollectionRecords(fresh),
             ...fresh.map((subject, n) => subject.analytics({ volume: { allTime: n * 2 } })),
           ]);
-          assert.ok(seen.length < 500, 'the walk ends');
+          assert.ok(seen.length < 500, 'the walk does not end');
         }
-        assert.equal(new Set(seen).size, seen.length, `${sort}: no row twice`);
+        assert.equal(new Set(seen).size, seen.length, `${sort}: a row is served twice`);
         assert.deepEqual(
           seen.filter((id) => before.includes(id)),
           before,
-          `${sort}: every earlier row, in the earlier order`,
+          `${sort}: an earlier row is missing or has moved`,
         );
       }
     });
@@ -139,7 +139,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor when the default sort is written out or the limit is another', async () => {
+    test('is not the response to a valid cursor when the default sort is written out or the limit differs', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
@@ -158,7 +158,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('is not the response to unknown parameters: they change neither body nor ETag', async () => {
+    test('is not the response to unknown parameters, which change neither body nor ETag', async () => {
       const plain = await market.get('/v1/collections?limit=3');
       for (const query of ['limit=3&x=1', '_=1&_=2&limit=3', 'limit=3&Limit=0&SORT=x', 'limit=3&offset=-1&page=']) {
         const response = await market.get(`/v1/collections?${query}`);

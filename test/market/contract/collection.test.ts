@@ -86,7 +86,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('keeps the fields that a later record lacks, and has its other fields in the next request', async () => {
+  test('keeps the fields that a later record lacks, and has the other fields of this record in the next request', async () => {
     const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
@@ -107,7 +107,7 @@ forEachMarket('collection', {}, (market) => {
     }
   });
 
-  test('of an unknown id is not found', async () => {
+  test('is not found by an unknown id', async () => {
     const response = await market.get('/v1/collections/nobody');
     assert.equal(response.status, 404);
     assert.deepEqual(Object.keys(response.body.error), ['code', 'message']);
@@ -117,7 +117,7 @@ forEachMarket('collection', {}, (market) => {
   describeComputedStats(market);
 
   describe('stats of a record', () => {
-    test('are served instead of those computed from rows', async () => {
+    test('are served instead of stats computed from rows', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -130,10 +130,10 @@ forEachMarket('collection', {}, (market) => {
       const { owners, supply, listedCount, volume, sales } = await statsOf(subject);
       assert.deepEqual([owners, supply, listedCount], [10, 20, 30]);
       assert.deepEqual(volume, { allTime: 5, sevenDay: 4, twentyFourHour: 3 });
-      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'a window that the record lacks is unknown');
+      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'windows that the record lacks must be unknown');
     });
 
-    test('are those of the record with the newest time, whatever the order of import, without a field of older records', async () => {
+    test('come from the record with the newest time alone, whatever the order of import', async () => {
       const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([
@@ -157,7 +157,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('are no longer served when they are older than a day, and windows when they are older than two hours', async () => {
+    test('are served until they are a day old, and the windows among them until they are two hours old', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
       const at = market.ago(2 * HOUR_MS);
@@ -183,7 +183,7 @@ forEachMarket('collection', {}, (market) => {
       );
     });
 
-    test('with a time in the future are of the time of their import', async () => {
+    test('with a time in the future count as observed at their import', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3, at: market.ago(-365 * 24 * HOUR_MS) })]);
       assert.equal((await statsOf(subject)).owners, 3);

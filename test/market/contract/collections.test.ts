@@ -149,7 +149,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, await list('&sort=volume')), expected, 'in the list of all chains');
     });
 
-    test('by volume uses the volume of a record, else the sum of the sales, else that of the snapshot', async () => {
+    test('by volume uses the volume of a record, else the sum of the sales, else the volume of the snapshot', async () => {
       const subjects = range(3).map((n) => newCollection({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
       const [, summed, recorded] = subjects;
       await market.load([
@@ -196,7 +196,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
       await market.load([rate('SOL', 1)]);
       const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'a new rate counts at once');
+      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'a new rate must count at once');
     });
 
     /** Unlike `market.walk`, does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
@@ -210,7 +210,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     }
 
-    test('by floor sorts by the served floors, also where an own order replaces a cheaper mirrored row', async () => {
+    test('by floor uses the served floors, even where an own order replaces a cheaper mirrored row', async () => {
       const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
       const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
@@ -250,7 +250,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
     });
 
-    test('puts launched collections first in every sort, and sorts them among themselves', async () => {
+    test('puts launched collections first in every sort, and sorts the launched ones among themselves', async () => {
       const specs = [
         { launched: false, volume: 1_000, floor: 1_000, days: 0 },
         { launched: true, volume: 1, floor: 1, days: 3 },
@@ -274,7 +274,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('is by volume without a sort parameter, and an import changes it at once', async () => {
+    test('is by volume without a sort parameter, and each import changes the order at once', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>
@@ -291,7 +291,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the chain filter', () => {
-    test('returns only collections of that chain, for the seven chains and for one that the settings add', async () => {
+    test('returns only collections of the given chain: one of the seven chains, or a chain that the settings add', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
       await market.load(toCollectionRecords(chains.map((chain) => newCollection({ chain }))));
       const extra = newCollection({ chain: 'monad' });

@@ -22,7 +22,7 @@ export function describeComputedStats(market: TestMarket): void {
   const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
   describe('stats without a record', () => {
-    test('count tokens and distinct owners when the record says that the tokens are complete', async () => {
+    test('count tokens and distinct owners when the collection record says that the tokens are complete', async () => {
       const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
       await market.load([subject.collection({ tokensComplete: true }), ...tokens]);
@@ -99,7 +99,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('sum sales in native units, and a window includes a sale that is exactly as old as the window', async () => {
+    test('sum sales in native units, and include a sale that is exactly as old as the window', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -121,7 +121,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
     });
 
-    test('leave a sale out of a window as soon as it is older by a millisecond', async () => {
+    test('leave a sale out of a window as soon as the sale is a millisecond older than the window', async () => {
       const subject = newCollection();
       // Sales in the hour in which the window begins, and in the full hours before and after it.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(

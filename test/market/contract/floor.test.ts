@@ -64,7 +64,7 @@ forEachMarket('floor', { settings }, (market) => {
     assert.deepEqual([askFloor, buyerFloor, stale], [null, null, false]);
   });
 
-  test('is not found for an unknown collection and for one without a chain', async () => {
+  test('is not found for an unknown collection and for a collection without a chain', async () => {
     await market.load([
       { kind: 'collection', slug: 'chainless', name: 'No chain', snapshot: { floorRaw: '5' } },
       { kind: 'collection', slug: 'unchained', name: 'No chain', contractAddress: `0x${'fe'.repeat(20)}` },
@@ -76,7 +76,11 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(response.body.error.code, 'not_found');
     }
     const { data } = await market.ok('/v1/collections/addressless/floor');
-    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'no address is needed');
+    assert.deepEqual(
+      [data.askFloor.raw, data.buyerFloor],
+      ['5', null],
+      'a collection without an address must have a floor',
+    );
   });
 
   describe('the ask floor', () => {
@@ -85,13 +89,9 @@ forEachMarket('floor', { settings }, (market) => {
       const ask = async () => {
         const [raw] = await rawsOf(subject);
         const { data } = await market.ok(subject.path);
-        assert.equal(data.stats.floor.raw, raw, 'the detail has the same floor');
+        assert.equal(data.stats.floor.raw, raw, 'the detail has another floor');
         const { data: list } = await market.ok('/v1/collections?limit=100&chain=ethereum');
-        assert.equal(
-          list.find((one: any) => one.id === subject.id).stats.floor.raw,
-          raw,
-          'the list has the same floor',
-        );
+        assert.equal(list.find((one: any) => one.id === subject.id).stats.floor.raw, raw, 'the list has another floor');
         return raw;
       };
       await market.load([subject.collection()]);
@@ -101,13 +101,13 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.analytics({ floorRaw: '22', at: market.ago(SECOND_MS) })]);
       assert.equal(await ask(), '22');
       await market.load([subject.analytics({ volume: { allTime: 1 } })]);
-      assert.equal(await ask(), '33', 'an analytics record without a floor is skipped');
+      assert.equal(await ask(), '33', 'an analytics record without a floor must be skipped');
       await market.load([subject.analytics({ floorRaw: '7' }), subject.order('1', 55)]);
-      assert.equal(await ask(), '55', 'a record does not replace the books');
+      assert.equal(await ask(), '55', 'a record must not replace the books');
       await market.load([subject.order('1', 55, { status: 'filled' })]);
       assert.equal(await ask(), '7');
       market.advance(30 * MINUTE_MS);
-      assert.equal(await ask(), '44', 'floors of records are used for 30 minutes');
+      assert.equal(await ask(), '44', 'floors of records must not be used after 30 minutes');
     });
 
     test('is null when the books are known to be empty, whatever records and the snapshot have', async () => {
@@ -176,7 +176,7 @@ forEachMarket('floor', { settings }, (market) => {
         [1n, 0, 2n],
         [40n, 0, 41n],
         [41n, 0, 43n],
-        // 2.5 % of 10,001 are 250.025, 5 % are 500.05: up to 251 and 501.
+        // 2.5 % of 10,001 are 250.025, which is rounded up to 251. 5 % are 500.05, which is rounded up to 501.
         [10_001n, 500, 10_753n],
         [10n ** 18n, 1_000, 1_125n * 10n ** 15n],
         [UINT256_MAX, 10_000, UINT256_MAX * 2n + UINT256_MAX / 40n + 1n],
@@ -196,15 +196,15 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
     });
 
-    test("of an external row is its marketplace's buyer total, or its ask when none is recorded", async () => {
+    test('of an external row is the buyer total that its marketplace reports, or its ask when no total is recorded', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
       await market.load([subject.listing('2', 1_050)]);
-      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'the two floors come from different rows');
+      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'the two floors must come from different rows');
     });
 
-    test('is the cheaper of own and external by the total price, not by the ask', async () => {
+    test('is the cheaper of an own and an external row by the total price, not by the ask', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),
@@ -257,11 +257,11 @@ forEachMarket('floor', { settings }, (market) => {
       ]);
       assert.deepEqual(await rawsOf(subject), ['100', '100']);
       market.advance(MINUTE_MS);
-      assert.deepEqual(await rawsOf(subject), [null, null], 'the book is known to be empty');
+      assert.deepEqual(await rawsOf(subject), [null, null], 'the books are empty after the last expiry');
     });
   });
 
-  test('has each import in the next request', async () => {
+  test('is up to date in the first request after each import', async () => {
     const subject = newCollection({ royaltyBps: 0 });
     await market.load([subject.collection()]);
     assert.deepEqual(await rawsOf(subject), [null, null]);

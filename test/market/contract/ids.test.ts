@@ -1,4 +1,4 @@
-// What `{id}` may be: canonical id, slug, contract address or mint, in this order, on every endpoint that has one.
+// What `{id}` may be: canonical id, slug, contract address or mint, in this order, on every endpoint with this parameter.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -64,7 +64,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('an EVM address is accepted in any letter case, a Solana mint only in its own', async () => {
+  test('an EVM address is accepted in any letter case, a Solana mint only in its own letter case', async () => {
     const evm = newCollection();
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
@@ -101,7 +101,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal(await statusOf('bored-apes'), 404, 'in another letter case');
   });
 
-  test('an address on several chains names the collection with the largest all-time volume, else that of the first chain', async () => {
+  test('an address on several chains names the collection with the largest all-time volume, else the one on the first chain', async () => {
     const address = toEvmAddress('on several chains');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const volume = (chain: string, allTime: number) => ({
@@ -111,21 +111,21 @@ forEachMarket('ids', { settings }, (market) => {
       volume: { allTime },
     });
     await market.load([on('abstract'), on('monad'), on('ink')]);
-    assert.equal(await idOf(address), `ink_${address}`, 'without any volume, the collection of the first chain');
+    assert.equal(await idOf(address), `ink_${address}`, 'without any volume, the first chain is expected');
     await market.load([on('polygon')]);
-    assert.equal(await idOf(address), `polygon_${address}`, 'a new collection counts in the next request');
+    assert.equal(await idOf(address), `polygon_${address}`, 'a new collection must count in the next request');
     await market.load([volume('abstract', 1)]);
-    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume is preferred to an unknown one');
+    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume must be preferred to an unknown one');
     await market.load([volume('monad', 3), volume('ink', 2)]);
     assert.equal(await idOf(toUpperHex(address)), `monad_${address}`);
     assert.equal(await idOf(address), `monad_${address}`);
     await market.load([volume('ink', 3)]);
-    assert.equal(await idOf(address), `ink_${address}`, 'with equal volumes, the collection of the first chain');
+    assert.equal(await idOf(address), `ink_${address}`, 'with equal volumes, the first chain is expected');
     assert.equal((await read(address, '/floor')).data.collectionId, `ink_${address}`);
-    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id names one collection');
+    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id must name its own collection');
   });
 
-  test('for this choice a volume summed from sales counts like one from a record', async () => {
+  test('among collections with one address, a volume summed from sales counts like a volume from a record', async () => {
     const address = toEvmAddress('by sales');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const sale = (chain: string, price: bigint) => ({
@@ -165,7 +165,7 @@ forEachMarket('ids', { settings }, (market) => {
     }
   });
 
-  test('a mint that differs from a stored one only in letter case is rejected at import, with the stored one in the message', async () => {
+  test('a mint that differs from a stored mint only in letter case is rejected at import, and the message names the stored mint', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const at = subject.address.search(/[a-hjkmnp-z]/);

@@ -90,8 +90,8 @@ forEachMarket('index and document', { settings }, (market) => {
     const { paths } = await market.ok('/v1/openapi.json');
     for (const [path, statuses] of Object.entries(STATUSES)) {
       const documented = Object.keys(paths[path].get.responses).map(Number);
-      for (const status of statuses) assert.ok(documented.includes(status), `${path} documents ${status}`);
-      assert.equal(documented.includes(502), statuses.includes(502), `${path} and 502`);
+      for (const status of statuses) assert.ok(documented.includes(status), `${path} does not document ${status}`);
+      assert.equal(documented.includes(502), statuses.includes(502), `whether ${path} documents 502`);
     }
   });
 
@@ -137,7 +137,7 @@ forEachMarket('index and document', { settings }, (market) => {
     const { components } = await market.ok('/v1/openapi.json');
     for (const [name, { required, optional = [] }] of Object.entries(FIELDS)) {
       const schema = components.schemas[name];
-      for (const field of required) assert.ok(schema.required.includes(field), `${name} requires ${field}`);
+      for (const field of required) assert.ok(schema.required.includes(field), `${name} does not require ${field}`);
       assert.deepEqual(Object.keys(schema.properties).sort(), [...required, ...optional].sort(), name);
       assert.equal(schema.additionalProperties, false, name);
     }

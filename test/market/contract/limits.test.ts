@@ -130,7 +130,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await raw('/v1/collections/%zz')).status, 429);
     });
 
-    test('does not count preflights, and allows them when it is exhausted', async () => {
+    test('does not count preflights, and allows preflights when the limit is exhausted', async () => {
       assert.deepEqual(
         new Set(await statusesOf('/v1/collections', LIST_MAX + 5, { method: 'OPTIONS' })),
         new Set([204]),
@@ -155,7 +155,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of spellings) assert.equal((await raw(path)).status, 429, path);
     });
 
-    test('is counted for the address of the connection, and X-Forwarded-For has no effect', async () => {
+    test('is counted for the IP address of the connection, and X-Forwarded-For has no effect', async () => {
       const forwarded = (sent: number) => ({
         'x-forwarded-for': `203.0.113.${sent}`,
         forwarded: `for=192.0.2.${sent}`,
@@ -165,7 +165,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         assert.equal(response.status, 200);
       }
       assert.equal((await market.get('/v1/collections', { headers: forwarded(250) })).status, 429);
-      assert.equal((await raw('/v1/collections', { localAddress: '127.0.0.9' })).status, 200, 'another client');
+      assert.equal((await raw('/v1/collections', { localAddress: '127.0.0.9' })).status, 200, 'from another client');
     });
 
     test('sends its headers only with a 429', async () => {
@@ -219,7 +219,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('gives a response another ETag after an import that changes it, and the same ETag after an import that does not', async () => {
+    test('changes the ETag of a response after an import that changes the response, and after no other import', async () => {
       const etags = async (): Promise<Record<string, string | null>> => {
         const entries = [];
         for (const path of all) entries.push([path, (await market.get(path)).headers.get('etag')] as const);
@@ -228,7 +228,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       const first = await etags();
       await market.load([subject.order('1', 5)]);
       market.advance(2 * SECOND_MS);
-      assert.deepEqual(await etags(), first, 'nothing has changed');
+      assert.deepEqual(await etags(), first, 'after an import that changes nothing');
       await market.load([subject.order('2', 4)]);
       const second = await etags();
       const changed = ['/v1/collections', `${subject.path}/listings`, subject.path, `${subject.path}/floor`];
@@ -282,7 +282,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('any other method on an unknown path is 404', async () => {
+    test('any other method on an unknown path is a 404', async () => {
       for (const method of [...METHODS, 'OPTIONS']) {
         assert.equal((await market.get('/v1/nothing', { method })).status, 404, method);
       }
@@ -314,7 +314,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('a preflight is 204 and allows GET with any header', async () => {
+    test('a preflight is a 204 and allows GET with any header', async () => {
       for (const path of all) {
         const response = await market.get(path, {
           method: 'OPTIONS',

@@ -28,7 +28,7 @@ forEachMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
   describe('the merge', () => {
-    test('has one row per asset: the own EVM row even at a higher price, else the cheapest external one', async () => {
+    test('has one row per asset: the own EVM row even at a higher price, else the cheapest external row', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -125,7 +125,7 @@ forEachMarket('listings', { prepare }, (market) => {
       ]);
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['2', '3']);
       market.advance(1);
-      assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['3'], 'at the moment it expires');
+      assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['3'], 'at the expiry of a listing');
     });
 
     test('equals a naive implementation of the rules on a book of many rows', async () => {
@@ -147,7 +147,7 @@ forEachMarket('listings', { prepare }, (market) => {
       const best = new Map<string, Entry>();
       for (const entry of [...own, ...others]) if (!best.has(entry.asset)) best.set(entry.asset, entry);
       const expected = [...best.values()].sort(byPrice).slice(0, 250);
-      assert.ok(best.size > 250, 'more assets than a window holds');
+      assert.ok(best.size > 250, 'a window can hold all assets of the book');
       const rows = await market.walk(`${subject.path}/listings?limit=100`);
       assert.deepEqual(
         rows.map((row: any) => [row.tokenId, row.price.raw, row.orderId]),
@@ -193,7 +193,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('has pages of 25 by default, and `hasMore` is false on the last one', async () => {
+    test('has pages of 25 by default, and `hasMore` is false on the last page', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(50).map((n) => subject.order(`${n}`, 1 + n))]);
       const first = await market.ok(`${subject.path}/listings`);
@@ -213,7 +213,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(Object.keys(await market.ok(`${subject.path}/listings`)), ['data', 'pagination']);
     });
 
-    test('is empty for a collection without listings, and for one without a contract address', async () => {
+    test('is empty for a collection without listings, and for a collection without a contract address', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), { kind: 'collection', slug: 'unlisted', name: 'No address' }]);
       const empty = { data: [], pagination: { nextCursor: null, hasMore: false } };
@@ -221,7 +221,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await market.ok('/v1/collections/unlisted/listings'), empty);
     });
 
-    test('has each import in the next request: a new listing, a new price, the end of a listing', async () => {
+    test('is up to date in the first request after each import: of a new listing, a new price, the end of a listing', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       const stated = { id: `live-${subject.slug}` };
@@ -239,7 +239,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await raws(), []);
     });
 
-    test('does not list an ended order again when it is imported again as active', async () => {
+    test('does not list an ended order again when the order is imported again as active', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       await market.load([subject.collection(), subject.order('1', 30, { status: 'filled' })]);
@@ -304,7 +304,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('is not the response to an unknown parameter, which changes nothing', async () => {
+    test('is not the response to an unknown parameter, which changes neither body nor ETag', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const plain = await market.get(`${subject.path}/listings?limit=2`);

@@ -192,7 +192,7 @@ export function describeMarketItems(market: TestMarket): void {
       );
     });
 
-    test('has no dollars once the newest rate is older than 15 minutes, and has them again with a newer one', async () => {
+    test('has no dollars once the newest rate is older than 15 minutes, and has dollars again with a newer rate', async () => {
       const subject = newCollection({ chain: 'ink' });
       const usd = async () => (await market.ok(`${subject.path}/listings`)).data[0].price.usd;
       const rate = (dollars: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd: dollars, at });
@@ -205,7 +205,7 @@ export function describeMarketItems(market: TestMarket): void {
       await market.load([rate(3_000, market.ago(0))]);
       assert.equal(await usd(), 3_000);
       await market.load([rate(1_000, market.ago(MINUTE_MS))]);
-      assert.equal(await usd(), 3_000, 'the newest rate counts, not the one imported last');
+      assert.equal(await usd(), 3_000, 'an older rate that is imported last must not count');
       market.advance(20 * MINUTE_MS);
       assert.equal(await usd(), null);
     });

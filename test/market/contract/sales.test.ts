@@ -56,7 +56,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('an own Solana sale has the code of the service and the prefix of own ids, and a field that a record lacks is null', async () => {
+  test('an own Solana sale has the code of the service and the prefix of own order ids; fields that a record lacks are null', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
@@ -139,7 +139,7 @@ forEachMarket('sales', {}, (market) => {
       seen.push(...rawsOf(response.data));
       if (!response.pagination.hasMore) break;
       cursor = `&cursor=${response.pagination.nextCursor}`;
-      // One newer than all, one between rows of the first page, one of a later page.
+      // One sale that is newer than all others, one among the sales that were served, and one that belongs to a later page.
       await market.load([sale(page + 1), sale(11 + 2 * page), sale(13 + 8 * (page + 1))]);
     }
     const before = range(20).map((n) => `${10 + 2 * n}`);
@@ -148,7 +148,7 @@ forEachMarket('sales', {}, (market) => {
       before,
     );
     assert.equal(new Set(seen).size, seen.length);
-    assert.ok(seen.length > before.length, 'sales that are imported after the position of the cursor are served');
+    assert.ok(seen.length > before.length, 'no sale that was imported for a later page is served');
   });
 
   test('sales whose price cannot be interpreted are left out of their page, which may be short or empty while more pages follow', async () => {
@@ -180,7 +180,7 @@ forEachMarket('sales', {}, (market) => {
     const sales = bad.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales, { ...subject.sale('n', 0), tokenId: '99', price: 6.27e16 }]);
     const { data, pagination } = await market.ok(`${subject.path}/sales`);
-    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'the JSON number was written as an integer');
+    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'only the price that is a JSON number is an integer');
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
@@ -217,7 +217,7 @@ forEachMarket('sales', {}, (market) => {
     assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 2, 'another log of the same transaction');
   });
 
-  test('an unknown collection and one without a contract address are not found', async () => {
+  test('an unknown collection and a collection without a contract address are not found', async () => {
     await market.load([
       { kind: 'collection', slug: 'no-address', name: 'No address', chain: 'ethereum' },
       { kind: 'collection', slug: 'no-chain', name: 'Neither' },
@@ -229,7 +229,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('a bad limit, and a cursor that was not issued for these sales, are a bad_request that names the parameter', async () => {
+  test('a bad limit, or a cursor that was not issued for these sales, leads to a bad_request that names the parameter', async () => {
     const [one, two] = [newCollection(), newCollection()];
     const rows = (subject: typeof one) =>
       range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);
@@ -254,6 +254,6 @@ forEachMarket('sales', {}, (market) => {
       assert.match(response.body.error.message, /limit/);
     }
     const byId = await market.ok(`/v1/collections/${one.id}/sales?limit=2&cursor=${own}`);
-    assert.equal(byId.data.length, 2, 'a cursor is valid under every name of the collection');
+    assert.equal(byId.data.length, 2, 'a cursor is not valid under another name of the collection');
   });
 });

@@ -82,7 +82,7 @@ forEachMarket('tokens', { settings }, (market) => {
     );
   });
 
-  test('a collection mint in another letter case is another mint: its tokens are not found', async () => {
+  test('a token is not found under its collection mint in another letter case, because that is another mint', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('cased');
     await market.load([subject.collection(), subject.token(mint), subject.listing(mint, 5)]);
@@ -146,14 +146,14 @@ forEachMarket('tokens', { settings }, (market) => {
         subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
       ]);
       assert.deepEqual((await read(subject, '1')).owner, { address: SELLER, kind: 'wallet', label: null });
-      // A shorter time than a response stays fresh in the cache.
+      // After this time the cached response would still be fresh, so only the expiry of its listing makes it out of date.
       market.advance(SECOND_MS / 2);
       const later = await read(subject, '1');
       assert.equal(later.listing, null);
       assert.deepEqual(later.owner, { address: HOLDER, kind: 'wallet', label: null });
     });
 
-    test('is the label of the custody wallet that holds the token, without its address, on EVM chains and Solana', async () => {
+    test('has the label of the custody wallet that holds the token, and no address, on EVM chains and on Solana', async () => {
       const evm = newCollection();
       const solana = newCollection({ chain: 'solana' });
       await market.load([evm.token('1', { owner: EVM_VAULT }), solana.token(mintOf('v'), { owner: SOLANA_VAULT })]);
@@ -200,7 +200,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the listing', () => {
-    test('is the cheapest mirrored one, whose id is the hash of the signed order where it is known', async () => {
+    test('is the cheapest mirrored listing, and its id is the hash of its signed order if the hash is known', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
@@ -209,7 +209,7 @@ forEachMarket('tokens', { settings }, (market) => {
       ]);
       const { listing } = await read(subject, '1');
       assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['20', 'blur', ORDER_HASH]);
-      assert.equal((await read(subject, '2')).listing.orderId, 'c', 'the id of the mirror where there is no hash');
+      assert.equal((await read(subject, '2')).listing.orderId, 'c', 'without a hash, the id of the mirror is expected');
     });
 
     test('has the mirror id in the list of listings, not the order hash', async () => {
@@ -220,7 +220,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
     });
 
-    test('is the cheapest of the own book instead of a mirrored one, even at a higher price', async () => {
+    test('is the cheapest order of the own book, even when a mirrored listing is cheaper', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
@@ -245,7 +245,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing, null);
     });
 
-    test('has each import in the next request', async () => {
+    test('is up to date in the first request after each import', async () => {
       const subject = newCollection();
       await market.load([subject.token('1', { owner: HOLDER })]);
       assert.equal((await read(subject, '1')).listing, null);
@@ -271,7 +271,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal(lastSale.price.raw, UINT256_MAX.toString());
     });
 
-    test('is null when the price of the newest sale cannot be interpreted, even if that of an older sale can', async () => {
+    test('is null when the price of the newest sale cannot be interpreted, even if the price of an older sale can', async () => {
       const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(2 * HOUR_MS) }),
@@ -321,7 +321,7 @@ forEachMarket('tokens', { settings }, (market) => {
     }
   });
 
-  test('a token of which only a listing or a sale is known is found', async () => {
+  test('a token is found when only a listing or a sale of it is known', async () => {
     const subject = newCollection();
     await market.load([subject.listing('1', 5, { status: 'cancelled' }), subject.sale('2', '1.5')]);
     assert.equal((await read(subject, '1')).tokenId, '1');

@@ -96,7 +96,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
   });
 
-  test('of a chain are not replaced by a newer record, and the record replaces imported ones until it is a day old', () => {
+  test('of a chain are not replaced by a newer record, but imported ones are, until the record is a day old', () => {
     const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
     const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
     assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);
@@ -111,7 +111,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
   });
 
-  test('are those of the snapshot and unknown when the facts cannot be read', () => {
+  test('are the supply of the snapshot and an unknown number of owners when the facts cannot be read', () => {
     assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
   });
 });
@@ -127,14 +127,14 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
   });
 
-  test('is that of a record while it is younger than a day, and of imported listings after that', () => {
+  test('is that of a record while the record is younger than a day, and then that of imported listings', () => {
     const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
     const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
     assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is of the own book alone while the mirror has no listing, and unknown when no source has read the listings of the mirror', () => {
+  test('is that of the own book alone while the mirror has no listing, and unknown when no source has covered the mirror', () => {
     assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
@@ -182,7 +182,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }).volume, [700, 70, 7]);
   });
 
-  test('of several scans are complete when each scan is', () => {
+  test('of several scans are complete when each scan is complete', () => {
     const coverage = [covered('scan', 'sales'), covered('scan', 'sales', { source: 'other', from: NOW - DAY_MS })];
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
@@ -194,7 +194,7 @@ describe('volume and sales', () => {
     assert.deepEqual(ended(DAY_MS), [null, null, null]);
   });
 
-  test('of a record are served for two hours in the windows and for a day over all time, then those that were imported', () => {
+  test('of a record are served for two hours in the windows and for a day over all time, and after that those of an import', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
@@ -206,7 +206,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('have no imported window beside a record without this window', () => {
+  test('have no imported window when a current record has other windows but not this one', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
@@ -224,7 +224,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ sums }).sales, [null, null, null]);
   });
 
-  test('are unknown when the facts cannot be read, and volume when the currency is not known', () => {
+  test('are unknown when the facts cannot be read, and only the volume is unknown when the currency is not known', () => {
     assert.deepEqual(trades(null, { snapshotVolume: 5 }).volume, [null, null, null]);
     const { volume, sales } = trades({ coverage: [covered('chain', 'sales')] }, { decimals: null });
     assert.deepEqual(
@@ -236,7 +236,7 @@ describe('volume and sales', () => {
     );
   });
 
-  test('have one all-time volume, in the detail of a collection and in the list', () => {
+  test('have the same all-time volume in the detail of a collection and in the list', () => {
     for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
       for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
         const facts = { record, coverage, volumeRaw: TRADES.sums.volumeRaw.allTime };
@@ -267,14 +267,14 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
   });
 
-  test('is that of the readable book when the other one cannot be read', () => {
+  test('is that of one book when the other book cannot be read', () => {
     const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
     assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
     assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('is known to be none when the books are empty and every scan has ended within half an hour', () => {
+  test('has the value null when the books are empty and every scan has ended within half an hour', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });

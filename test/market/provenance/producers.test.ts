@@ -65,8 +65,9 @@ function toMs(age: string): number {
   return Number(amount) * (unit === 'h' ? HOUR_MS : MINUTE_MS);
 }
 
-/** What every producer states about its collection: one token, listed once for 5 base units, sold once for one native unit. */
+/** Every producer states the same: one token, which is listed once at this price in base units. */
 const FLOOR = '5';
+/** Volume and number of sales: the token was sold once, now, for one native unit. */
 const WINDOWS = { allTime: 1, sevenDay: 1, twentyFourHour: 1 };
 
 const PRODUCERS = readProducers();
@@ -211,7 +212,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
     };
 
     for (const { figure, chains, producer, maxAgeMs } of PRODUCERS) {
-      test(`${figure} from ${producer}, alone on ${chains.length} chains, up to ${maxAgeMs ?? 'any'} ms`, async () => {
+      test(`${figure} comes from ${producer} alone, on ${chains.length} chains, up to an age of ${maxAgeMs ?? 'any'} ms`, async () => {
         const expected = figure === 'floor' ? FLOOR : 1;
         for (const chain of chains) {
           const one = newCollection({ chain });
@@ -225,7 +226,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       });
     }
 
-    test('a day after every upstream has stopped, each figure is null, and the floor is that of the listings that are served', async () => {
+    test('a day after every upstream has stopped, only the floor of the served listings and the listed count of an own book are known', async () => {
       const [reported, scanned, followed] = [newCollection(), newCollection(), newCollection()];
       await produce['stats record']?.(reported);
       await produce['analytics record']?.(reported);
@@ -244,10 +245,10 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       for (const one of [reported, scanned, followed]) {
         const { floor, listedCount, ...figures } = await statsOf(one);
         assert.deepEqual(figures, { volume: unknown, sales: unknown, supply: null, owners: null });
-        // No marketplace is read for the followed collection: the own order book, which has no orders, is all there is.
+        // No marketplace is read for the collection `followed`, so its listed count is that of the own book, which has no orders.
         assert.equal(listedCount, one === followed ? 0 : null);
         const [first = null] = (await service.ok(`${one.path}/listings`)).data;
-        assert.deepEqual(floor, first && first.price, 'the floor is that of the first listing');
+        assert.deepEqual(floor, first && first.price, 'the floor is not that of the first listing');
       }
     });
   });
