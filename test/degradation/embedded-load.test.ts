@@ -8,10 +8,10 @@ import { newCollection, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const ROWS = 12_000;
-/** Fails a test that hangs. Long enough for a slow machine. */
+/** A response that takes longer fails the test. The time is long enough for a slow machine. */
 const RESPONSE_MAX_MS = 30_000;
 
-test('reads are complete 200 responses while many rows are imported into the embedded database', async (t) => {
+test('reads get complete 200 responses while many rows are imported into the embedded database', async (t) => {
   const dir = temporaryDirectory();
   const service = await startTestService({ settings: { DATA_DIR: dir } });
   t.after(async () => {

@@ -45,7 +45,7 @@ withTwoServers('the indexer is broken', (servers) => {
     return tookMs;
   }
 
-  test('stopped: responses lack the data of the indexer or are a 502, own orders are served, and all is complete after its start', async (t) => {
+  test('stopped: responses lack the data of the indexer or are a 502, own orders are served, and all is complete after a start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -133,7 +133,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not recover');
   });
 
-  test('one stats source hangs: its fields are unknown, the others stay, and `stale` is true only while both hang', async (t) => {
+  test('while one stats source hangs, its fields are unknown or stored and all others stay, and `stale` is true only while both hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {
@@ -167,7 +167,7 @@ withTwoServers('the indexer is broken', (servers) => {
     const onlyStats = { ...complete, volume: NO_WINDOWS, sales: NO_WINDOWS };
     await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not recover');
     assert.deepEqual(await read(), onlyStats);
-    // The other sources are unaffected.
+    // Listings need neither of the two stats tables. The list of collections needs the analytics table, which still hangs.
     const listings = await service.fresh(`${ethereum.path}/listings`);
     assert.equal(listings.body.meta, undefined);
     assert.equal((await service.fresh('/v1/collections')).status, 502);
@@ -175,7 +175,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('the table of the mirror hangs: listings and floor are degraded, volume and owners are complete', async (t) => {
+  test('while the table of the mirror hangs, listings and floor are degraded, and volume and owners are complete', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.listing');

@@ -26,7 +26,7 @@ const PATHS = [
 const UNCACHED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: a path has its cached response until that is too old, else a 503, and is complete after the primary starts', async (t) => {
+  test('stopped: a path has its cached response, or a 503 if none is cached or it is too old, and all is complete after the start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));
@@ -52,7 +52,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: responses come within the deadline of the primary, later ones without delay, and are complete when the primary continues', async (t) => {
+  test('frozen: first responses come within the deadline of the primary and later responses at once, and all are complete when it continues', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();
@@ -122,7 +122,7 @@ withTwoServers('the primary is broken', (servers) => {
     }
     assert.ok(service.logged.some((line) => line.includes('a source failed') && line.includes('order-book')));
     assert.ok(!service.logged.some((line) => line.includes('indexer-mirror')), 'the mirror was reported as failed');
-    // The service keeps no order book for Solana.
+    // The service keeps no order book for Solana, so these listings are complete.
     assert.match((await service.fresh(`${solana.path}/listings`)).headers.get('cache-control') ?? '', /s-maxage=5\b/);
     await release();
     await untilComplete(service);

@@ -1,5 +1,5 @@
-// The databases stop and start under load. Without the indexer responses are at worst degraded or 502, without the primary 503, and
-// no connection or statement is left behind.
+// The databases stop and start under load. Without the indexer, a response is complete, degraded or a 502. Without the primary, a response
+// is a 200 or a 503. No connection or statement is left behind.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -131,7 +131,7 @@ withTwoServers('databases stop and start under load', (servers) => {
   }
 
   test('a source that hangs leaves connections for the other sources, and its abandoned statements end on the server', async (t) => {
-    // Long enough for a slow machine to respond to all these requests at once.
+    // The deadline is long enough for a slow machine to respond to all requests of this test at once.
     const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));

@@ -127,7 +127,7 @@ test('the program on the embedded database', async (t) => {
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
   await t.test(
-    'a data directory that is in use: one clear line and exit 1, and the running program is not affected',
+    'in a data directory that is in use, a second program prints one clear line and exits with 1, and the first goes on',
     async (t) => {
       const second = run(t, { ...settings, PORT: String(await freePort()) });
       assert.equal((await second.ended()).code, 1);
@@ -140,26 +140,29 @@ test('the program on the embedded database', async (t) => {
     },
   );
 
-  await t.test('SIGTERM under load: exit 0 within seconds, although clients keep their connections open', async (t) => {
-    const load = startLoad(program.url);
-    await until(() => load.responses() > 100, START_MAX_MS, 'no load');
-    const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-    const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-    keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
-    await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
-    program.child.kill('SIGTERM');
-    const { code, ms } = await program.ended();
-    await load.done;
-    silent.destroy();
-    keptAlive.destroy();
-    assert.equal(code, 0, program.stderr());
-    assert.ok(ms < CUT_AFTER_MS, `it took ${ms} ms to end`);
-    assert.deepEqual(load.wrong, []);
-    assert.equal(existsSync(socket), false);
-    t.diagnostic(
-      `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
-    );
-  });
+  await t.test(
+    'SIGTERM under load ends the program with 0 within seconds, although clients keep connections open',
+    async (t) => {
+      const load = startLoad(program.url);
+      await until(() => load.responses() > 100, START_MAX_MS, 'the load has not begun');
+      const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+      const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+      keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
+      await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
+      program.child.kill('SIGTERM');
+      const { code, ms } = await program.ended();
+      await load.done;
+      silent.destroy();
+      keptAlive.destroy();
+      assert.equal(code, 0, program.stderr());
+      assert.ok(ms < CUT_AFTER_MS, `the program took ${ms} ms to end`);
+      assert.deepEqual(load.wrong, []);
+      assert.equal(existsSync(socket), false);
+      t.diagnostic(
+        `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
+      );
+    },
+  );
 
   await t.test('after the exit the lock and the port are free: another start succeeds', async (t) => {
     const again = await runUntilUp(t, settings);
@@ -189,16 +192,19 @@ test('the program on the embedded database', async (t) => {
     },
   );
 
-  await t.test('a port that is in use: one clear line and exit 1', async (t) => {
-    const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
-    const dataDir = path.join(temporaryDirectory(), 'not-created');
-    const third = run(t, { ...settings, DATA_DIR: dataDir });
-    assert.equal((await third.ended()).code, 1);
-    assert.ok(!existsSync(dataDir), 'a database was created before the port was tried');
-    assert.match(third.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: [^\n]*in use[^\n]*--port or PORT\n$/);
-  });
+  await t.test(
+    'on a port that is in use, the program prints one clear line, exits with 1 and creates no database',
+    async (t) => {
+      const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
+      await once(server, 'listening');
+      t.after(() => server.close());
+      const dataDir = path.join(temporaryDirectory(), 'not-created');
+      const third = run(t, { ...settings, DATA_DIR: dataDir });
+      assert.equal((await third.ended()).code, 1);
+      assert.ok(!existsSync(dataDir), 'a database was created before the port was tried');
+      assert.match(third.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: [^\n]*in use[^\n]*--port or PORT\n$/);
+    },
+  );
 });
 
 withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
@@ -242,7 +248,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
       await Promise.allSettled(callers);
       await assert.rejects(importing.done);
       assert.equal(code, 0, program.stderr());
-      assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+      assert.ok(ms < STOP_MAX_MS, `the program took ${ms} ms to end`);
       t.diagnostic(`ended after ${Math.round(ms)} ms`);
     } finally {
       servers.indexer.thaw();

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
 import type { TestResponse } from '../support/service/service.ts';
 
-/** Fails a test whose service does not recover. Long enough for a slow machine. */
+/** A service that has not recovered after this time fails its test. The time is long enough for a slow machine. */
 export const RECOVERY_MAX_MS = 30_000;
 
 const SNAPSHOT = { floorRaw: '640', volumeAllTime: 5.5, supply: 100, owners: 50 };
@@ -115,7 +115,7 @@ async function readCollection(service: TwoDatabaseService, { path }: TestCollect
   ]);
 }
 
-/** Waits until the last buyer floors are stored. */
+/** Waits until the last buyer floors are stored: those on Ethereum and on Solana. On Base none is kept. */
 export async function untilFloorsAreStored(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map(async (subject) => service.fresh(`${subject.path}/floor`)));
   await withClient(service.settings['DATABASE_URL'] ?? '', (client) =>
@@ -163,7 +163,7 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The ask floor while the mirror cannot be read: that of the own book, which Solana does not have, or of the snapshot. */
+/** The ask floor while the mirror cannot be read: that of the own book, or on Solana, which has no own book, that of the snapshot. */
 export function askWithoutIndexer(subject: TestCollection): string {
   return subject === solana ? SNAPSHOT.floorRaw : '1000';
 }

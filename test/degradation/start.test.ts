@@ -17,7 +17,7 @@ const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
-    test(`indexer down (${way}): the service starts, and migrates and reads the indexer when it is back`, async (t) => {
+    test(`indexer down (${way}): the service starts, and migrates and reads the indexer when the indexer is back`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
@@ -25,7 +25,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     });
   }
 
-  test('indexer hangs in the middle of a migration: the service starts, and uses the indexer when the migration continues', async (t) => {
+  test('while the indexer hangs in a migration, the service starts, and it uses the indexer when the migration continues', async (t) => {
     let release = () => Promise.resolve();
     const startedAt = performance.now();
     const service = await startOnTwoDatabases(t, servers, {

@@ -67,7 +67,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
       shop.send('PUT', `/products/${id}`, { name: 'Mug 2', inventory: 15 }, { 'idempotency-key': 'k' });
     const rejected = await change();
     assert.deepEqual([rejected.status, rejected.body.error.code], [503, 'unavailable']);
-    assert.ok(rejected.ms < REQUEST_TIMEOUT_MS + SLACK_MS, `it took ${rejected.ms} ms`);
+    assert.ok(rejected.ms < REQUEST_TIMEOUT_MS + SLACK_MS, `the response took ${rejected.ms} ms`);
     // The statement of the transaction ends on the server while the lock is still held.
     const isFree = () =>
       withClient(shop.service.settings['DATABASE_URL'] ?? '', (client) =>
@@ -99,7 +99,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
   });
 
-  test('the webhook worker survives a frozen primary: events from before and after are delivered when it continues', async (t) => {
+  test('frozen: events from before and after are delivered when the primary continues', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });

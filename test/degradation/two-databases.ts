@@ -43,7 +43,7 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
 
 /** The deadline of a source in these tests. Short, because tests wait for it. Long enough for a read on a busy machine. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** Fails a test that hangs. Far longer than any response takes, so that a slow machine does not reach it. */
+/** A response that takes this long has hung, and fails its test. Far longer than any response takes on a slow machine. */
 export const HANG_MS = 30_000;
 /** How far `fresh` advances the clock: further than the time for which any response is fresh in the cache. */
 const FORGET_MS = 2_000;
