@@ -23,7 +23,7 @@ function fail(breaker: CircuitBreaker, times = FAILURES_MAX): void {
 }
 
 describe('a closed breaker', () => {
-  test('lets every call through, and opens after `failuresMax` failures in a row', () => {
+  test('a closed breaker lets every call through, and opens after `failuresMax` consecutive failures', () => {
     const { breaker } = start();
     fail(breaker, FAILURES_MAX - 1);
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 2, 'yes']);
@@ -31,7 +31,7 @@ describe('a closed breaker', () => {
     assert.deepEqual([breaker.state(), breaker.remainingMs(), breaker.enter()], ['open', 100, 'no']);
   });
 
-  test('restarts its failure count after a success', () => {
+  test('a success restarts the failure count of a closed breaker', () => {
     const { breaker } = start();
     fail(breaker, FAILURES_MAX - 1);
     assert.equal(breaker.succeeded(), false);
@@ -39,7 +39,7 @@ describe('a closed breaker', () => {
     assert.equal(breaker.state(), 'closed');
   });
 
-  test('opens at once after a failure with `opens`, and stays open for at least `leastMs`', () => {
+  test('a failure with `opens` opens the breaker immediately, for at least `leastMs`', () => {
     const { breaker, time } = start();
     assert.equal(breaker.failed({ opens: true, leastMs: 5_000 }), true);
     assert.equal(breaker.remainingMs(), 5_000);
@@ -51,7 +51,7 @@ describe('a closed breaker', () => {
 });
 
 describe('an open breaker', () => {
-  test('lets one call through as a trial when its open time is over, and closes when the trial succeeds', () => {
+  test('an open breaker lets one call through as a trial when its open time is over, and closes when the trial succeeds', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now += 99;
@@ -62,7 +62,7 @@ describe('an open breaker', () => {
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 0, 'yes']);
   });
 
-  test('doubles its open time after each failed trial up to a limit, and begins with the first open time again after a success', () => {
+  test('the open time doubles after each failed trial up to `openMaxMs`, and is `openMs` again after a success', () => {
     const { breaker, time } = start();
     fail(breaker);
     const waits = [];
@@ -78,7 +78,7 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 100);
   });
 
-  test('does not stay open longer when a call that was in progress at its opening fails', () => {
+  test('the open time is not extended when a call that began before the opening fails', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now += 50;
@@ -86,21 +86,21 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 50);
   });
 
-  test('closes when a call that was in progress at its opening succeeds', () => {
+  test('an open breaker closes when a call that began before the opening succeeds', () => {
     const { breaker } = start();
     fail(breaker);
     assert.equal(breaker.succeeded(), true);
     assert.equal(breaker.enter(), 'yes');
   });
 
-  test('stays open for at most its open time when the clock is set back', () => {
+  test('a breaker stays open for at most its open time even if the clock is set back', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now -= 3_600_000;
     assert.equal(breaker.remainingMs(), 100);
   });
 
-  test('has its open time shortened by the jitter', () => {
+  test('jitter shortens the open time', () => {
     const { breaker } = start({ random: 0.5 });
     fail(breaker);
     assert.equal(breaker.remainingMs(), 90);
@@ -141,7 +141,7 @@ describe('trials in the background', () => {
     return { breaker, trials, pass, attempts: () => attempts };
   }
 
-  test('are repeated until one succeeds, each after the open time of the breaker', async (t) => {
+  test('trials in the background are repeated until one succeeds, each after the open time of the breaker', async (t) => {
     let isBack = false;
     const { breaker, pass, attempts } = startTrials(t, async (tried) => {
       assert.equal(tried.state(), 'trial');
@@ -160,14 +160,14 @@ describe('trials in the background', () => {
     assert.equal(attempts(), 2);
   });
 
-  test('are not made after a call that was already in progress has closed the breaker', async (t) => {
+  test('no trial is made after a call that was already in progress has closed the breaker', async (t) => {
     const { breaker, pass, attempts } = startTrials(t, async () => undefined);
     breaker.succeeded();
     await pass(10_000);
     assert.deepEqual([attempts(), breaker.state()], [0, 'closed']);
   });
 
-  test('do not change the state when the breaker was closed during the trial', async (t) => {
+  test('a trial does not change the state of a breaker that was closed during the trial', async (t) => {
     const trial = Promise.withResolvers<void>();
     const { breaker, pass } = startTrials(t, () => trial.promise);
     await pass(100);
@@ -177,7 +177,7 @@ describe('trials in the background', () => {
     assert.deepEqual([breaker.state(), breaker.failures()], ['closed', 0]);
   });
 
-  test('go on after a trial during which a call that was already in progress has failed', async (t) => {
+  test('trials go on after a trial during which a call that was already in progress has failed', async (t) => {
     const trial = Promise.withResolvers<void>();
     const { breaker, pass, attempts } = startTrials(t, () => trial.promise);
     await pass(100);
@@ -189,7 +189,7 @@ describe('trials in the background', () => {
     assert.equal(attempts(), 2, 'a breaker without callers would otherwise stay open for ever');
   });
 
-  test('end when they are stopped, and cannot be started again', async (t) => {
+  test('stopped trials make no further attempt, and cannot be started again', async (t) => {
     const { trials, pass, attempts } = startTrials(t, async () => undefined);
     await pass(100);
     trials.stop();

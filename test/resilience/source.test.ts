@@ -30,7 +30,7 @@ async function open(source: Source, work: () => Promise<unknown> = fail): Promis
   assert.equal(source.state(), 'open');
 }
 
-test('a read returns its value, and is passed the time limit that applies to it', async (t) => {
+test('a read returns its value, and its function receives the shorter of the time limits of source and caller', async (t) => {
   const { source } = start(t);
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });
@@ -114,7 +114,7 @@ test('a source logs the opening and the closing of its breaker, and no trial in 
   assert.equal(logged.length, before);
 });
 
-test('a read that can never succeed does not keep the breaker open: the read that was requested last is tried', async (t) => {
+test('the read that was requested last is tried, so that a read that can never succeed does not keep the breaker open', async (t) => {
   const { source } = start(t, { timeoutMs: 10 });
   await open(source, hang);
   assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });
@@ -161,7 +161,7 @@ test('a closed source makes no more trials, and its reads do not open the breake
     probes += 1;
     return fail();
   });
-  // Wait until another source, which was opened later and was not closed, has been tried several times.
+  // Wait until another source, whose breaker opened later, has been tried several times. By then the closed source would have been tried.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });
