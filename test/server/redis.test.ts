@@ -19,7 +19,7 @@ const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;
 const LONG_MS = 600_000;
 const LIMIT_MS = 60_000;
-/** Far above any delay of a busy machine. */
+/** Timeouts far above any delay of a busy machine. */
 const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
 
 withRedis('a connection to Redis', (redis) => {
@@ -75,7 +75,7 @@ withRedis('a connection to Redis', (redis) => {
       LIMIT_MS,
       'the window did not end',
     );
-    // -2: the key has expired already.
+    // -1: the key has no expiry. -2: the key has already expired, so it had an expiry.
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
   });
 

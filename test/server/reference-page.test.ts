@@ -96,7 +96,7 @@ describe('the reference page', () => {
     ['/docs/reference.js', 'text/javascript; charset=utf-8'],
     ['/docs/reference.css', 'text/css; charset=utf-8'],
   ] as const) {
-    test(`the server sends ${path} compressed to clients that accept gzip, and answers 304 to clients whose copy is current`, async () => {
+    test(`the server sends ${path} compressed to clients that accept gzip, and responds with 304 to clients whose copy is current`, async () => {
       const get = (encoding: string) => fetch(`${service.url}${path}`, { headers: { 'accept-encoding': encoding } });
       const plain = await get('identity');
       assert.equal(plain.headers.get('content-encoding'), null);
@@ -119,7 +119,7 @@ describe('the reference page', () => {
     });
   }
 
-  /** Runs the end of the script on the links of the page at `/docs` + `search`. Returns the options with which it starts Swagger UI. */
+  /** Runs the end of the page's script at the URL `/docs` + `search`. Returns the options with which the script starts Swagger UI. */
   async function startReference(search: string): Promise<Record<string, unknown>> {
     const page = await (await fetch(`${service.url}/docs${search}`)).text();
     const script = await (await fetch(`${service.url}/docs/reference.js`)).text();

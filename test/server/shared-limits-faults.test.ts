@@ -13,7 +13,7 @@ import { newAddress, openNodes, sendFrom, tally, untilShared } from '../support/
 
 const LIST_MAX = 120;
 const LIMIT_MS = 60_000;
-/** Ends a test that hangs. It expects no speed. */
+/** A limit that only a hanging request or shutdown exceeds. */
 const STALL_MS = 30_000;
 const LISTS = '/v1/collections?limit=1';
 const PASSWORD = 'a-password-that-must-not-be-seen';
@@ -41,7 +41,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       name: string;
       begin: () => Promise<unknown> | void;
       end: () => Promise<unknown> | void;
-      /** `a`: the fault affects only node a. Without `of` it affects both nodes. */
+      /** `a`: the fault affects only node a. Without `of`, the fault affects both nodes. */
       of?: 'a';
       reason: RegExp;
     };
