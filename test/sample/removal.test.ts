@@ -1,5 +1,5 @@
-// `mercat sample remove`: nothing of the sample is left in any table, and nothing else has changed. And the sample's times are relative to
-// its load.
+// `mercat sample remove`: nothing of the sample is left in any table, and nothing else has changed. The file also tests that the times
+// in the sample are relative to the time at which the sample is loaded.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
 const SAMPLE_SIZE = listSampleCollections().length;
-/** Tables whose rows change by themselves. */
+/** Tables that background tasks change at any time. */
 const LIVE_TABLES = ['main.sync_task', 'main.request_budget'];
 
 async function dumpTables(db: Database): Promise<Map<string, string[]>> {
@@ -53,7 +53,7 @@ forEachEngine('removing the sample', (engine) => {
     });
     after(() => service.close());
 
-    test('beside a running server leaves every table as it was before the sample was loaded, and every response too', async () => {
+    test('after the removal beside a running server, every table and response is as before the sample was loaded', async () => {
       const mine = newCollection();
       const onSolana = newCollection({ chain: 'solana' });
       await service.load([
@@ -83,8 +83,8 @@ forEachEngine('removing the sample', (engine) => {
       const { status, body } = await service.operate('sample.remove', {});
       assert.deepEqual([status, body.result], [200, { collections: SAMPLE_SIZE }]);
 
-      const left = await dumpTables(db);
-      for (const [name, rows] of left) assert.deepEqual(rows, before.get(name), name);
+      const remaining = await dumpTables(db);
+      for (const [name, rows] of remaining) assert.deepEqual(rows, before.get(name), name);
       assert.deepEqual(await read(), responses);
       assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);
       assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
@@ -92,7 +92,7 @@ forEachEngine('removing the sample', (engine) => {
       assert.deepEqual((await service.operate('sample.remove', {})).body.result, { collections: 0 });
     });
 
-    test('can be undone: the sample can be loaded again, and its figures are exact', async () => {
+    test('the sample can be loaded again after its removal, and its figures are exact', async () => {
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
       assert.equal((await service.walk('/v1/collections')).length, SAMPLE_SIZE + 2);
       assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
@@ -104,7 +104,7 @@ forEachEngine('removing the sample', (engine) => {
 
 const SAMPLE_OWNER = '0x00000000000000000000000000000000000000e1';
 
-test('the command removes the sample through a running server, and without one', async (t) => {
+test('the command removes the sample through a running server, and also without a server', async (t) => {
   const dir = temporaryDirectory();
   const saved = process.env['DATA_DIR'];
   process.env['DATA_DIR'] = dir;
@@ -134,7 +134,7 @@ test('the command removes the sample through a running server, and without one',
   assert.deepEqual(await second.walk('/v1/collections'), []);
 });
 
-test('the times of the sample follow its load: the sales of the last 24 hours and 7 days are those that the figures count', async (t) => {
+test('the times of the sample are relative to its load, and its figures count exactly its sales of 24 hours and of 7 days', async (t) => {
   const at = Date.UTC(2026, 10, 22, 7, 21, 33, 456);
   const service = await startTestService({
     settings: { DATA_DIR: temporaryDirectory(), CUSTODY_WALLETS: `${SAMPLE_CUSTODY_WALLET}=Vault` },
