@@ -53,7 +53,7 @@ forEachEngine('the driver of tasks', (engine) => {
   const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-  test('a task that has never run starts at once, its result is stored, and it is due again after its period', async () => {
+  test('a task that has never run starts immediately, stores its result, and is due again after its period', async () => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs > 0 && (await readRecord()).lastOk !== null, LIMIT_MS, 'the task did not run');
@@ -189,7 +189,7 @@ forEachEngine('the driver of tasks', (engine) => {
     );
   });
 
-  test('stopping the driver aborts the run and waits for its end, and makes the task due at once', async () => {
+  test('stopping the driver aborts the run, waits for the end of the run, and makes the task due immediately', async () => {
     let hasEnded = false;
     const driver = start({
       run: async (signal) => {
@@ -238,7 +238,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal((await readRecord()).lastEnded, null);
   });
 
-  test('a database that cannot be read is logged once, and the task runs when the database can be read again', async () => {
+  test('a database failure is logged once, and the task runs when the database can be read again', async () => {
     let runs = 0;
     let isBroken = true;
     const { main, countOf } = countStatements(db, () => isBroken);
@@ -250,8 +250,9 @@ forEachEngine('the driver of tasks', (engine) => {
   });
 });
 
-/** The beginnings of two statements: `SCHEDULE` reads the schedule, and `CLAIM` claims a task. */
+/** The beginning of the statement that reads the schedule. */
 const SCHEDULE = 'select name, case when nudged';
+/** The beginning of the statement that claims a task. */
 const CLAIM = 'insert into main.sync_task';
 
 /** Wraps a database so that its statements are counted. While `isBroken` returns true, every statement is rejected. */

@@ -179,7 +179,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(of('settings')?.message ?? '', /PORT must be .*; OPENSEA_HOURLY_BUDGET must be/);
     });
 
-    test('doctor reports an upstream that does not respond, rejects the key, serves another chain, or whose clock differs', async (t) => {
+    test('doctor reports an upstream that does not respond, rejects the key, serves another chain or has a different clock', async (t) => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const wrong = await startAnswering(t, { body: '{"jsonrpc":"2.0","id":1,"result":"0x89"}' });
       const strict = await startAnswering(t, { status: 401, date: new Date(Date.now() - 3_600_000) });
