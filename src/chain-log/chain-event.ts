@@ -66,7 +66,7 @@ export type ApprovalForAll = EventPosition & {
   operator: Address;
   approved: boolean;
 };
-/** The ERC-721 approval of one token. `operator` null: the approval was revoked. A transfer of the token also revokes it. */
+/** The ERC-721 approval of one token. `operator` is null when the approval was revoked. A transfer of the token also revokes the approval. */
 export type TokenApproval = EventPosition & {
   kind: 'token-approval';
   contract: Address;

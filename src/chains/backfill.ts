@@ -13,7 +13,7 @@ import type { FollowContext, StepResult } from './follower.ts';
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** Reads one slice of a collection that has not joined, of the one that was added first. `more` is false when all collections have joined. */
+/** Reads one slice for the earliest follow whose backfill is not complete. `more` is false when there is no such follow. */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const behind = (await listFollows(main, reader.chain.id)).filter(

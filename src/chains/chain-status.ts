@@ -69,7 +69,7 @@ function countCollections(follows: readonly Follow[]): ChainStatus['collections'
   return { live, catchingUp: onChain.length - live };
 }
 
-/** Omits the host and the texts of failures, which may reveal the provider. */
+/** Leaves out the host and the texts of failures, because both may reveal the provider. */
 function toPublicStatus({ position, state, lag, failures, rangeBlocks }: EndpointStatus) {
   return { position, state, lag, failures, rangeBlocks };
 }

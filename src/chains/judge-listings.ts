@@ -45,9 +45,9 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * Does the first of these steps that is due, none of which a log entry causes: stores which collections join or leave; judges listings that
- * were inserted or changed; lists the hidden listings of a collection that leaves; judges the stored listings of a collection that joins.
- * Returns the ids of the collections that changed, or null when no step is due.
+ * Does the first of these steps that is due: stores which collections join or leave; judges listings that were inserted or changed; lists
+ * the hidden listings of a collection that leaves; judges the stored listings of a collection that joins. Listings that a new log entry
+ * affects are judged by projection.ts. Returns the ids of the collections that changed, or null when no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -87,7 +87,7 @@ function toTransitions(
 
 /**
  * Judges the next listings of a collection that joins. When no listing is left and the log is written into the indexer up to `joinedSeq`,
- * the collection has joined. Null while the collection waits only for that.
+ * the collection has joined. Null when no listing is left, but the log is not written that far.
  */
 async function judgeStored(
   context: JudgeContext,

@@ -175,7 +175,7 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-/** The id of the listing that the sale filled. Of several listings of the order, that of the sale's marketplace, else the first; null without any. */
+/** The id of the listing that the sale filled: the listing at the sale's marketplace, else the first listing of the order; null without a listing. */
 function findListingId(
   mirrored: readonly ListedOrder[],
   sold: { orderHash: string; collectionId: string; asset: string | null },

@@ -35,7 +35,7 @@ const decodeCursor = rowDecoder('chain_cursor', {
   updatedAt: column('updated_at', timestamp),
 });
 
-/** The cursor of a chain, or null before the chain's first step. A lock on the cursor is held until the transaction ends. */
+/** The cursor of a chain, or null before the chain's first step. With `lock`, the cursor stays locked until the transaction ends. */
 export async function findChainCursor(
   db: Queryable,
   chain: string,

@@ -26,7 +26,7 @@ import type { HeldToken } from './tokens.ts';
 import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
 
 const SAMPLE_DEFAULT = 200;
-/** The largest sample of orders, and of tokens, for each chain. A sample of 0 means this many. */
+/** The largest sample of orders, and of tokens, for each chain. The input 0 requests a sample of this size. */
 const SAMPLE_MAX = 100_000;
 const SEEDS = 2 ** 32;
 const SEED_LENGTH_MAX = 100;

@@ -1,5 +1,5 @@
-// Compares a signed order with the state of its contracts. The status that the order should have is derived here from the
-// chain's values alone, deliberately without the rule by which the service sets it (orders/status.ts).
+// Compares a signed order with the state of its contracts. The status that the order should have is derived here from the chain's values
+// and the times of the order, deliberately without the rule by which the service sets the status (orders/status.ts).
 
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';

@@ -36,7 +36,7 @@ export type AuditedBook = {
 
 const ORDERS_MAX = 50_000;
 
-/** Throws OperatorError when the collection is not joined to its chain's live stream, or its token standard is not known. */
+/** Throws OperatorError unless the collection is followed on its chain, its backfill is complete and its token standard is known. */
 export async function readAuditedBook(context: ChainContext, collectionId: string): Promise<AuditedBook> {
   const options = { now: context.clock(), limit: ORDERS_MAX };
   return readTogether(context, async ({ main, indexer }) => {

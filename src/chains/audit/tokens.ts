@@ -49,7 +49,7 @@ function compareServed({ served }: HeldToken, holders: ReadonlyMap<Address, bigi
   const servedOwner = served?.owner ?? (holders.size > 1 ? SEVERAL : NOBODY);
   return [
     ...findDifference('served owner', servedOwner, owner),
-    // The chain does not distinguish a burned token from a token that was never minted. So the only contradiction is `burned` with a holder.
+    // The chain does not distinguish a burned token from a token that was never minted. So `burned` is wrong only if the token has a holder.
     ...(served?.burned && holders.size > 0 ? findDifference('burned', 'yes', 'no') : []),
   ];
 }

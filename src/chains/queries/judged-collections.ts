@@ -11,7 +11,7 @@ export type JudgedCollection = {
   collectionId: string;
   /** `joining`: its stored listings are being judged. `leaving`: its hidden listings are being listed again. */
   state: 'joining' | 'joined' | 'leaving';
-  /** When the collection was followed, in milliseconds. */
+  /** When the follow of the collection was created, in milliseconds. */
   followedAt: number;
   /** The last sequence number of the chain's log when the follow joined. Up to this number the log has the complete past of the collection. */
   joinedSeq: number;

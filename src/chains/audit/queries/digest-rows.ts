@@ -1,5 +1,5 @@
 // The rows that the digest of a chain covers, each as one line of text, in a fixed order. A line has no value that differs between two
-// services with the same data: no time at which the service stored something, and no id that the service gave.
+// services with the same data: no time at which the service stored something, and no id that the service assigned.
 
 import type { Queryable } from '../../../database/port.ts';
 import { rowDecoder, text } from '../../../database/rows.ts';

@@ -20,7 +20,7 @@ type Schemas = { main: string; indexer: string };
 const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
-/** `$1` is the chain. Only the follows of collections whose events are all in the log were copied, so only their rows are compared. */
+/** The condition for rows that are compared; `$1` is the chain. The copied follows have a complete backfill, so the log has all their events. */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
 /** For each kind of row, the SQL query for its rows: `subject` identifies a row, and `value` is compared. */
