@@ -49,7 +49,7 @@ export class Ingester {
   readonly #isImport: boolean;
   #unsupported = 0;
 
-  /** `isImport`: the records are the operator's own. As by an import, their collections are stored as covered. */
+  /** `isImport`: the records are the operator's own. Their collections' sales and listings are then stored as covered by an import. */
   constructor(context: ImportContext, { isImport = false }: { isImport?: boolean } = {}) {
     const { chains, serviceName, seaport, clock } = context;
     this.#context = context;

@@ -277,8 +277,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Gives an admitted request that was not sent back to the budget. The database is not awaited, so that its failure does not affect the
-   * call. After such a failure the budget has one request less in this hour.
+   * Returns a request that was taken from the budget but not sent. The call does not wait for this, so that a failure does not affect the
+   * call. After a failure the budget has one request less in this hour.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {

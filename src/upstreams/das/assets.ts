@@ -274,7 +274,7 @@ function readList(upstream: UpstreamClient, value: unknown): { items: readonly u
   });
 }
 
-/** For the parts of a response around its rows: when such a part is malformed, the complete response counts as malformed. */
+/** Reads a part of a response that is not one of its rows. When this part is malformed, the complete response counts as malformed. */
 function orMalformed<T>(upstream: UpstreamClient, read: () => T): T {
   try {
     return read();

@@ -63,7 +63,7 @@ export class FeedClient {
     }
   }
 
-  /** The task requests the feed once a period, so it needs no circuit breaker. */
+  /** The breaker is always shown as closed: the client has none, because the task requests the feed only once a period. */
   status(): UpstreamStatus {
     return {
       name: NAME,

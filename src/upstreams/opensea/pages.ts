@@ -10,7 +10,7 @@ import { parsePages, walkPages } from '../walk.ts';
 /** The most rows that the API returns in one page. */
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
-/** With a budget of 100 requests an hour, half of the bucket fills within this time, even if other tasks send requests. */
+/** The longest wait of a bulk request. With a budget of 100 requests an hour, half of the bucket fills within this time. */
 const BULK_PATIENCE_MS = 15 * 60_000;
 /** One or two malformed rows do not make a small order book incomplete. */
 const REJECTED_MIN = 3;

@@ -17,7 +17,7 @@ import { Ingester } from '../ingester.ts';
 import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** So a recovered source is read again within a minute: a period, its jitter of a tenth and one hanging request together take less. */
+/** With this period, a recovered source is read again within a minute: the period, its jitter of a tenth and one hanging request take less. */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
