@@ -183,7 +183,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a fill, a cancel and a raised counter end listings with their transactions, and no later report revives them', async () => {
+  test('a fill, a cancel and a raised counter end listings, each row keeps the transaction, and no later report revives a listing', async () => {
     const opened = await open();
     const orders = [await signed(0, 11n), await signed(0, 12n), await signed(0, 13n)] as const;
     await opened.settle();

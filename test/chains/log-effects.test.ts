@@ -99,7 +99,7 @@ describe('a full batch', () => {
   const cutSize = (batchSize: number, ...events: (ChainEvent | number)[]) =>
     cutAtTransaction(entriesOf(...events), batchSize).length;
 
-  test('the last transaction of a full batch may be incomplete, so its entries are left to the next batch', () => {
+  test('the last transaction of a full batch, which may be incomplete, is left to the next batch', () => {
     assert.equal(cutSize(3, fill(1, '0xa'), fill(2, '0xb'), fill(2, '0xb')), 1);
   });
 

@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'when the two mints of a row in Magic Eden’s example differ, the listing is of tokenMint',
+  'when the two mints of a row in Magic Eden’s example differ, the listed token is `tokenMint`',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);
@@ -104,7 +104,7 @@ test('the floor and the volume in Magic Eden’s example of stats are in lamport
 });
 
 test(
-  'among Magic Eden’s example activities only buyNow is a sale, with its signature and exact price',
+  'among Magic Eden’s example activities only `buyNow` is a sale, which has its signature and exact price',
   needsPayloads(WALLET, ACTIVITIES),
   async (t) => {
     const { book, upstream } = await start(t);

@@ -209,7 +209,7 @@ test('a response that decompresses to a quarter of a gigabyte is aborted at the 
   assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
 });
 
-test('after three failed calls the breaker opens: no request is sent while it is open, and a single trial request is sent then', async (t) => {
+test('after three failed calls the breaker opens; while it is open no request is sent, and afterwards a single trial request is sent', async (t) => {
   const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));

@@ -87,7 +87,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
-  test('a listing whose listing time is in the future is retired like any other', async () => {
+  test('a listing whose listing time is in the future is retired like any other listing', async () => {
     const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
     await ingester().ingest([row(0), row(1, wrong)]);
     assert.equal((await snapshot([row(0)])).retired, 1);
@@ -108,7 +108,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('a short snapshot is not accepted many times within five minutes, and not the second time, even an hour later', async () => {
+  test('a short snapshot is accepted neither within five minutes, however often it comes, nor the second time, however late', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
@@ -154,7 +154,7 @@ forEachEngine('mirrored listings', (engine) => {
     }
   });
 
-  test('whether a listing is below the price of a partial snapshot is decided by its buyer total', async () => {
+  test('the buyer total of a listing decides whether the listing is below the price of a partial snapshot', async () => {
     await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });

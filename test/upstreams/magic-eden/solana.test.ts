@@ -73,7 +73,7 @@ test('a listing has its exact price and its account as id, and its token has a r
   assertValidRecords(records);
 });
 
-test('when the two mints of a row differ the listing is of tokenMint, and no token record is made', async (t) => {
+test('when the two mints of a row differ, the listed token is `tokenMint`, and no token record is made', async (t) => {
   const { book, upstream } = await start(t);
   const [, row] = parseFixture('magic-eden/listings.json');
   assert.notEqual(row.tokenMint, row.token.mintAddress);

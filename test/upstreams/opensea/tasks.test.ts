@@ -323,7 +323,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('for a collection whose chain is followed, the floor is read from OpenSea, and no sales are', async (t) => {
+  test('for a collection whose chain is followed, OpenSea is asked for the floor and the listings, but not for sales', async (t) => {
     const { done, replay } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     await done('sales');
