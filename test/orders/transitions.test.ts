@@ -39,7 +39,10 @@ const CASES: Record<string, Case> = {
     after: [filled, { fills: [fill(100, 2n), fill(200, 3n)], balance: 9n }],
   },
   'active: its offerer cancels it on the chain': { before: {}, after: [{ cancel: at(300) }] },
-  "active: its offerer raises the counter beyond the order's": { before: {}, after: [{ counterRaise: at(300) }] },
+  'active: its offerer raises the counter above the counter in the order': {
+    before: {},
+    after: [{ counterRaise: at(300) }],
+  },
   'active: its offerer or the operator of the service cancels it off-chain': {
     before: {},
     after: [{ offChainCancel: offChain(300) }],
@@ -54,7 +57,7 @@ const CASES: Record<string, Case> = {
     before: { balance: 0n, approved: false },
     after: [{ balance: 1n, approved: true }, {}],
   },
-  'dormant: one of the two reasons for dormancy no longer applies, the other still does': {
+  'dormant: one of the two reasons for dormancy no longer applies, but the other still applies': {
     before: { balance: 0n, approved: false },
     after: [{ approved: false }, { balance: 0n, approved: true }],
   },
@@ -78,7 +81,7 @@ const CASES: Record<string, Case> = {
     ],
   },
   'filled: its expiry time comes': { before: filled, after: [{ ...filled, ...expired }] },
-  'cancelled: it is cancelled again, or the counter is raised too: the first one counts': {
+  'cancelled: it is cancelled again, or the counter is raised too: the earliest event decides': {
     before: { cancel: at(300) },
     after: [{ cancel: at(300), counterRaise: at(400) }],
   },
