@@ -34,6 +34,7 @@ export type AuditedBook = {
   }[];
 };
 
+/** The most own orders, and the most mirrored listings, of one book. Further ones are left out. */
 const ORDERS_MAX = 50_000;
 
 /** Throws OperatorError unless the collection is followed on its chain, its backfill is complete and its token standard is known. */

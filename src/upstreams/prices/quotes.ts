@@ -13,13 +13,13 @@ export const DISAGREEMENT_MAX = 0.05;
 /** Quotes above USD_MAX or below USD_MIN are ignored, because no native currency has such a price. */
 const USD_MAX = 10_000_000;
 const USD_MIN = 1e-9;
-/** A single quote is not accepted when it differs by more than this factor from a rate that is not older than LEAP_MS. */
+/** A single quote is not accepted when it differs by more than this factor from a stored rate that is younger than LEAP_MS. */
 export const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
 /**
  * Accepts the quote of the first source if the other quotes agree with it. `known` is the stored rate: a single quote that differs from it
- * by more than LEAP_FACTOR_MAX is not accepted until the stored rate is older than LEAP_MS.
+ * by more than LEAP_FACTOR_MAX is not accepted until the stored rate has the age LEAP_MS.
  */
 export function decidePrice(quotes: readonly Quote[], known: Rate | null, now: number): PriceDecision {
   const plausible = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);
