@@ -1,6 +1,6 @@
-// Copies what the primary database knows of collections to the indexer database: their records, and what the own order book lists. The
-// transaction that changes one of these notes the change in `main.catalog_change`. A copy reads the current state, writes it, and then
-// deletes the noted changes. A copy that is interrupted is repeated.
+// Copies to the indexer database what the primary database knows of collections: their records, and what the own order book lists. The
+// transaction that changes a record or the book notes the change in `main.catalog_change`. A copy reads the current state, writes it, and
+// then deletes the noted changes. A copy that is interrupted is repeated.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';

@@ -26,7 +26,7 @@ export type CollectionDetail = TradeFigures &
     degraded: boolean;
   };
 
-/** Reads the collection that `id` names. Throws `not_found` when there is none, `unavailable` when records cannot be read. */
+/** Throws `not_found` when `id` names no collection, and `unavailable` when the collection records cannot be read. */
 export async function readCollectionDetail(market: Market, id: string): Promise<CollectionDetail> {
   const collection = await resolveCollection(market, id);
   const { snapshot, tokensComplete } = collection;

@@ -16,7 +16,7 @@ export class DollarRates {
   readonly #clock: Clock;
   #rates: Rates = new Map();
   #latest: Refresh | null = null;
-  /** How many reads have begun: the number of the latest one. */
+  /** The reads are numbered in the order in which they begin. This is the number of the latest read. */
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
@@ -33,7 +33,7 @@ export class DollarRates {
     return this.#rates;
   }
 
-  /** Must be called after a rate was written: the next read queries the database. */
+  /** Makes the next `read` query the database. Must be called after a rate was written. */
   expire(): void {
     this.#latest = null;
   }

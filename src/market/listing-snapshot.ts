@@ -34,7 +34,7 @@ export function applyListingSnapshot(
     await lockFigures(tx, [collectionId]);
     const before = await claimListingSnapshot(tx, snapshot);
     const expected = await listExpectedKeys(tx, snapshot);
-    // Compared here, not in SQL: the planner cannot estimate the size of either side.
+    // The keys are compared here and not in SQL, because the planner cannot estimate the number of keys on either side.
     const present = new Set(snapshot.keys);
     const missing = expected.filter((key) => !present.has(key));
     const counts = { expected: expected.length, present: expected.length - missing.length };

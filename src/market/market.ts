@@ -26,7 +26,7 @@ export type MarketOptions = {
   log: Log;
 };
 
-/** The deadline of the source `primary` is this many times as long as `sourceTimeoutMs`: no response can do without collection records. */
+/** The deadline of the source `primary` is this many times as long as `sourceTimeoutMs`, because most responses need a collection record. */
 const PRIMARY_DEADLINES = 3;
 /**
  * Deadlines are this many times as long on the embedded database as on PostgreSQL. The embedded database has one connection, which an
@@ -41,7 +41,7 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. When a read of them fails, the response is a 503. */
+  /** Collection records. When a read of them fails, the response is a 503, unless it is that of a token. */
   readonly primary: MarketSource;
   /** The own order book. When a read of it fails, the response is made without it. */
   readonly orderBook: MarketSource;

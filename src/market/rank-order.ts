@@ -1,7 +1,7 @@
 // The order of the list of collections: launched ones first, then from high to low, unknown values last, ties by id. Within a chain, values
 // are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values on
-// chains without a rate follow those in dollars, compared in native units. Values are compared exactly, so that no two different values of
-// one chain tie, and a page can begin on each chain at the exact position where the page before it ended. Pure.
+// chains without a rate follow the values in dollars, and are compared in native units. All values are compared exactly, so that no two
+// different values of one chain tie, and a page can begin on each chain at the exact position where the page before ended. Pure.
 
 import type { Chain } from '../core/chains.ts';
 import type { Rates } from '../core/price.ts';
@@ -24,7 +24,7 @@ export class RankOrder {
   readonly #chainOf: (id: string) => Chain | null;
   readonly #measures = new Map<string, Measure>();
 
-  /** `rates` is null for the collections of one chain, whose values are compared as they are. */
+  /** `rates` is null for the list of one chain, whose values are compared as they are stored. */
   constructor(sort: Sort, { rates, chainOf }: { rates: Rates | null; chainOf: (id: string) => Chain | null }) {
     this.#sort = sort;
     this.#rates = sort === 'recent' ? null : rates;

@@ -11,8 +11,8 @@ import { listCollectionsByIds } from './queries/collections.ts';
 type RemovalContext = { main: Database; indexer: Database; onChanged: OnChanged };
 
 /**
- * Removes collections and everything that is stored of them. Returns how many of them had a record. When the two databases are two
- * servers and the indexer fails after the primary has committed, the removal can be repeated.
+ * Removes collections and everything that is stored of them. Returns how many of them had a record. With two databases, the indexer may
+ * fail after the primary has committed. Then the removal can be repeated.
  */
 export async function removeCollections(
   { main, indexer, onChanged }: RemovalContext,

@@ -93,7 +93,7 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       description:
         'Identity and statistics. `volume` and `sales` come from one source of statistics; `supply`, `owners` and ' +
         '`listedCount` come from another; `floor` comes from the listings. A field that cannot be read is null, except that ' +
-        '`supply` and `floor` fall back to stored values. `stale` is true only when neither source could be read.',
+        '`supply` and `floor` fall back to stored values. `stale` is true only when neither source of statistics could be read.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('CollectionDetail')), 400, 404),

@@ -65,7 +65,8 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
       operationId: 'listCollections',
       summary: 'List collections',
       description:
-        'Collections launched on the service come first. `sort` orders them and the others, from high to low, unknown values last.',
+        'Collections launched on the service come first, then all others. `sort` orders both groups from high to low, with unknown ' +
+        'values last.',
       tags: ['Collections'],
       querystring: Type.Object({
         chain: Type.Optional(chainSchema),

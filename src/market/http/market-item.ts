@@ -18,9 +18,9 @@ export const MarketItemSchema = Type.Object(
     price: ref<WirePrice>('Price'),
     seller: typeOrNull<string>(
       'string',
-      'Address of the seller; null when a custody wallet is reported as the seller.',
+      'Address of the seller; null when it is not known, or when a custody wallet is reported as the seller of a listing.',
     ),
-    buyer: typeOrNull<string>('string', 'Address of the buyer; null unless sold.'),
+    buyer: typeOrNull<string>('string', 'Address of the buyer; null for a listing, and when it is not known.'),
     marketplace: Type.String({
       description: "An upper-case code for the service's own rows, the lower-case source slug for external rows.",
     }),

@@ -23,8 +23,8 @@ export const PriceSchema = Type.Object(
 export type WirePrice = Static<typeof PriceSchema>;
 
 /**
- * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. The addresses of
- * `custodyWallets` are not published as sellers.
+ * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. An address in
+ * `custodyWallets` is not published as the seller of a listing.
  */
 export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
 

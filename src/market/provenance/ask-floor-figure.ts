@@ -14,7 +14,7 @@ export type FloorFacts = {
   own: bigint | null | undefined;
   /**
    * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when the mirror has no such listing.
-   * `coverage`: which listings the mirror has.
+   * `coverage`: which part of the listings the sources of the mirror have covered.
    */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
   /** The floor of the analytics record; null when there is none. */

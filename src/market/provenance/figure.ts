@@ -37,7 +37,7 @@ export const MAX_AGE_MS = {
   total: 24 * HOUR_MS,
 } as const;
 
-/** The candidate of the strongest kind that is complete and not too old; null when there is none. Among one kind, the first one. */
+/** The candidate of the strongest kind that is complete and not too old; null when there is none. Of several such candidates, the first. */
 export function chooseFigure<T>(candidates: readonly Candidate<T>[], now: number): Figure<T> | null {
   for (const kind of PROVENANCE_KINDS) {
     const chosen = candidates.find((one) => one.kind === kind && one.complete && isCurrent(one, now));

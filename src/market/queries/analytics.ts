@@ -86,8 +86,8 @@ const decodeVolume = rowDecoder('collection_analytics', {
 });
 
 /**
- * The facts about the all-time volume of each of the given collections, by id. `limit 1` makes the planner look each
- * collection up by index, even when it has no statistics.
+ * The facts about the all-time volume of each of the given collections, by id. `limit 1` makes the planner look each collection up by
+ * index, even without table statistics.
  */
 export async function listVolumeFacts(
   db: Queryable,

@@ -103,7 +103,7 @@ export async function listOwnAssets(db: Queryable, assets: readonly CollectionAs
   return rows.map(decodeOwnAsset);
 }
 
-/** Writes what the primary database knows of collections to their figures, which the transaction has locked. */
+/** Writes to the figures of collections what the primary database knows of them. The transaction must have locked these figures. */
 export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogEntry[]): Promise<void> {
   await tx.query(
     `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
@@ -129,7 +129,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
   );
 }
 
-/** Writes which of the assets the own order book lists, and counts them. The figures of the collections must be locked. */
+/** Writes which of the assets the own order book lists, and counts these assets. The figures of the collections must be locked. */
 export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]): Promise<void> {
   if (assets.length === 0) return;
   await tx.query(

@@ -12,8 +12,8 @@ export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is 
 
 /**
  * Locks the figures of the collections until the transaction ends. Call it before the first write, with all collections that the
- * transaction writes to: transactions lock in the order of ids, so that two of them cannot deadlock, and writers of one collection
- * follow one another.
+ * transaction writes to. Writers of one collection then wait for one another. All transactions lock in the order of ids, so that two
+ * transactions cannot deadlock.
  */
 export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();

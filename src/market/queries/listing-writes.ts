@@ -221,10 +221,10 @@ export async function updateTermsOfSharedOrders(
 }
 
 /**
- * When one marketplace has reported an order as filled or cancelled, gives the order's active and retired listings at the other
- * marketplaces the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an
- * order may be valid although one marketplace no longer lists it. A listing that a block of its chain ended neither ends others nor is
- * ended: the chain decides about each. Returns the assets whose listings changed.
+ * When one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
+ * get the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an order may be
+ * valid although one marketplace no longer lists it. A listing that a block of its chain has ended does not change and ends no other
+ * listing, because the chain decides about each of them. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,

@@ -164,7 +164,7 @@ export type RankKey = { launched: boolean; chain: string; value: number | bigint
 /**
  * The collections of one chain that follow a position and have the same `launched` as the position: those whose ranking key is
  * `equal.key` and whose id sorts after the id of the position, and those whose ranking key is less than `below`. A null key or a null
- * `below` is the unknown key, which is less than all others. `equal` is null when no such collection has the key of the position.
+ * `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal that of the position.
  */
 export type ChainBounds = {
   chain: string;

@@ -75,7 +75,7 @@ export async function findObservedToken(
   return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
 }
 
-/** The condition that a stored token row and a row of `other` are of the same token. */
+/** The condition under which the stored row and a row of the table expression `other` are of the same token. */
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
