@@ -42,7 +42,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     const owner = async () => (await db.query(`select owner from indexer.token where asset = '1'`))[0]?.['owner'];
     assert.equal(await owner(), second);
     await call('evm_revert', snapshot);
-    // Another miner, so that the new blocks have other hashes.
+    // The new blocks get another miner, so that their hashes differ from those of the reverted blocks.
     await call('anvil_setCoinbase', second);
     for (let blocks = 0; blocks < DEPTH + 5; blocks += 1) await mine(world.chain);
     await settle();

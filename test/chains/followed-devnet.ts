@@ -1,5 +1,5 @@
-// A simulation on a local chain, and a follower that the test runs step by step to bring a database up to date with the chain. Listed orders are
-// stored directly, without the checks of the intake.
+// A simulation on a local chain, and a follower that the test runs step by step to bring a database up to date with the chain. Listed
+// orders are stored directly, without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
@@ -39,7 +39,10 @@ const SIZE: WorldSize = { people: 5, collections: 1, tokens: 30, editions: 6 };
 const BOOK_SIZE = 40;
 const STEPS_MAX = 2_000;
 
-/** Starts a local chain that the service takes for Ethereum. The collections of the chain are followed from block 0, in the database that `open` returns. */
+/**
+ * Starts a local chain that the service takes for Ethereum. The collections of the chain are followed from block 0, in the database that
+ * `open` returns.
+ */
 export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
   let skippedMs = 0;
   const clock = () => Date.now() + skippedMs;

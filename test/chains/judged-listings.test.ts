@@ -74,7 +74,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     const asset = tokenId.toString() as AssetId;
     return readToken(context.market, { chain, contractAddress: world.nft.address as Address, asset });
   };
-  /** The listed token ids, cheapest first, and both floors. */
+  /** The listed token ids, cheapest first, and the ask floor and the buyer floor. */
   const served = async ({ context, indexer }: Opened) => {
     const id = `ethereum_${world.nft.address}`;
     const window = await readListingWindow(context.market, await resolveCollection(context.market, id));
@@ -356,7 +356,7 @@ async function countSales(indexer: Database): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Empties all tables but those that the service does not start without. */
+/** Empties all tables except those that the service needs to start. */
 async function emptyAll(databases: Record<'main' | 'indexer', Database>): Promise<void> {
   for (const schema of ['main', 'indexer'] as const) {
     const tables = await databases[schema].query<{ name: string }>(

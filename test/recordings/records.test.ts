@@ -192,7 +192,7 @@ forEachEngine('imports of published records', (engine) => {
         chain: 'ethereum',
         contractAddress: toAddress(nft.type.contract),
         tokenId: nft.type.tokenId,
-        // In ether or in wrapped ether.
+        // The payments are in ether or wrapped ether.
         price: parseNativeAmount(payment.value, 18)?.toString(),
         seller: toAddress(activity.seller),
         buyer: toAddress(activity.buyer),

@@ -34,7 +34,7 @@ forEachEngine('mirrored listings', (engine) => {
       }),
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
-  /** Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only those below that price. */
+  /** Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only listings below that price are retired. */
   const snapshot = async (
     rows: readonly Record<string, unknown>[],
     { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},

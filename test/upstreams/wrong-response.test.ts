@@ -31,7 +31,7 @@ const RIGHT: Readonly<Record<string, readonly [source: string, records: object] 
   'magic-eden/stats': ['stats', { stats: 1, analytics: 1 }],
   'magic-eden/token': ['token', { token: 1 }],
   'magic-eden/asks': ['asks', { listing: 1 }],
-  // Its only ask is of another marketplace.
+  // The only ask in this file is of another marketplace.
   'magic-eden/asks-v3': null,
   'opensea/contract': ['contract', { contract: 1 }],
   'opensea/collection': ['collection', { collection: 1 }],
@@ -42,7 +42,7 @@ const RIGHT: Readonly<Record<string, readonly [source: string, records: object] 
   'opensea/nfts': ['tokens', { token: 3 }],
   'opensea/nft': ['token', { token: 1 }],
   'das/assets-by-group': ['collection', { token: 8 }],
-  // Two of its assets belong to the requested collection.
+  // Two assets in this file belong to the requested collection.
   'das/assets-by-owner': ['collection', { token: 2 }],
   'das/collection': ['asset', { collection: 1 }],
   'das/not-found': null,

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 200;
 /** Only ends a test that hangs. No test expects a certain speed. */
 const HANG_MS = 60_000;
 
-/** Reads everything that the tasks read from OpenSea. A read that fails does not stop the other reads, as a task does not stop the others. */
+/** Reads everything that the tasks read from OpenSea. A failed read does not stop the other reads, as a failed task does not stop others. */
 async function readAll(upstream: UpstreamClient) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];
@@ -72,7 +72,7 @@ test('under every fault at every request the reads end in time and give no incor
   };
   const tryFault = async (fault: ReplayFault) => {
     const broken = await start(t, [makeMarket()]);
-    // The fault occurs once at each request, and then at every request from the first one on.
+    // In each round the fault occurs at another single request, and in the last round at every request.
     for (let skip = 0; skip <= REQUESTS; skip += 1) {
       const where = `${fault} at ${skip}`;
       broken.replay.fail(fault, { ms: 50, ...(skip < REQUESTS && { skip, times: 1 }) });

@@ -175,7 +175,7 @@ forEachEngine('prices', (engine) => {
       for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, correct[symbol as 'ETH'], fault);
       coinbase.heal();
       coingecko.heal();
-      // Longer than any breaker stays open and any pause between retries.
+      // The clock moves by more than any breaker stays open and any pause between retries lasts.
       now += MINUTE_MS;
     }
     updated.at = now / 1_000;
