@@ -40,11 +40,11 @@ type ServiceSettings = {
   serviceName: string;
   extraChain: Chain | null;
   platformFeeBps: number;
-  /** The proxies whose `X-Forwarded-For` is trusted: how many stand in a row before the service, or their addresses. */
+  /** The proxies whose `X-Forwarded-For` is trusted: the number of proxies in a row before the service, or their IP addresses. */
   trustProxy: number | readonly string[];
-  /** Requests a minute, per key of the store interface. */
+  /** How many requests each API key of the store interface may send in a minute. */
   storeRateLimit: number;
-  /** Whether webhook URLs may use http and addresses that are not public. */
+  /** Whether webhook URLs may use http, and IP addresses that are not public. */
   webhookAllowPrivate: boolean;
   sourceTimeoutMs: number;
   /** The labels of wallets that hold tokens for several owners, by address. */
@@ -57,7 +57,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'PORT',
     default: '8080',
     form: 'an integer from 0 to 65535 (0: a free port)',
-    meaning: 'The port of the HTTP server, which serves all interfaces.',
+    meaning: 'The port of the HTTP server, which serves `/v1`, `/api/v1`, `/intake/v1` and `/docs`.',
     parse: (text) => parseInteger(text, 0, 65_535),
   },
   host: {
@@ -72,7 +72,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'an http or https URL',
     meaning:
-      'The URL at which callers reach the service. The index and the OpenAPI documents contain it. Empty: derived from host and port.',
+      'The URL at which callers reach the service. The response of `/v1` and the OpenAPI documents contain this URL. Empty: derived from host and port.',
     parse: (text) => (text === '' ? null : parseHttpUrl(text)),
   },
   dataDir: {
@@ -112,7 +112,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'mercat',
     form: '2 to 16 characters, each a-z or 0-9',
     meaning:
-      "The name of the service. In upper case it is the value of `source` in the service's own listings and sales. It is the prefix of its own Solana order ids, its API keys and its keys in Redis.",
+      "The name of the service. In upper case, this name is the `marketplace` of the service's own listings and sales. The name is also the prefix of the ids of own orders on Solana, of API keys, and of keys in Redis.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
   },
   extraChain: {
@@ -120,7 +120,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'id:family:symbol:decimals[:chainId], such as monad:evm:MON:18:143',
     meaning:
-      'A chain in addition to the built-in chains. It is accepted and served, but the published schema enumerations do not list it.',
+      'A chain in addition to the built-in chains. The chain is accepted and served, but the OpenAPI documents do not list it.',
     parse: (text) => (text === '' ? null : (parseExtraChain(text) ?? undefined)),
   },
   platformFeeBps: {
@@ -142,7 +142,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'STORE_RATE_LIMIT',
     default: '600',
     form: 'an integer from 1 to 100000000',
-    meaning: 'Requests a minute that each key of the store interface may make.',
+    meaning: 'How many requests each API key of the store interface may send in a minute.',
     parse: (text) => parseInteger(text, 1, 100_000_000),
   },
   webhookAllowPrivate: {
@@ -150,7 +150,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'false',
     form: 'true or false',
     meaning:
-      'Allows webhook URLs with http, and with addresses that are not public, for receivers on this machine or network. Everyone with a key for webhooks can then make the service send requests to these addresses.',
+      'Allows webhook URLs with http or with an IP address that is not public, for receivers on this machine or network. Anyone whose API key has the scope `webhooks:write` can then make the service send requests to this network.',
     parse: parseFlag,
   },
   sourceTimeoutMs: {
@@ -158,7 +158,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '800',
     form: 'an integer from 10 to 60000',
     meaning:
-      'How long one database read for a marketplace request may take, in milliseconds. A read of collection records may take three times as long. With the embedded database each of these limits is five times as long.',
+      'How long one database read for a request of `/v1` may take, in milliseconds. A read of the collection records in the primary database may take three times as long. With the embedded database both limits are five times as long.',
     parse: (text) => parseInteger(text, 10, 60_000),
   },
   custodyWallets: {
@@ -233,7 +233,7 @@ export function readConfig(
 /** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** One mistake for each environment variable whose name shows that it is meant for this service, although it is not a setting. */
+/** One mistake for each environment variable that begins like a setting of this service, but is not a setting. */
 function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];

@@ -26,7 +26,7 @@ export type Chain = {
   readonly names: ChainNames;
   /** Whether the last buyer floor is stored, so that it can be served, marked as stale, while the current floor cannot be read. */
   readonly keepsBuyerFloor: boolean;
-  /** False for the chain of the setting EXTRA_CHAIN. It is accepted and served, but the published schema enumerations lack it. */
+  /** False for the chain of the setting EXTRA_CHAIN. The chain is accepted and served, but the OpenAPI documents do not list it. */
   readonly published: boolean;
 };
 
