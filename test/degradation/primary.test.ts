@@ -26,7 +26,7 @@ const PATHS = [
 const UNCACHED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: a path has its cached response, or a 503 if none is cached or it is too old, and all is complete after the start', async (t) => {
+  test('stopped: cached responses are served until they are too old, other paths are a 503, and all is complete after a start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));
@@ -52,7 +52,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: first responses come within the deadline of the primary and later responses at once, and all are complete when it continues', async (t) => {
+  test('frozen: first responses come within the deadline of the primary, later responses come at once, and all is complete after the thaw', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();

@@ -99,7 +99,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
   });
 
-  test('frozen: events from before and after are delivered when the primary continues', async (t) => {
+  test('frozen: webhook events from before and after the freeze are delivered when the primary continues', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });
