@@ -182,7 +182,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('the rows that a statement of a page or of a detail reads do not become more with the number of collections', async () => {
+  test('the number of rows that a statement of a page or of a detail reads is limited by the page, not by the number of collections', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(
@@ -231,7 +231,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('the chains of all collections are found, and bounds without a limit have all collections in every sort', async () => {
+  test('the chains of all collections are found, and every sort lists all collections from the beginning of each chain', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());

@@ -17,11 +17,11 @@ import {
 
 const OWNERS = range(3).map((n) => toEvmAddress('owner', `${n}`));
 
-/** Supply, owners, listings and sales of a collection without a stats record. */
+/** Supply, owners, listings and sales of a collection that has neither a stats record nor an analytics record. */
 export function describeComputedStats(market: TestMarket): void {
   const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
-  describe('stats without a record', () => {
+  describe('stats without a stats or analytics record', () => {
     test('count tokens and distinct owners when the collection record says that the tokens are complete', async () => {
       const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
@@ -47,7 +47,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('have no window of an import that is two hours old, and keep its sums of all time', async () => {
+    test('have no windows from an import that is two hours old, but keep the sums of all time from this import', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);

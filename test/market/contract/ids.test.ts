@@ -101,7 +101,7 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal(await statusOf('bored-apes'), 404, 'in another letter case');
   });
 
-  test('an address on several chains names the collection with the largest all-time volume, else the one on the first chain', async () => {
+  test('an address on several chains names the collection with the largest all-time volume, else the collection on the first chain', async () => {
     const address = toEvmAddress('on several chains');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const volume = (chain: string, allTime: number) => ({

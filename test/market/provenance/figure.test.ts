@@ -218,7 +218,7 @@ describe('volume and sales', () => {
     assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
   });
 
-  test('are zero when the sales are covered and there is none', () => {
+  test('are zero when the sales are covered and there is no sale', () => {
     const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0) };
     assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }).sales, [0, 0, 0]);
     assert.deepEqual(trades({ sums }).sales, [null, null, null]);

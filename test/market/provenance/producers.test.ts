@@ -72,7 +72,7 @@ const WINDOWS = { allTime: 1, sevenDay: 1, twentyFourHour: 1 };
 
 const PRODUCERS = readProducers();
 
-test('the table has every figure of a collection, and the strongest producer of each first', () => {
+test('the table has every figure of a collection, and the strongest producer of each figure first', () => {
   assert.deepEqual(
     [...new Set(PRODUCERS.map(({ figure }) => figure))],
     [
