@@ -1,5 +1,5 @@
-// Compares the listings that a service serves of a collection with the verdicts of the chain. The rules are those of the specification
-// of `/v1`: one row for each asset, an own order before mirrored ones, the cheapest first, at most 250 assets.
+// Compares the listings that a service serves for a collection with the verdicts of the chain. The rules are those of the specification
+// of `/v1`: one row for each asset, own orders in place of mirrored listings, the cheapest row first, and at most 250 assets.
 
 import type { ServedListing } from './served.ts';
 import { WINDOW_SIZE } from './served.ts';

@@ -20,7 +20,7 @@ export function toOrderId(chainId: string, contractAddress: Address, tokenId: As
  */
 export type OrderKey = { chain: string; orderHash: string };
 
-/** An order key as one text, for sets and maps. */
+/** Writes an order key as one string, for use in sets and maps. */
 export function toOrderKeyText({ chain, orderHash }: OrderKey): string {
   return `${chain} ${orderHash}`;
 }

@@ -1,5 +1,5 @@
-// The task that keeps the stored snapshots of followed collections: it copies their last good figures to the primary database, where they can
-// be read while the indexer database fails. It copies maintained figures and counts no rows.
+// The task that copies the last good figures of followed collections from the indexer database to their stored snapshots in the primary
+// database. A stored snapshot can be read while the indexer database fails. The task copies maintained figures and counts no rows.
 
 import { listFollows } from '../follows/queries/follows.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';

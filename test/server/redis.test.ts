@@ -38,7 +38,7 @@ withRedis('a connection to Redis', (redis) => {
       },
     );
 
-  test('a connection counts from 1 in a window that ends one window length after the first count by the clock of Redis', async (t) => {
+  test('a connection counts from 1, and the window ends one window length after the first count, by the clock of Redis', async (t) => {
     const connection = await connect(t);
     const [first, ...others] = [
       await connection.count('w', LONG_MS),
@@ -176,7 +176,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(lost, [], 'a destroyed connection was reported as lost');
     });
 
-    test('the loss of a connection is reported once, and commands in progress fail at once', async (t) => {
+    test('the loss of a connection is reported once, and commands in progress fail immediately', async (t) => {
       const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];

@@ -1,5 +1,5 @@
 // Runs a service that follows one collection on a local chain and at two marketplaces, and compares the responses about the collection
-// with the expected ones. The actions that change the book are in changes.ts.
+// with the expected responses. The actions that change the book are in changes.ts.
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
@@ -56,7 +56,7 @@ export type MixedBook = {
   syncAll(): Promise<void>;
   /** Waits until the service has read the chain to its head. */
   catchUp(): Promise<void>;
-  /** Compares the responses with the expected ones. Returns counts of the book. */
+  /** Compares the responses with the expected responses. Returns counts of the book. */
   compare(): Promise<BookCounts>;
   /** Compares the listings window under every name of the collection and with several page sizes. */
   compareAllWays(): Promise<void>;
