@@ -22,6 +22,7 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 
 /** The buyer: an account without code, so that it can receive tokens. */
 const BUYER = '0x00000000000000000000000000000000000b0b0e';
+/** More native currency than any order costs. */
 const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
 /** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that every payment of the buyer succeeds. */
 const ACCEPTS_ALL: Hex = '0x600160005260206000f3';

@@ -68,9 +68,11 @@ const PEOPLE = 8;
 const TOKENS_PER_ORDER = 1.3;
 /** Fewer assets than a window of `/v1` has, so that every order is visible. */
 const COLLECTION_SIZE_MAX = 200;
+/** The number of ERC-1155 tokens. */
 const EDITIONS = 12;
 /** How long a service may need to agree with a block that it has read. */
 const SETTLE_MS = 8_000;
+/** The time between two comparisons of a service that differs. */
 const SETTLE_POLL_MS = 20;
 /** The tokens whose owners are compared after each block, for each service. */
 const TOKENS_CHECKED = 6;

@@ -14,6 +14,7 @@ import type { WorkerContext } from './context.ts';
 const PERIOD_MS = 5_000;
 /** The longest time that one sweep may take. Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;
+/** The most rows of one batch. */
 const BATCH_SIZE = 500;
 /** The deadline of one batch. If a batch exceeds it, the sweep fails and the next sweep continues. */
 const BATCH_TIMEOUT_MS = 10_000;

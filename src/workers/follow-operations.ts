@@ -35,7 +35,7 @@ export type Added = {
   collectionId: string;
   name: string;
   standard: TokenStandard | null;
-  /** Null for a chain that is not read, because it has no endpoint or is frozen. The collection is then read from marketplaces only. */
+  /** Null if the chain is not read because it has no endpoint or is frozen. Then the collection is read from marketplaces only. */
   estimate: Estimate | null;
   dryRun: boolean;
 };
@@ -121,6 +121,7 @@ async function readFacts(
 
 /** Where the sample calls start, as shares of the range of blocks. */
 const SAMPLES = [0.02, 0.5, 0.98];
+/** The most blocks that one sample call reads. */
 const SAMPLE_BLOCKS_MAX = 50_000;
 
 async function estimateBackfill(

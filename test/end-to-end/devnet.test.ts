@@ -26,6 +26,7 @@ const BOOK_SIZE = 60;
 const KILL_SHARE = 0.012;
 /** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
+/** A limit that only a service that hangs exceeds. */
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
 /** The additional probability that an action is a reorganisation. */

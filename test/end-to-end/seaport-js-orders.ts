@@ -39,12 +39,15 @@ export type Signed = {
   ends: boolean;
 };
 
-/** Indexes of accounts that have given no approval, so that the library has to request each approval. */
+// The next three constants are indexes of accounts that have given no approval, so that the library must request each approval.
 const SELLER = 0;
 const BUYER = 1;
 const WALLET_OWNER = 2;
+
+// Seaport's numbers for the types of items.
 const ERC721 = 2;
 const ERC1155 = 3;
+
 const DAY_S = 86_400;
 const FEE_BPS = 250;
 
@@ -113,6 +116,7 @@ export type Name = 'plain' | 'fees' | 'wrapped' | 'conduit' | 'wallet' | 'wallet
 const BULK_SIZE = 3;
 /** The ask of the first bulk order: the lowest ask of the collection `nft`. */
 const BULK_ASK = 40_000n;
+/** The ask for one unit of the edition. */
 const UNIT_ASK = 1_000n;
 
 /** Signs an order for each way of listing. No two orders have the same price. */

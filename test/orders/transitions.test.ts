@@ -11,6 +11,7 @@ const END = 1_000;
 const NOW = 500;
 /** Five units of a token, which may be filled in parts. */
 const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, expiresAt: END };
+/** The evidence of an order that can be filled, and of which nothing has been filled. */
 const FRESH: OrderEvidence = {
   fills: [],
   cancel: null,

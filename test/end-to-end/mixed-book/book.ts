@@ -26,9 +26,11 @@ import { startTestService } from '../../support/service/service.ts';
 const LIMIT_MS = 60_000;
 /** The longest wait until cached responses have expired and a block has taken effect. */
 const SETTLE_MS = 5_000;
+/** The slug of the collection at both marketplaces. */
 const SLUG = 'paper-moths';
 /** The platform fee, which is the default, and the creator fee that OpenSea reports for the test collection. */
 const FEES = { platformBps: 200n, royaltyBps: 475n };
+/** The number of random tokens whose responses `compare` compares. */
 const TOKENS_COMPARED = 8;
 
 export type MarketplaceName = 'opensea' | 'magicEden';

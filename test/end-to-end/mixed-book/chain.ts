@@ -26,7 +26,9 @@ const PRICE_STEPS = 500;
 const FALLING_SHARE = 0.1;
 /** The number of Magic Eden asks in USDC, which the service leaves out. */
 const USDC_ROWS = 40;
+/** The difference between two neighbouring prices, in base units. */
 const PRICE_STEP = 10n ** 13n;
+/** The lowest random price. */
 const CHEAPEST = 2_000n * PRICE_STEP;
 
 /** Terms that a test sets. All other terms of an order are drawn at random. Times are in seconds from now. */

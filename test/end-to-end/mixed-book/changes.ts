@@ -24,6 +24,7 @@ const CHEAPEST = 10n ** 15n;
 const HIGH_PRICE = 10n ** 17n;
 /** The change of a falling price between two fetches, in base units. */
 const FALL = 10n ** 12n;
+/** The statuses that OpenSea gives to listings that it ends. */
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
 /** Submits `count` orders of random holders to the service, and for about one token in ten a second order. */

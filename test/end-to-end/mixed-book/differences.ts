@@ -8,6 +8,7 @@ import type { TestService } from '../../support/service/service.ts';
 
 /** The most listings that are served for a collection. Of more listings, only the cheapest are served. */
 const WINDOW_SIZE = 250;
+/** The page size of the compared listing window. */
 const PAGE = 100;
 const CHAIN = 'ethereum';
 
