@@ -3,10 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Queryable } from '../../src/database/port.ts';
+import { ingestProducts } from '../../src/intake/ingest/products.ts';
+import type { ProductRecord } from '../../src/intake/records/product.ts';
+import { parseProductRecord } from '../../src/intake/records/product.ts';
 import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
-import { product, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { product, recordContext, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import type { TestShop } from '../support/service/shop.ts';
 import { forEachStore } from '../support/service/shop.ts';
+import { until } from '../support/until.ts';
 
 forEachStore('records of products', (store) => {
   const load = (...records: unknown[]) => runImport(toContext(store.main, { clock: store.now }), toNdjson(records));
@@ -202,6 +207,33 @@ forEachStore('records of products', (store) => {
     assert.equal(stored.length, 20);
     const created = (await eventTypes(shop)).filter((type) => type === 'product.created');
     assert.equal(created.length, 20);
+  });
+
+  test('an import waits for another import into the same shop, so that neither of them fails', async () => {
+    const shop = await store.shop();
+    await ingest(product({ shop: shop.name, slug: 'stored' }));
+    const parse = (slug: string, price: string) =>
+      parseProductRecord(recordContext, { values: { shop: shop.name, name: slug, slug, price }, path: '' });
+    const importer = { keyId: null, shopId: null };
+    const write = (tx: Queryable, ...records: ProductRecord[]) =>
+      ingestProducts(tx, records, { now: store.now(), importer });
+    let second: Promise<unknown> = Promise.resolve();
+    await store.main.transaction(async (tx) => {
+      await write(tx, parse('new', '1'));
+      let isDone = false;
+      second = store.main
+        .transaction((other) => write(other, parse('stored', '2'), parse('new', '2')))
+        .finally(() => (isDone = true));
+      const isWaiting = async () => isDone || (await tx.query('select 1 from pg_locks where not granted')).length > 0;
+      // The embedded engine has one connection: the second transaction waits for it, and no lock is waited for.
+      if (store.main.engine !== 'embedded') await until(isWaiting, 20_000, 'the second import did not begin');
+      await write(tx, parse('stored', '1'));
+    });
+    await second;
+    assert.deepEqual(
+      (await productsOf(shop)).map(({ price }) => price),
+      ['2', '2'],
+    );
   });
 
   test('a record that cannot be stored is rejected with its line and reason, and the other records are stored', async () => {

@@ -6,7 +6,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import type { ShopTime } from '../../shop/products/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import type { Product } from '../../shop/products/product.ts';
-import { listProductsForUpdate } from '../../shop/queries/products.ts';
+import { claimProductImports, listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
 import type { ProductRecord } from '../records/product.ts';
 import { describeDetails } from '../records/product.ts';
@@ -22,8 +22,8 @@ export type IngestedProducts = UpsertCounts & { rejected: { index: number; reaso
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records. Records of one product are stored in the order given. Products are locked in the order of shop and slug, so that
- * two imports of the same products cannot deadlock.
+ * Stores the records. Records of one product are stored in the order given. Imports into one shop follow one another: each of two imports
+ * could otherwise lock a stored product that the other one still has to write, and insert a slug that the other one has to insert.
  */
 export async function ingestProducts(
   tx: Queryable,
@@ -33,8 +33,9 @@ export async function ingestProducts(
   const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejected: [] };
   if (records.length === 0) return result;
   const shopIds = await listAccessibleShops(tx, records, importer);
+  await claimProductImports(tx, shopIds.values());
   const stored = await lockStored(tx, records, shopIds);
-  for (const [index, record] of inLockOrder(records)) {
+  for (const [index, record] of records.entries()) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
@@ -43,7 +44,6 @@ export async function ingestProducts(
     if (typeof outcome === 'string') result[outcome] += 1;
     else result.rejected.push({ index, reason: outcome.rejected });
   }
-  result.rejected.sort((a, b) => a.index - b.index);
   return result;
 }
 
@@ -55,10 +55,6 @@ async function listAccessibleShops(
 ): Promise<Map<string, string>> {
   const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
   return new Map([...shops].filter(([, id]) => importer.shopId === null || importer.shopId === id));
-}
-
-function inLockOrder(records: readonly ProductRecord[]): [number, ProductRecord][] {
-  return [...records.entries()].toSorted(([, a], [, b]) => compareTexts(toKey(a.shop, a.slug), toKey(b.shop, b.slug)));
 }
 
 /** Locks the stored products of the records, and returns them by shop and slug. */
@@ -104,10 +100,6 @@ async function ingestProduct(
     return { rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import it again` };
   stored.set(key, found.product);
   return ingestProduct(tx, target, { shop: target.shopId, slug, create, update }, stored);
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 function toKey(shopId: string, slug: string): string {

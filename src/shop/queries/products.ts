@@ -101,7 +101,7 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeProduct(row) : null;
 }
 
-/** The products with these slugs, locked until the transaction ends. They are locked in id order, so that two imports cannot deadlock. */
+/** The products with these slugs, locked until the transaction ends. They are locked in id order. */
 export async function listProductsForUpdate(
   tx: Queryable,
   slugs: readonly { shopId: string; slug: string }[],
@@ -112,6 +112,15 @@ export async function listProductsForUpdate(
     [slugs.map(({ shopId }) => shopId), slugs.map(({ slug }) => slug)],
   );
   return rows.map((row) => ({ ...decodeShopId(row), product: decodeProduct(row) }));
+}
+
+/** Makes imports of products of the same shops follow one another, until the transaction ends. */
+export async function claimProductImports(tx: Queryable, shopIds: Iterable<string>): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended(id, 4)) from (
+       select unnest($1::text[]) as id) as shop order by id collate "C"`,
+    [[...new Set(shopIds)]],
+  );
 }
 
 /** The slugs of a shop that equal `slug`, or begin with `slug` and a hyphen. */
