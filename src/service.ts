@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
 import { BackupJobs } from './database/backup/jobs.ts';
+import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { isEmpty } from './database/emptiness.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
@@ -43,7 +44,10 @@ import { WebhookWorker } from './shop/webhooks/worker.ts';
 export type ServiceOptions = {
   config: Config;
   log: Log;
+  /** Default: the clock of the primary database. */
   clock?: Clock;
+  /** A clock that is never set back, for rate limits. Default: the monotonic clock of this process. */
+  monotonic?: Clock;
   /** Whether this process also runs the workers. Default: true. */
   workers?: boolean;
   /** Whether to load the sample marketplace into an embedded database that is empty. Default: false. */
@@ -70,7 +74,7 @@ const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
 /** How long the shutdown waits for work in progress. The HTTP server destroys its connections before this time is over. */
-const CLOSE_PATIENCE_MS = 6_000;
+const CLOSE_PATIENCE_MS = 3_500;
 
 /** Closes one part of the service. Resolves when the part is closed. */
 export type Closer = () => Promise<unknown>;
@@ -109,8 +113,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const databases = await (options.open ?? openDatabases)(config, log);
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
-  const context = createContext({ ...options, databases });
-  const { clock, market, changes } = context;
+  const clock = options.clock ?? (await startClock(databases, log, closers));
+  const context = createContext({ ...options, clock, databases });
+  const { market, changes } = context;
   closers.push(context.close);
   closers.push(
     startPeriodic(
@@ -129,12 +134,14 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const windows = await openWindows(context);
   if (windows) closers.push(async () => windows.close());
 
-  // The parts that begin work (workers, servers, backups) are closed concurrently, because none depends on another.
+  // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
+  // use them. A task that waits for an endpoint ends then.
   const frontClosers: Closer[] = [];
-  closers.push(() => Promise.all(frontClosers.map((closePart) => closePart())));
-
   const workers = await startWorkers(context, { drive: options.workers ?? true });
-  frontClosers.push(workers.stop);
+  closers.push(() => {
+    const frontClosed = Promise.all(frontClosers.map((closePart) => closePart()));
+    return Promise.all([workers.stop(), frontClosed.finally(() => context.followed.close())]);
+  });
   const readStatus = createStatusReader(
     [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
     clock,
@@ -170,6 +177,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       secret: await findOrInsertSecret(databases.main, 'rate-limits'),
     },
     clock,
+    monotonic: options.monotonic ?? (() => performance.now()),
     log,
   });
   frontClosers.push(() => closeHttpServer(app));
@@ -240,14 +248,32 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
   const closers: Closer[] = [databases.close];
   try {
     closers.push(await migrateAll(databases, log));
-    const context = createContext({ config, log, databases });
+    const clock = await startClock(databases, log, closers);
+    const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
-    closers.push((await startWorkers(context, { drive: true })).stop);
+    const workers = await startWorkers(context, { drive: true });
+    closers.push(() => {
+      const stopped = workers.stop();
+      // A task that waits for an endpoint of a chain ends now.
+      context.followed.close();
+      return stopped;
+    });
     return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {
     await closeInOrder(closers);
     throw error;
   }
+}
+
+/** The clock of the primary database, which is adjusted until its closer is called. */
+async function startClock({ main }: Databases, log: Log, closers: Closer[]): Promise<Clock> {
+  const clock = await DatabaseClock.start({ db: main, log });
+  // While the database is away, the clock continues by itself. The requests report that the database is away.
+  const noteUnread = (error: unknown) => log.debug('the clock of the primary database could not be read', { error });
+  closers.push(
+    startPeriodic({ name: 'clock', periodMs: CLOCK_PERIOD_MS, run: () => clock.adjust().catch(noteUnread) }, log),
+  );
+  return clock.now;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
 import { createLog } from '../core/log.ts';
 import { BackupJobs } from '../database/backup/jobs.ts';
+import { DatabaseClock } from '../database/clock.ts';
 import { DirectoryInUse } from '../database/embedded/lock.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabases } from '../database/open.ts';
@@ -37,7 +38,8 @@ async function open(config: Config, options: { migrate: boolean }): Promise<Serv
     await migrate(databases.main, 'main');
     await migrate(databases.indexer, 'indexer');
   }
-  const context = opening.adopt(createContext({ config, log, databases }), ({ close }) => close());
+  const { now: clock } = await DatabaseClock.start({ db: databases.main, log });
+  const context = opening.adopt(createContext({ config, log, clock, databases }), ({ close }) => close());
   const workers = opening.adopt(await startWorkers(context, { drive: false }), ({ stop }) => stop());
   const backups = opening.adopt(new BackupJobs({ databases, service: readVersion() }), (jobs) => jobs.close());
   const operations: Operations = {

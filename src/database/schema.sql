@@ -434,6 +434,8 @@ create table main.webhook (
   version integer default 1 not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  created_sequence bigint default nextval('main.event_sequence_seq'::regclass) not null,
+  disabled_sequence bigint,
   constraint webhook_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
   constraint webhook_pkey PRIMARY KEY (id)
 );

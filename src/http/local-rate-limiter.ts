@@ -1,7 +1,6 @@
 // Rate limits that are counted in the memory of one process.
 
-import type { Clock } from '../core/clock.ts';
-import type { RateLimitExceeded, RateLimiter } from './rate-limit.ts';
+import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from './rate-limit.ts';
 import { WINDOW_MS } from './rate-limit.ts';
 
 /**
@@ -10,11 +9,15 @@ import { WINDOW_MS } from './rate-limit.ts';
  */
 const WINDOWS_MAX = 200_000;
 
-type Window = { count: number; resetAt: number };
+/** `endsAt` is a time of the monotonic clock. `resetAt` is the same time by the other clock when the window began. */
+type Window = { count: number; endsAt: number; resetAt: number };
+
+/** A published end of a window differs from the calculated end by less than this, unless the clock was set. */
+const ROUNDING_MS = 1_000;
 
 export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
-  readonly #clock: Clock;
+  readonly #clocks: RateLimitClocks;
   // Windows are kept in two generations, because deleting them one by one would cost as much as counting them. The older generation
   // is discarded when the newer generation is as old as a window is long, because then all windows of the older generation have
   // ended. It is also discarded when the newer generation is full. Some windows then end early.
@@ -22,20 +25,27 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   #newer = new Map<string, Window>();
   #newerSince: number;
 
-  constructor(limits: Record<B, number>, clock: Clock) {
+  constructor(limits: Record<B, number>, clocks: RateLimitClocks) {
     this.#limits = limits;
-    this.#clock = clock;
-    this.#newerSince = clock();
+    this.#clocks = clocks;
+    this.#newerSince = clocks.monotonic();
   }
 
   count(bucket: B, client: string): RateLimitExceeded | null {
-    const now = this.#clock();
+    const now = this.#clocks.monotonic();
     const key = `${bucket} ${client}`;
     let window = this.#newer.get(key) ?? this.#older.get(key);
-    if (!window || window.resetAt <= now) window = this.#open(key, now);
+    if (!window || window.endsAt <= now) window = this.#open(key, now);
     window.count += 1;
     const limit = this.#limits[bucket];
-    return window.count > limit ? { limit, resetAt: window.resetAt, at: now } : null;
+    return window.count > limit ? this.#reject(limit, window, window.endsAt - now) : null;
+  }
+
+  /** The published end of a window stays the same from response to response, unless the clock was set since the window began. */
+  #reject(limit: number, window: Window, leftMs: number): RateLimitExceeded {
+    const endsAt = this.#clocks.clock() + leftMs;
+    if (Math.abs(endsAt - window.resetAt) > ROUNDING_MS) window.resetAt = Math.round(endsAt);
+    return { limit, resetAt: window.resetAt, leftMs };
   }
 
   #open(key: string, now: number): Window {
@@ -44,7 +54,7 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
       this.#newer = new Map();
       this.#newerSince = now;
     }
-    const window = { count: 0, resetAt: now + WINDOW_MS };
+    const window = { count: 0, endsAt: now + WINDOW_MS, resetAt: this.#clocks.clock() + WINDOW_MS };
     this.#newer.set(key, window);
     return window;
   }

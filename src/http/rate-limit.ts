@@ -2,6 +2,7 @@
 // minute. The window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process,
 // `SharedRateLimiter` (server/rate-limit) in Redis.
 
+import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
 export type RateLimitBucket = 'list' | 'single';
@@ -13,8 +14,14 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 
 export const WINDOW_MS = 60_000;
 
-/** A request beyond the limit. `resetAt` is the end of the window and `at` the time of the request, in milliseconds of the same clock. */
-export type RateLimitExceeded = { limit: number; resetAt: number; at: number };
+/**
+ * The clocks of a rate limiter. Windows are measured with `monotonic`, which is never set back, and `clock` gives the time of their end
+ * that clients are told.
+ */
+export type RateLimitClocks = { clock: Clock; monotonic: Clock };
+
+/** A request beyond the limit: the time at which its window ends, and how long that is from now, in milliseconds. */
+export type RateLimitExceeded = { limit: number; resetAt: number; leftMs: number };
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
   /**
@@ -29,7 +36,7 @@ export function toRateLimitError(exceeded: RateLimitExceeded): {
   error: ServiceError;
   headers: Readonly<Record<string, string>>;
 } {
-  const retryAfterS = Math.max(1, Math.ceil((exceeded.resetAt - exceeded.at) / 1_000));
+  const retryAfterS = Math.max(1, Math.ceil(exceeded.leftMs / 1_000));
   return {
     error: new ServiceError('rate_limited', `Too many requests, try again in ${retryAfterS} s`),
     headers: {

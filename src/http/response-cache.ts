@@ -40,7 +40,7 @@ export class ResponseCache {
   /** The response of a key; undefined when no fresh response is stored. */
   peek(key: string): CachedResponse | undefined {
     const entry = this.#entries.get(key);
-    return entry && entry.freshUntil > this.#clock() && this.#isCurrent(entry) ? entry.response : undefined;
+    return entry && isFresh(entry, this.#clock()) && this.#isCurrent(entry) ? entry.response : undefined;
   }
 
   /**
@@ -53,7 +53,7 @@ export class ResponseCache {
     const now = this.#clock();
     const entry = this.#entries.get(key);
     const current = entry && this.#isCurrent(entry) ? entry : undefined;
-    if (current && current.freshUntil > now) return current.response;
+    if (current && isFresh(current, now)) return current.response;
     const running = this.#computations.get(key);
     if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) return toStale(current, now);
     try {
@@ -91,7 +91,12 @@ export class ResponseCache {
 }
 
 function toStale({ response, createdAt }: Entry, now: number): CachedResponse {
-  return toStaleResponse(response, now - createdAt);
+  return toStaleResponse(response, Math.max(0, now - createdAt));
+}
+
+/** A response from a later time than now is not fresh: the clock was set back. */
+function isFresh({ createdAt, freshUntil }: Entry, now: number): boolean {
+  return createdAt <= now && freshUntil > now;
 }
 
 function isUsable({ createdAt, response }: Entry, now: number, ageMaxMs: number): boolean {

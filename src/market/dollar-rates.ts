@@ -28,7 +28,9 @@ export class DollarRates {
 
   /** Returns the newest rates that could be read. Never rejects, and takes no longer than the deadline of the source. */
   async read(): Promise<Rates> {
-    if (!this.#latest || this.#clock() - this.#latest.startedAt >= FRESH_MS) this.#latest = this.#refresh();
+    const ageMs = this.#latest ? this.#clock() - this.#latest.startedAt : FRESH_MS;
+    // The age is negative when the clock was set back.
+    if (!this.#latest || ageMs >= FRESH_MS || ageMs < 0) this.#latest = this.#refresh();
     await this.#latest.done;
     return this.#rates;
   }

@@ -28,7 +28,7 @@ export class ListingWindowCache {
   async read(collection: Collection): Promise<ListingWindow> {
     const now = this.#market.clock();
     const entry = this.#entries.get(collection.id);
-    if (entry && entry.version >= this.#changes.versionOf(collection.id) && now - entry.readAt < FRESH_MS) {
+    if (entry && entry.version >= this.#changes.versionOf(collection.id) && isFresh(entry, now)) {
       const window = await entry.window;
       if (!window.degraded && isValid(window, this.#market.clock())) return window;
     }
@@ -36,6 +36,11 @@ export class ListingWindowCache {
     this.#entries.set(collection.id, { version: this.#changes.latest(), readAt: now, window });
     return window;
   }
+}
+
+/** A window that was read later than now is not fresh: the clock was set back. */
+function isFresh({ readAt }: Entry, now: number): boolean {
+  return readAt <= now && now - readAt < FRESH_MS;
 }
 
 function isValid({ validUntil }: ListingWindow, now: number): boolean {

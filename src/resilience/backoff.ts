@@ -24,11 +24,6 @@ export function spreadMs(ms: number, share: number, random: Random): number {
   return ms * (1 + share * random());
 }
 
-/** How long is left of a wait of `maxMs` that ends at `until`: from 0 to `maxMs`, even if the clock was set back meanwhile. */
-export function remainingMs(until: number, now: number, maxMs: number): number {
-  return Math.min(maxMs, Math.max(0, until - now));
-}
-
 const SECONDS = /^\d{1,9}(\.\d{1,3})?$/;
 /** The beginning of an HTTP date: the name of the day. Checked because `Date.parse` accepts many texts that are no HTTP dates. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? /;

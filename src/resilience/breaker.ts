@@ -3,7 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Random } from '../core/random.ts';
-import { backoffMs, remainingMs } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
 
 /** `trial` (half-open): one call is in progress, and its result closes the breaker or opens it again. */
 export type BreakerState = 'closed' | 'open' | 'trial';
@@ -45,7 +45,11 @@ export class CircuitBreaker {
 
   /** How long until a trial is allowed, in ms; 0 unless the breaker is open. */
   remainingMs(): number {
-    return this.#state === 'open' ? remainingMs(this.#openUntil, this.#options.clock(), this.#openMs) : 0;
+    if (this.#state !== 'open') return 0;
+    const now = this.#options.clock();
+    // If the clock was set back meanwhile, the time for which the breaker is open begins again.
+    this.#openUntil = Math.min(this.#openUntil, now + this.#openMs);
+    return Math.max(0, this.#openUntil - now);
   }
 
   /**

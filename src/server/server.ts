@@ -42,14 +42,16 @@ export type ServerOptions = {
   /** How rate limits are counted together with other nodes. Null: this process counts alone. */
   sharedCounting: SharedCounting | null;
   clock: Clock;
+  /** A clock that is never set back. */
+  monotonic: Clock;
   log: Log;
 };
 
 /** Longer than any path, so that a long id is rejected by its route and not by the router. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Longer than the slowest response takes with the default deadlines. */
-const CLOSE_TIMEOUT_MS = 5_000;
+/** Longer than the slowest response of the marketplace takes with the default deadlines, and shorter than the service takes to close. */
+const CLOSE_TIMEOUT_MS = 3_000;
 const IDLE_CHECK_MS = 50;
 
 /** Builds the server. It does not listen yet. */
@@ -88,7 +90,7 @@ function createRouter(options: ServerOptions, clientAddress: ClientAddress): Fas
     // node-server.ts responds to input that is not HTTP. The listener of Fastify would send a second response.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
-      const limiter = createLimiter(options.limits, clock, options.sharedCounting);
+      const limiter = createLimiter(options.limits, options, options.sharedCounting);
       const { responses } = marketplace;
       return createNodeServer(createEdge({ bucketOf, limiter, clientAddress, responses, clock }, route));
     },
@@ -97,10 +99,10 @@ function createRouter(options: ServerOptions, clientAddress: ClientAddress): Fas
 
 function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
-  return { ...options.store, clientAddress, limiter: createLimiter(limits, options.clock, options.sharedCounting) };
+  return { ...options.store, clientAddress, limiter: createLimiter(limits, options, options.sharedCounting) };
 }
 
-/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after five seconds. */
+/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after three seconds. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   // A keep-alive connection becomes idle when its response is complete. Unless it is closed then, the server waits for it.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
-import { backoffMs, parseRetryAfter, remainingMs } from '../resilience/backoff.ts';
+import { backoffMs, parseRetryAfter } from '../resilience/backoff.ts';
 import { CircuitBreaker } from '../resilience/breaker.ts';
 import type { UpstreamStatus } from '../tasks/upstream-status.ts';
 import type { Budget } from './budget.ts';
@@ -196,7 +196,10 @@ export class UpstreamClient {
     const patienceMs = this.#patienceOf(options);
     if (signal?.aborted) throw new UpstreamFailure(this.name, 'aborted');
     if (this.#breaker.remainingMs() > 0) throw this.#refuse('breaker-open', this.#breaker.remainingMs());
-    const pauseMs = remainingMs(this.#pausedUntil, this.#options.clock(), PAUSE_MAX_MS);
+    const now = this.#options.clock();
+    // If the clock was set back meanwhile, the pause ends at the latest after its longest time.
+    this.#pausedUntil = Math.min(this.#pausedUntil, now + PAUSE_MAX_MS);
+    const pauseMs = Math.max(0, this.#pausedUntil - now);
     if (pauseMs > patienceMs) throw this.#refuse('rate-limited', pauseMs);
     const budgetMs = this.#budget ? await this.#budget.take({ patienceMs, isBulk }) : 0;
     if (this.#budget && budgetMs > patienceMs) throw this.#refuse('over-budget', budgetMs);

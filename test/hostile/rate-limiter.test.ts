@@ -16,10 +16,14 @@ import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 /** Half of the largest number of clients that a limiter remembers. */
 const GENERATION = 100_000;
 const LIMITS = { list: 1, single: 1 };
+const atTime = (clock: () => number) => ({ clock, monotonic: clock });
 const clientOf = (index: number) => `${index >> 16}.${(index >> 8) & 255}.${index & 255}.1`;
 
 test('a limiter remembers at least a hundred thousand and at most two hundred thousand clients', () => {
-  const limiter = new LocalRateLimiter(LIMITS, () => 0);
+  const limiter = new LocalRateLimiter(
+    LIMITS,
+    atTime(() => 0),
+  );
   assert.equal(limiter.count('list', 'first'), null);
   for (let index = 0; index < GENERATION; index += 1) limiter.count('list', clientOf(index));
   assert.notEqual(limiter.count('list', 'first'), null, 'the first client was forgotten too early');
@@ -31,7 +35,10 @@ test('a limiter remembers at least a hundred thousand and at most two hundred th
 test('a longer flood of clients takes no more memory, and no more time for each client; the clients are forgotten after their windows', async () => {
   let now = 0;
   const before = heapUsed();
-  const limiter = new LocalRateLimiter(LIMITS, () => now);
+  const limiter = new LocalRateLimiter(
+    LIMITS,
+    atTime(() => now),
+  );
   const flood = async (first: number) => {
     const cpuMs = await measureCpuMs(() => {
       for (let index = first; index < first + 2 * GENERATION; index += 1) limiter.count('list', clientOf(index));
@@ -55,7 +62,10 @@ test('a longer flood of clients takes no more memory, and no more time for each 
 
 test('no window is forgotten before its end', () => {
   let now = 0;
-  const limiter = new LocalRateLimiter(LIMITS, () => now);
+  const limiter = new LocalRateLimiter(
+    LIMITS,
+    atTime(() => now),
+  );
   for (let start = 0; start < 300_000; start += 7_000) {
     now = start;
     assert.equal(limiter.count('list', `from ${start}`), null);
@@ -66,12 +76,30 @@ test('no window is forgotten before its end', () => {
   }
 });
 
+test('windows are measured by the monotonic clock, whatever happens to the other clock', () => {
+  const time = { clock: Date.UTC(2026, 0, 1), monotonic: 5_000 };
+  const limiter = new LocalRateLimiter(LIMITS, { clock: () => time.clock, monotonic: () => time.monotonic });
+  limiter.count('list', 'one');
+  for (const stepMs of [-10 * 60_000, 31 * 60_000]) {
+    time.clock += stepMs;
+    time.clock += 20_000;
+    time.monotonic += 20_000;
+    const leftMs = 60_000 - (time.monotonic - 5_000);
+    assert.deepEqual(limiter.count('list', 'one'), { limit: 1, resetAt: time.clock + leftMs, leftMs });
+  }
+  time.monotonic += 20_000;
+  assert.equal(limiter.count('list', 'one'), null);
+});
+
 test('every form of a path is counted in the bucket of the path', async (t) => {
   const limits = { list: 6, single: 12 };
   const edge = createEdge(
     {
       bucketOf,
-      limiter: new LocalRateLimiter(limits, () => 0),
+      limiter: new LocalRateLimiter(
+        limits,
+        atTime(() => 0),
+      ),
       clientAddress: createClientAddress(0),
       responses: { peek: () => undefined },
       clock: () => 0,

@@ -86,6 +86,15 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 50);
   });
 
+  test('an open breaker is open for its time again, and no longer, when the clock is set back', () => {
+    const { breaker, time } = start();
+    fail(breaker);
+    time.now -= 600_000;
+    assert.equal(breaker.remainingMs(), 100);
+    time.now += 100;
+    assert.equal(breaker.enter(), 'trial');
+  });
+
   test('an open breaker closes when a call that began before the opening succeeds', () => {
     const { breaker } = start();
     fail(breaker);

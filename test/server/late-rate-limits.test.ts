@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 
 const LIMIT_MS = 60_000;
-const REJECTION: RateLimitExceeded = { limit: 1, resetAt: 60_000, at: 0 };
+const REJECTION: RateLimitExceeded = { limit: 1, resetAt: 60_000, leftMs: 60_000 };
 
 type Verdict = PromiseWithResolvers<RateLimitExceeded | null>;
 

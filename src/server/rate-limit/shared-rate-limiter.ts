@@ -3,8 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../core/clock.ts';
-import type { RateLimitExceeded, RateLimiter } from '../../http/rate-limit.ts';
+import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../http/rate-limit.ts';
 import { WINDOW_MS } from '../../http/rate-limit.ts';
 import { LocalRateLimiter } from '../../http/local-rate-limiter.ts';
 import type { RedisWindows } from './redis-windows.ts';
@@ -22,34 +21,34 @@ const NAME_LENGTH = 22;
 /** Creates a limiter that counts together with other nodes or, when `shared` is null, in this process alone. */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
-  clock: Clock,
+  clocks: RateLimitClocks,
   shared: SharedCounting | null,
 ): RateLimiter<B> {
-  return shared ? new SharedRateLimiter(limits, clock, shared) : new LocalRateLimiter(limits, clock);
+  return shared ? new SharedRateLimiter(limits, clocks, shared) : new LocalRateLimiter(limits, clocks);
 }
 
-/** The end of a window by two clocks: `resetAt` by the clock of the shared store, `endsAt` by the clock of this process. */
+/** The end of a window by two clocks: `resetAt` by the clock of the shared store, `endsAt` by the monotonic clock of this process. */
 type ExceededWindow = { resetAt: number; endsAt: number };
 
 class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
-  readonly #clock: Clock;
+  readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #local: LocalRateLimiter<B>;
   // Beyond its limit, a client that floods this node causes no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
-  constructor(limits: Record<B, number>, clock: Clock, shared: SharedCounting) {
+  constructor(limits: Record<B, number>, clocks: RateLimitClocks, shared: SharedCounting) {
     this.#limits = limits;
-    this.#clock = clock;
+    this.#clocks = clocks;
     this.#shared = shared;
-    this.#local = new LocalRateLimiter(limits, clock);
+    this.#local = new LocalRateLimiter(limits, clocks);
   }
 
   count(bucket: B, client: string): ReturnType<RateLimiter<B>['count']> {
     const limit = this.#limits[bucket];
     const id = `${bucket} ${client}`;
-    const sentAt = this.#clock();
+    const sentAt = this.#clocks.monotonic();
     const exceeded = this.#findExceeded(id, limit, sentAt);
     if (exceeded) return exceeded;
     const name = `${bucket}:${toName(this.#shared.secret, client)}`;
@@ -58,9 +57,9 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted.then((window) => {
       if (window === null) return this.#local.count(bucket, client);
       if (window.count <= limit) return null;
-      // The window was read after `sentAt`, so by the clock of this process it does not end before `endsAt`.
+      // The window was read after `sentAt`, so by the monotonic clock it does not end before `endsAt`.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
-      return { limit, resetAt: window.resetAt, at: window.now };
+      return { limit, resetAt: window.resetAt, leftMs: window.resetAt - window.now };
     });
   }
 
@@ -69,8 +68,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     const window = this.#exceeded.get(id);
     if (window === undefined) return null;
     const leftMs = window.endsAt - now;
-    // More than one window length is left only when the clock of this process was set back.
-    if (leftMs > 0 && leftMs <= WINDOW_MS) return { limit, resetAt: window.resetAt, at: window.resetAt - leftMs };
+    if (leftMs > 0) return { limit, resetAt: window.resetAt, leftMs };
     this.#exceeded.delete(id);
     return null;
   }

@@ -13,17 +13,18 @@ export const MATCHES = `event.shop_id = webhook.shop_id
 
 /**
  * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook that subscribes to an event gets a
- * delivery if the webhook was not created after the event, and is enabled now or was disabled after the event.
+ * delivery if the webhook was not created after the event, and is enabled now or was disabled after the event. `After` is decided by the
+ * sequence of events: the clocks of the processes that recorded the events may differ.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
     `with event as (
-       select id, sequence, shop_id, type, created_at from main.event
+       select id, sequence, shop_id, type from main.event
        where not fanned_out order by sequence limit $2 for update skip locked
      ), created as (
        insert into main.delivery (webhook_id, event_id, due_at, created_at)
        select webhook.id, event.id, $1, $1 from event join main.webhook on ${MATCHES}
-       where webhook.created_at <= event.created_at and (webhook.enabled or webhook.disabled_at > event.created_at)
+       where event.sequence > webhook.created_sequence and (webhook.enabled or event.sequence < webhook.disabled_sequence)
        order by event.sequence
        on conflict (webhook_id, event_id) do nothing
      ), marked as (
@@ -60,9 +61,12 @@ export type ClaimLimits = {
   failingMax: number;
   /** The most concurrent deliveries to one webhook, those in `sending` included. */
   perWebhookMax: number;
-  /** The number of deliveries that this process is sending already, by webhook id. */
-  sending: ReadonlyMap<string, number>;
+  /** The deliveries that this process is sending already. They are not leased again, even if the clock was set forward meanwhile. */
+  sending: readonly Pick<ClaimedDelivery, 'id' | 'webhookId'>[];
 };
+
+/** SQL condition: no process holds a lease. A lease that ends after $8 was written before the clock was set back, and does not count. */
+const FREE = `(leased_until is null or leased_until <= $1 or leased_until > $8)`;
 
 /**
  * Leases deliveries that are due. The first due delivery of every webhook has precedence over the second due delivery of any webhook.
@@ -80,12 +84,14 @@ const CLAIM = `
     select due.id, due.position, due.due_at, webhook.failing_since is not null as is_failing
     from pending
     join main.webhook on webhook.id = pending.webhook_id and webhook.enabled
-    left join unnest($6::text[], $7::integer[]) as sending (webhook_id, count) on sending.webhook_id = webhook.id
+    left join (
+      select webhook_id, count(*) from unnest($6::text[]) as one (webhook_id) group by webhook_id
+    ) as sending on sending.webhook_id = webhook.id
     cross join lateral (
       select id, due_at, row_number() over (order by due_at, id) as position
       from (
         select id, due_at from main.delivery
-        where webhook_id = webhook.id and state = 'pending' and due_at <= $1 and (leased_until is null or leased_until <= $1)
+        where webhook_id = webhook.id and state = 'pending' and due_at <= $1 and ${FREE} and id <> all($7::bigint[])
         order by due_at, id limit $5
       ) as first
     ) as due
@@ -100,7 +106,7 @@ const CLAIM = `
     order by position, due_at, id limit $3
   ), free as (
     select id from main.delivery
-    where id in (select id from chosen) and state = 'pending' and (leased_until is null or leased_until <= $1)
+    where id in (select id from chosen) and state = 'pending' and ${FREE}
     order by id for update skip locked
   ), leased as (
     update main.delivery set leased_until = $2, claims = claims + 1 from free where delivery.id = free.id
@@ -115,6 +121,9 @@ const CLAIM = `
   join main.event on event.id = leased.event_id
   order by leased.id`;
 
+/** No lease ends later than this many lengths of a lease from now, even if the clocks of two processes differ a little. */
+const LEASES_LONGEST = 2;
+
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
   const { now, leasedUntil, max, failingMax, perWebhookMax, sending } = limits;
   const rows = await db.query(CLAIM, [
@@ -123,8 +132,9 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
     max,
     failingMax,
     perWebhookMax,
-    [...sending.keys()],
-    [...sending.values()],
+    sending.map(({ webhookId }) => webhookId),
+    sending.map(({ id }) => id),
+    new Date(now + LEASES_LONGEST * (leasedUntil - now)),
   ]);
   return rows.map(toClaimed);
 }

@@ -144,6 +144,13 @@ export type Recovered = { missed: number; revived: number };
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
+ * SQL condition: the event was recorded at or after the time $3, or after such an event of the shop of webhook $2. Later events count even if the clock
+ * was set back meanwhile.
+ */
+const SINCE = `event.sequence >= (select min(first.sequence) from main.event as first
+  where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;
+
+/**
  * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
  * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was made due less than RECOVERED_AGAIN_AFTER_MS ago is
  * left alone. So a caller who repeats the recovery while it reaches the limit comes to an end, even if deliveries fail again.
@@ -159,7 +166,7 @@ export async function updateRecovered(
     `insert into main.delivery (webhook_id, event_id, due_at, created_at)
      select webhook.id, event.id, $1, $1
      from main.webhook join main.event on ${MATCHES}
-     where webhook.id = $2 and event.fanned_out and event.created_at >= greatest($3, webhook.created_at)
+     where webhook.id = $2 and event.fanned_out and event.sequence > webhook.created_sequence and ${SINCE}
        and not exists (select from main.delivery where webhook_id = webhook.id and event_id = event.id)
      order by event.sequence limit $4
      on conflict (webhook_id, event_id) do nothing returning id`,
@@ -168,7 +175,7 @@ export async function updateRecovered(
   const revived = await tx.query(
     `update main.delivery set ${AGAIN} where id in (
        select delivery.id from main.delivery join main.event on event.id = delivery.event_id
-       where delivery.webhook_id = $2 and event.created_at >= $3
+       where delivery.webhook_id = $2 and ${SINCE}
          and (delivery.state = 'dead' or (delivery.state = 'pending' and delivery.due_at > $1
            and (delivery.leased_until is null or delivery.leased_until <= $1)))
          and (delivery.rescheduled_at is null or delivery.rescheduled_at <= $5)

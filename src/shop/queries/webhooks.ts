@@ -86,7 +86,7 @@ export async function updateWebhook(
 ): Promise<Webhook | null> {
   const [row] = await tx.query(
     `update main.webhook set url = $3, events = $4, description = $5, enabled = $6, disabled_reason = $7,
-       disabled_at = $8, failing_since = $9, version = version + 1, updated_at = $10
+       disabled_at = $8, failing_since = $9, disabled_sequence = ${toDisabledSequence('$6')}, version = version + 1, updated_at = $10
      where shop_id = $1 and id = $2 returning ${COLUMNS}`,
     [
       shopId,
@@ -156,7 +156,8 @@ export async function updateWebhookHealth(
        version = version + 1,
        enabled = webhook.enabled and change.disabled_reason is null,
        disabled_at = case when change.disabled_reason is null then webhook.disabled_at else $4 end,
-       disabled_reason = coalesce(change.disabled_reason, webhook.disabled_reason)
+       disabled_reason = coalesce(change.disabled_reason, webhook.disabled_reason),
+       disabled_sequence = ${toDisabledSequence('webhook.enabled and change.disabled_reason is null')}
      from unnest($1::text[], $2::timestamptz[], $3::text[]) as change (id, failing_since, disabled_reason)
      where webhook.id = change.id`,
     [
@@ -166,6 +167,15 @@ export async function updateWebhookHealth(
       new Date(now),
     ],
   );
+}
+
+/**
+ * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It numbers the moment at which
+ * a webhook is disabled among the events, so that the events before it are still delivered.
+ */
+function toDisabledSequence(isEnabled: string): string {
+  return `case when ${isEnabled} then null when webhook.enabled then nextval('main.event_sequence_seq')
+    else webhook.disabled_sequence end`;
 }
 
 function toDate(ms: number | null): Date | null {

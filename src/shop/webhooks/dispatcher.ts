@@ -39,7 +39,7 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   sendsMax: 256,
   failingSendsMax: 128,
   perWebhookMax: 8,
-  closeWaitMs: 3_000,
+  closeWaitMs: 2_500,
 };
 
 /** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
@@ -112,12 +112,8 @@ export class DeliveryDispatcher {
     const { sendsMax, failingSendsMax, perWebhookMax } = this.#limits;
     const max = sendsMax - this.#sends.size;
     if (max <= 0) return [];
-    const sending = new Map<string, number>();
-    let failing = 0;
-    for (const { webhookId, isFailing } of this.#sends.keys()) {
-      sending.set(webhookId, (sending.get(webhookId) ?? 0) + 1);
-      if (isFailing) failing += 1;
-    }
+    const sending = [...this.#sends.keys()];
+    const failing = sending.filter(({ isFailing }) => isFailing).length;
     return claimDeliveries(this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), {
       now,
       leasedUntil: now + DELIVERY_LEASE_MS,

@@ -42,6 +42,7 @@ const PAGES_MAX = 10_000;
 export async function startTestService(options: {
   settings: Record<string, string>;
   clock?: Clock;
+  monotonic?: Clock;
   limits?: RateLimits;
   sample?: boolean;
   logLevel?: LogLevel;
@@ -56,7 +57,8 @@ export async function startTestService(options: {
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,
-    ...(options.clock && { clock: options.clock }),
+    // A test that moves the clock moves the monotonic clock too, unless it gives one.
+    ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
     ...(options.open && { open: options.open }),
   });
   const contract = createOpenApiContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());

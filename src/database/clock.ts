@@ -1,0 +1,70 @@
+// The clock of the primary database, carried forward by the monotonic clock of this process. All processes of a service use it, so that
+// due times, leases and lifetimes that one process stores mean the same in another. The wall clock of a process decides nothing.
+
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Database } from './port.ts';
+import { rowDecoder, timestamp } from './rows.ts';
+
+/** How often the clock should be adjusted. Monotonic clocks drift by less than a millisecond in this time. */
+export const CLOCK_PERIOD_MS = 10_000;
+const READ_TIMEOUT_MS = 5_000;
+/** A larger adjustment than this is logged: the clock of the database was set, or this machine was suspended. */
+const STEP_MS = 1_000;
+
+const decodeTime = rowDecoder('clock', { at: timestamp });
+
+type Options = {
+  db: Pick<Database, 'within'>;
+  log: Log;
+  /** Milliseconds since any moment. Never set back. */
+  monotonic?: Clock;
+};
+
+export class DatabaseClock {
+  readonly #db: Pick<Database, 'within'>;
+  readonly #log: Log;
+  readonly #monotonic: Clock;
+  /** The time of the database minus the time of the monotonic clock. */
+  #offsetMs: number;
+
+  private constructor({ db, log, monotonic = () => performance.now() }: Options, offsetMs: number) {
+    this.#db = db;
+    this.#log = log;
+    this.#monotonic = monotonic;
+    this.#offsetMs = offsetMs;
+  }
+
+  /** Reads the time of the database once. Rejects when the database does not respond within five seconds. */
+  static async start(options: Options): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(options, 0);
+    const { earliest, latest } = await clock.#measure();
+    clock.#offsetMs = (earliest + latest) / 2;
+    return clock;
+  }
+
+  readonly now: Clock = () => Math.floor(this.#monotonic() + this.#offsetMs);
+
+  /** Adjusts the clock to the database, as far as the time that the reading took leaves no doubt. Rejects when the database does not respond. */
+  async adjust(): Promise<void> {
+    const { earliest, latest } = await this.#measure();
+    const adjusted = Math.min(latest, Math.max(earliest, this.#offsetMs));
+    const stepMs = Math.round(adjusted - this.#offsetMs);
+    this.#offsetMs = adjusted;
+    if (Math.abs(stepMs) > STEP_MS) this.#log.warn('the clock of the primary database was set', { stepMs });
+  }
+
+  /** The bounds of the offset. The database reads its clock at some moment between the request and the response. */
+  async #measure(): Promise<{ earliest: number; latest: number }> {
+    const statements = this.#db.within(READ_TIMEOUT_MS);
+    // The first statement may have to wait for a connection, and would make the bounds wider.
+    await statements.query('select 1');
+    const sentAt = this.#monotonic();
+    const [row] = await statements.query('select clock_timestamp() as at');
+    const receivedAt = this.#monotonic();
+    if (!row) throw new Error('the database returned no time');
+    const { at } = decodeTime(row);
+    // The driver cuts the time to milliseconds.
+    return { earliest: at - receivedAt, latest: at + 1 - sentAt };
+  }
+}

@@ -1,0 +1,115 @@
+// Webhooks when the clocks of processes differ, or when a clock is set: no event is lost, and none is sent twice.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { Database } from '../../../src/database/port.ts';
+import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
+import { updateWebhook } from '../../../src/shop/queries/webhooks.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import type { Receiver, Subscribed } from './fixtures.ts';
+import {
+  NOW,
+  createTestClock,
+  deliveriesOf,
+  makeDispatcher,
+  makeShop,
+  record,
+  startReceiver,
+  subscribe,
+} from './fixtures.ts';
+
+const MINUTE_MS = 60_000;
+/** How far the clock that records an event is ahead of the clock that created the webhook. */
+const DIFFERENCES = [
+  { name: 'another process is 2 s behind', aheadMs: -2_000 },
+  { name: 'another process is 2 s ahead', aheadMs: 2_000 },
+  { name: 'the clock was set back by 10 minutes', aheadMs: -10 * MINUTE_MS },
+  { name: 'the clock was set forward by 31 minutes', aheadMs: 31 * MINUTE_MS },
+];
+
+forEachEngine('webhooks and clocks', (engine) => {
+  let db: Database;
+  let receiver: Receiver;
+  let shopId: string;
+
+  before(async () => {
+    db = await engine.open();
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+  beforeEach(async () => {
+    await db.query('truncate main.webhook, main.delivery, main.event cascade');
+    receiver.received.length = 0;
+    receiver.respond = (_request, response) => response.writeHead(204).end();
+    shopId = await makeShop(db);
+  });
+
+  const enable = (webhook: Subscribed, now: number) =>
+    updateWebhook(db, shopId, webhook.id, { state: { ...webhook, enabled: true, disabledAt: null }, now });
+  const disable = (webhook: Subscribed, now: number) =>
+    updateWebhook(db, shopId, webhook.id, { state: { ...webhook, enabled: false, disabledAt: now }, now });
+
+  for (const { name, aheadMs } of DIFFERENCES) {
+    test(`an event reaches a webhook that was created before it when ${name}`, async () => {
+      await record(db, shopId, 'product.deleted', NOW - aheadMs);
+      await subscribe(db, { shopId, url: receiver.url });
+      await record(db, shopId, 'product.created', NOW + aheadMs);
+      const dispatcher = makeDispatcher(db, { time: createTestClock(NOW + aheadMs) });
+      await dispatcher.run();
+      await dispatcher.run();
+      assert.deepEqual(
+        receiver.received.map(({ body }) => JSON.parse(body).type),
+        ['product.created'],
+      );
+    });
+
+    test(`a webhook that was disabled receives the events before, and by recovery the others, when ${name}`, async () => {
+      const webhook = await subscribe(db, { shopId, url: receiver.url });
+      await record(db, shopId, 'product.created', NOW - aheadMs);
+      await disable(webhook, NOW);
+      await record(db, shopId, 'product.updated', NOW + aheadMs);
+      const time = createTestClock(NOW + aheadMs);
+      await makeDispatcher(db, { time }).run();
+      await enable(webhook, NOW + aheadMs);
+      time.pass(Math.max(0, -aheadMs));
+      await makeDispatcher(db, { time }).run();
+      const types = () => receiver.received.map(({ body }) => JSON.parse(body).type);
+      assert.deepEqual(types(), ['product.created']);
+      const since = Math.min(NOW, NOW - aheadMs);
+      const recover = () => updateRecovered(db, webhook.id, { since, now: time.clock(), limit: 10 });
+      assert.deepEqual(await recover(), { missed: 1, revived: 0 });
+      assert.deepEqual(await recover(), { missed: 0, revived: 0 });
+      await makeDispatcher(db, { time }).run();
+      assert.deepEqual(types(), ['product.created', 'product.updated']);
+    });
+  }
+
+  test('a delivery that this process is sending is not sent again when the clock is set forward', async () => {
+    await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    const received = Promise.withResolvers<() => void>();
+    receiver.respond = (_request, response) => received.resolve(() => response.writeHead(204).end());
+    const dispatcher = makeDispatcher(db);
+    assert.equal(await dispatcher.dispatch(), 1);
+    const respond = await received.promise;
+    dispatcher.clock.pass(31 * MINUTE_MS);
+    assert.equal(await dispatcher.dispatch(), 0);
+    respond();
+    await dispatcher.settled();
+    assert.equal(await dispatcher.run(), 0);
+    assert.equal(receiver.received.length, 1);
+  });
+
+  test('the lease of a process that died delays a delivery by the length of a lease, even if the clock was set back since', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    await record(db, shopId);
+    await makeDispatcher(db).run();
+    await db.query(`update main.delivery set state = 'pending', leased_until = $1`, [new Date(NOW + MINUTE_MS)]);
+    const time = createTestClock(NOW);
+    assert.equal(await makeDispatcher(db, { time }).run(), 0, 'a lease was ignored');
+    await db.query(`update main.delivery set due_at = $1`, [new Date(NOW - 10 * MINUTE_MS)]);
+    time.set(NOW - 10 * MINUTE_MS);
+    assert.equal(await makeDispatcher(db, { time }).run(), 1);
+    assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
+  });
+});
