@@ -6,6 +6,7 @@ import { isStartedByNpm, readConfig } from '../config.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
+import { exitSoonAfter } from './exit-deadline.ts';
 import { watchParent } from './npm-parent.ts';
 
 export const defineServe: DefineCommand = (serve, io) => {
@@ -30,11 +31,12 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
     ...(host !== undefined && { HOST: host }),
   };
   const config = readConfig(undefined, overrides);
+  const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
+  exitSoonAfter(signal, io.stderr);
   const { startService } = await import('../service.ts');
   const service = await startService({ config, log: createLog(config.logLevel), workers, sample });
   const dataDir = config.databaseUrl === null ? config.dataDir : null;
   io.stdout.write(describeService(service, { dataDir, hasSample: dataDir !== null && sample }));
-  const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
   if (!signal.aborted) await once(signal, 'abort');
   await service.close();
 }

@@ -5,6 +5,7 @@ import { readConfig } from '../config.ts';
 import { createLog } from '../core/log.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { requireDatabase } from './connect.ts';
+import { exitSoonAfter } from './exit-deadline.ts';
 
 export const defineWork: DefineCommand = (work, io) => {
   work
@@ -15,9 +16,10 @@ export const defineWork: DefineCommand = (work, io) => {
     .action(() => runWorkers(io));
 };
 
-async function runWorkers({ signal, stdout }: CommandIo): Promise<void> {
+async function runWorkers({ signal, stdout, stderr }: CommandIo): Promise<void> {
   const config = readConfig();
   requireDatabase(config);
+  exitSoonAfter(signal, stderr);
   const { startWorkerProcess } = await import('../service.ts');
   await using _workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
   stdout.write('The workers are running. Stop: Ctrl-C\n');

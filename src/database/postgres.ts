@@ -20,7 +20,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  */
 const CONNECTION_CHECK_MS = 1_000;
 /** How long `close` waits for connections to end. Connections that are still open after that, such as those to a server that hangs, are cut. */
-const CLOSE_WAIT_MS = 2_000;
+const CLOSE_WAIT_MS = 1_000;
 const SERVER_VERSION_MIN = 150_000;
 
 const decodeVersion = rowDecoder('server_version_num', { version: safeInteger });

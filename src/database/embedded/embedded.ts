@@ -16,7 +16,7 @@ import { Upkeep } from './upkeep.ts';
 export const EXIT_ENGINE_STOPPED = 70;
 const STDERR = 2;
 /** How long `close` waits for running statements. A transaction that is not committed by then is rolled back at the next start. */
-const CLOSE_WAIT_MS = 10_000;
+const CLOSE_WAIT_MS = 1_000;
 
 export type EmbeddedOptions = {
   /** The database directory itself, for example `<DATA_DIR>/db`. */
