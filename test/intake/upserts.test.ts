@@ -123,6 +123,27 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
+    test('two records of one listing in one batch keep the order terms that the later record of the same order lacks', async () => {
+      const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
+      const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
+      const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });
+      await sameInOneBatch(first, same);
+      const row = await only('indexer.listing');
+      assert.deepEqual([row.price_raw, row.operator, row.counter, row.quantity], ['7', OTHER, '3', '2']);
+      await sameInOneBatch(first, listing({ timestamp: may(6), orderHash: '0xaa', counter: '4' }));
+      await sameInOneBatch(first, listing({ timestamp: may(6), orderHash: '0xbb' }));
+      assert.equal((await only('indexer.listing')).counter, null);
+      await sameInOneBatch(first, same, listing({ timestamp: may(4), orderHash: '0xaa', status: 'filled' }));
+    });
+
+    test('a record with the id of a listing of another token or collection changes nothing, also in one batch', async () => {
+      for (const other of [{ tokenId: '2' }, { contractAddress: OTHER }]) {
+        await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', ...other }));
+        const row = await only('indexer.listing');
+        assert.deepEqual([row.collection_id, row.asset, row.price_raw], [`ethereum_${EVM}`, '1', '100']);
+      }
+    });
+
     test('amounts of 78 digits are kept exactly', async () => {
       const raw = (2n ** 256n - 1n).toString();
       await ingest(db, listing({ priceRaw: raw, buyerTotalRaw: raw }), order({ priceRaw: raw, tokenId: raw }));

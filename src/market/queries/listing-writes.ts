@@ -97,11 +97,26 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
   });
 }
 
+/** Applies the rules of the SQL in `upsertListings` to two reports of one listing, the first of which is not stored yet. */
 function foldListing(earlier: NewListing, later: NewListing): NewListing {
   if (earlier.status !== 'active') return earlier;
+  if (later.collectionId !== earlier.collectionId || later.asset !== earlier.asset) return earlier;
   const tx = later.tx ?? earlier.tx;
-  if (later.listedAt >= earlier.listedAt) return { ...later, tx };
+  if (later.listedAt >= earlier.listedAt) return { ...withOrderTermsOf(earlier, later), tx };
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
+}
+
+/** Returns the later report. If both are of one order, the order terms that the later report lacks are those of the earlier one. */
+function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
+  if (later.orderHash === null || later.orderHash !== earlier.orderHash) return later;
+  return {
+    ...later,
+    operator: later.operator ?? earlier.operator,
+    protocolAddress: later.protocolAddress ?? earlier.protocolAddress,
+    counter: later.counter ?? earlier.counter,
+    quantity: later.quantity ?? earlier.quantity,
+    partial: later.partial ?? earlier.partial,
+  };
 }
 
 function toListingColumns(listing: NewListing): Record<string, unknown> {
