@@ -135,7 +135,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   if (windows) closers.push(async () => windows.close());
 
   // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
-  // use them. A task that waits for an endpoint ends then.
+  // use them. This also ends a task that still waits for an endpoint of a chain.
   const frontClosers: Closer[] = [];
   const workers = await startWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {
@@ -254,7 +254,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
     const workers = await startWorkers(context, { drive: true });
     closers.push(() => {
       const stopped = workers.stop();
-      // A task that waits for an endpoint of a chain ends now.
+      // This ends tasks that wait for an endpoint of a chain.
       context.followed.close();
       return stopped;
     });
@@ -265,10 +265,10 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
   }
 }
 
-/** The clock of the primary database, which is adjusted until its closer is called. */
+/** Starts a clock that follows the clock of the primary database, and adds the closer that stops it to `closers`. */
 async function startClock({ main }: Databases, log: Log, closers: Closer[]): Promise<Clock> {
   const clock = await DatabaseClock.start({ db: main, log });
-  // While the database is away, the clock continues by itself. The requests report that the database is away.
+  // While the database cannot be read, the clock continues without it. The level is debug, because requests already report the outage.
   const noteUnread = (error: unknown) => log.debug('the clock of the primary database could not be read', { error });
   closers.push(
     startPeriodic({ name: 'clock', periodMs: CLOCK_PERIOD_MS, run: () => clock.adjust().catch(noteUnread) }, log),

@@ -86,7 +86,7 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 50);
   });
 
-  test('an open breaker is open for its time again, and no longer, when the clock is set back', () => {
+  test('after the clock is set back, an open breaker stays open for one more open time, and then allows a trial', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now -= 600_000;
