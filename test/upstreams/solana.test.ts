@@ -186,6 +186,39 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(replay.count(), 2, 'the walk did not end a quarter of an hour before the newest sale');
   });
 
+  test('a sale has the id of the listing that its seller had of its token, also after that listing was retired', async (t) => {
+    const { book, setListings, listings, sales } = await startMagicEden(t);
+    const seller = addressOf('se', 0);
+    const [low, high] = [45_000_000, 60_000_000].map((lamports) => ({
+      price: lamports / 1e9,
+      priceInfo: { solPrice: { rawAmount: String(lamports), decimals: 9 } },
+    }));
+    const inPool = (n: number) => ({ seller, listingSource: 'MMM', pdaAddress: addressOf('pool', n) });
+    setListings([
+      ...[0, 1].map((n) => listingRow(n, { seller })),
+      // These two tokens are listed in a pool and outside of it.
+      listingRow(2, { seller, ...high }),
+      listingRow(2, { ...inPool(2), ...low }),
+      listingRow(3, { seller, ...high }),
+      listingRow(3, { ...inPool(3), ...low }),
+    ]);
+    await listings();
+    setListings([listingRow(1, { seller })]);
+    now += 5 * MINUTE_MS;
+    await listings();
+    const sold = [0, 1, 2, 3, 4].map((n) =>
+      saleRow(n, now / 1_000 - n, { ...(n === 3 ? high : low), seller: n === 1 ? addressOf('se', 9) : seller }),
+    );
+    book.activities.set(LANTERNS_SYMBOL, sold);
+    assert.equal((await sales()).changed, 5);
+    const stored = await db.query(`select listing_id from indexer.sale order by sold_at desc`);
+    const poolListing = `${addressOf('pool', 2)}:${addressOf('mint', 2)}`;
+    assert.deepEqual(
+      stored.map((row) => row['listing_id']),
+      [addressOf('pda', 0), null, poolListing, addressOf('pda', 3), null],
+    );
+  });
+
   test('when one collection cannot be read, the others are still read; when none can be read, the task fails', async (t) => {
     const { book, replay, setListings, listings } = await startMagicEden(t);
     const other = addressOf('other', 1);

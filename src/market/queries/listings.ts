@@ -195,7 +195,7 @@ export async function countMirroredAssets(
   return decodeCount(row ?? {}).count;
 }
 
-/** A stored listing with status `active`. `priceRaw` is decimal text. */
+/** A stored listing. `priceRaw` is decimal text. */
 export type KnownListing = { id: string; mint: AssetId; priceRaw: string; seller: string; listedAt: number };
 
 const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
@@ -220,6 +220,22 @@ export async function listKnownListings(
     [collectionId, source, new Date(now)],
   );
   return new Map(rows.map(decodeKnownListing).map((listing) => [listing.id, listing]));
+}
+
+/**
+ * The stored rows of the given assets at a marketplace, whatever their status. Used to find the listing that a sale filled, at a
+ * marketplace that does not report it.
+ */
+export async function listListingsOf(
+  db: Queryable,
+  { source, collectionId, assets }: { source: string; collectionId: string; assets: readonly string[] },
+): Promise<KnownListing[]> {
+  const rows = await db.query(
+    `select id, asset, price_raw, seller, listed_at from indexer.listing
+     where collection_id = $1 and asset = any($2) and source = $3`,
+    [collectionId, assets, source],
+  );
+  return rows.map(decodeKnownListing);
 }
 
 const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });

@@ -3,7 +3,7 @@
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
-import { listKnownListings } from '../../market/queries/listings.ts';
+import { listKnownListings, listListingsOf } from '../../market/queries/listings.ts';
 import {
   MAGIC_EDEN,
   readMagicEdenStats,
@@ -140,13 +140,37 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const collection = toCollection(follow);
   if (collection === null) return;
   const read = await beginSaleRead(context, run, MAGIC_EDEN);
-  const pages = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
+  const walk = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
+  const pages = withListingIds(context, collectionId, walk);
   const end = await ingester.ingestReversed(pages, signal, ({ gap }) => gap !== TOO_MANY_REJECTED);
   // The first run reads as far back as the limits of a walk allow. That older sales are missing is not a problem.
   const isFirst = read.since === null && end.gap !== TOO_MANY_REJECTED;
   if (end.gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${end.gap}`);
   // Magic Eden does not document how far back its list of activities reaches.
   await concludeSaleRead(run, read, { end, isFromBeginning: false });
+}
+
+/** Magic Eden does not report which listing a sale filled. It was the stored listing of the same token by the same seller. */
+async function* withListingIds<End>(
+  { indexer }: UpstreamContext,
+  collectionId: string,
+  pages: AsyncGenerator<ParsedPage, End>,
+): AsyncGenerator<ParsedPage, End> {
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) return page.value;
+    const { records } = page.value;
+    const assets = records.map((record) => String(record['mint']));
+    const stored = await listListingsOf(indexer, { source: MAGIC_EDEN, collectionId, assets });
+    yield { ...page.value, records: records.map((record) => withListingId(record, stored)) };
+  }
+}
+
+/** A seller may list a token in a pool and outside. Then the price decides, and without a listing of that price the id stays unknown. */
+function withListingId(sale: SourceRecord, stored: readonly KnownListing[]): SourceRecord {
+  const offers = stored.filter(({ mint, seller }) => mint === sale['mint'] && seller === sale['seller']);
+  const filled = offers.length > 1 ? offers.find(({ priceRaw }) => priceRaw === sale['price']) : offers[0];
+  return filled ? { ...sale, listingId: filled.id } : sale;
 }
 
 const TOO_MANY_REJECTED: WalkGap = 'too many rejected';
