@@ -170,6 +170,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
   redirect: 'redirected',
   'too-many-requests': 'rate-limited',
   'server-error': 'server-error',
+  unauthorized: 'unauthorized',
   'not-found': 'not-found',
   'not-json': 'malformed',
   'not-utf8': 'malformed',

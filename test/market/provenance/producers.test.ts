@@ -226,6 +226,18 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       });
     }
 
+    test('the figures of a chain stay when a marketplace reports newer ones', async () => {
+      const one = newCollection();
+      await followOnChain(one);
+      const reported = { allTime: 777, sevenDay: 777, twentyFourHour: 777 };
+      await service.load([
+        one.stats({ owners: 777, supply: 777 }),
+        one.analytics({ volume: reported, sales: reported }),
+      ]);
+      const { volume, sales, supply, owners } = (await service.ok(one.path)).data.stats;
+      assert.deepEqual([volume, sales, supply, owners], [WINDOWS, WINDOWS, 1, 1]);
+    });
+
     test('a day after every upstream has stopped, only the floor of the served listings and the listed count of an own book are known', async () => {
       const [reported, scanned, followed] = [newCollection(), newCollection(), newCollection()];
       await produce['stats record']?.(reported);

@@ -59,6 +59,7 @@ export const REPLAY_FAULTS = [
   'redirect',
   'too-many-requests',
   'server-error',
+  'unauthorized',
   'not-found',
   'truncated',
   'not-json',
@@ -190,6 +191,8 @@ const BREAKING: Partial<Record<ReplayFault, Breaking>> = {
   'too-many-requests': (outgoing, { retryAfter = '0' }) =>
     outgoing.writeHead(429, retryAfter === null ? {} : { 'retry-after': retryAfter }).end('{}'),
   'server-error': endWith(500),
+  // As after the key was revoked.
+  unauthorized: endWith(401),
   'not-found': endWith(404),
   'not-json': endWith(200, '<!doctype html><title>Just a moment...</title>', { 'content-type': 'text/html' }),
   'not-utf8': endWith(200, Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d])),
