@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
-import { directoryWithDatabase } from '../test/support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../test/support/engines/embedded-template.ts';
 import { startLocalWorld } from '../test/support/chain/followed-collection.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { startTestService } from '../test/support/service/service.ts';

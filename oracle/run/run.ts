@@ -89,7 +89,10 @@ export async function runOracle(options: RunOptions): Promise<RunResult> {
     const [network] = devnet.networks;
     if (!network) throw new Error('the chain did not start');
     const { world } = network;
-    for (const each of await options.followers(world.chain.url)) followers.push(await Follower.start(each, world));
+    const starts = await options.followers(world.chain.url);
+    const started = await Promise.allSettled(starts.map((each) => Follower.start(each, world)));
+    for (const one of started) if (one.status === 'fulfilled') followers.push(one.value);
+    for (const one of started) if (one.status === 'rejected') throw one.reason;
     const random = createRandom(seed * 101);
     const books = new Books({ chain: CHAIN, followers, random, mirrorShare: options.mirrorShare });
     const { simulation, book } = await startSimulation(network, {

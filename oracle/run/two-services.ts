@@ -2,7 +2,7 @@
 // uses PostgreSQL, and reads the chain directly.
 
 import { rmSync } from 'node:fs';
-import { directoryWithDatabase } from '../../test/support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
 import type { PostgresServer } from '../../test/support/engines/postgres-server.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../../test/support/engines/postgres-server.ts';
 import type { FaultyEndpoint, RpcFault } from '../../test/support/chain/faulty-endpoint.ts';

@@ -8,6 +8,8 @@ import type { IntakeConnection } from '../../src/intake/connection.ts';
 export type CommandResult = { code: number; stdout: string; stderr: string };
 
 export type CommandOptions = {
+  /** Environment variables of the command. They are set for the whole process until the command has ended. */
+  env?: Record<string, string>;
   stdin?: string;
   signal?: AbortSignal;
   /** Called after each write, with the complete standard output so far. */
@@ -23,7 +25,14 @@ export async function runCommand(
   options: CommandOptions = {},
 ): Promise<CommandResult> {
   const entry = { name, summary: name, load: () => Promise.resolve(define) };
-  return collectOutput((io) => runProgram([name, ...args], io, [entry]), options);
+  const saved = { ...process.env };
+  Object.assign(process.env, options.env);
+  try {
+    return await collectOutput((io) => runProgram([name, ...args], io, [entry]), options);
+  } finally {
+    for (const variable of Object.keys(options.env ?? {})) delete process.env[variable];
+    Object.assign(process.env, saved);
+  }
 }
 
 /** Calls `run`. Returns the text that `run` wrote to its streams, and the exit code that its promise resolved to. */

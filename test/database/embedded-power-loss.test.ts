@@ -10,7 +10,7 @@ import { makeExt4, mountImage } from '../support/engines/file-systems.ts';
 import { assertAcknowledged, kill, startWriter } from '../support/engines/embedded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 test(`${ROUNDS} simulated power cuts lose no acknowledged row`, async (t) => {
   const root = temporaryDirectory();

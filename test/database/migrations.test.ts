@@ -28,7 +28,7 @@ async function openUnmigrated(settings: Record<string, string>): Promise<Databas
 
 forEachEngine('migrations of followed collections', (engine) => {
   test('vendor names, recent views and last-run records are migrated, and the names and records are deleted with their collection', async () => {
-    await using databases = await openUnmigrated(await engine.settings());
+    await using databases = await openUnmigrated(await engine.settings('empty'));
     const { main } = databases;
     await main.transaction((tx) => migrateWithin(tx, 'main', new Set(UP_TO_0009)));
     await main.query(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, range } from '../support/service/market.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -12,7 +12,7 @@ const ROWS = 12_000;
 const RESPONSE_MAX_MS = 30_000;
 
 test('reads get complete 200 responses while many rows are imported into the embedded database', async (t) => {
-  const dir = temporaryDirectory();
+  const dir = await directoryWithDatabase();
   const service = await startTestService({ settings: { DATA_DIR: dir } });
   t.after(async () => {
     await service.close();

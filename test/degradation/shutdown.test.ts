@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { withTwoServers } from './two-databases.ts';
 import { newCollection, range } from '../support/service/market.ts';
 import { countWaiting, lockTable } from '../support/engines/postgres-locks.ts';
+import { copyDatabase } from '../support/engines/embedded-template.ts';
 import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -150,6 +151,7 @@ function request(url: string, agent?: http.Agent): Promise<number> {
 
 test('the program on the embedded database', async (t) => {
   const settings = await newSettings(t);
+  await copyDatabase(path.join(settings['DATA_DIR'] ?? '', 'db'), 'migrated');
   const program = await runUntilUp(t, settings);
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 

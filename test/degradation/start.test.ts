@@ -7,7 +7,7 @@ import type { TwoDatabaseService } from './two-databases.ts';
 import { startBehindProxy, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import { MARKET, RECOVERY_MAX_MS, assertErrorResponse, ethereum, untilComplete } from './small-market.ts';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { until } from '../support/until.ts';
 import { lockMigrations } from '../support/engines/postgres-locks.ts';
 import { startTestService } from '../support/service/service.ts';
@@ -54,7 +54,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
   }
 
   test('a service on an embedded primary starts without the indexer, and does not load the sample market, which needs the indexer', async (t) => {
-    const [dir, port] = [temporaryDirectory(), await freePort()];
+    const [dir, port] = [await directoryWithDatabase(), await freePort()];
     const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
     const service = await startTestService({ settings, sample: true });
     t.after(async () => {

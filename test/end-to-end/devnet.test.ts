@@ -16,7 +16,7 @@ import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import type { ServiceProcess } from '../support/service/service-process.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
-import { directoryWithDatabase } from '../support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readHeight } from '../../devnet/chain.ts';
 import type { World } from '../../devnet/world.ts';
-import { directoryWithDatabase } from '../support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
 
 const WAIT_MS = 60_000;

@@ -2,58 +2,61 @@
 // block the service still lists exactly what the chain can fill, and its status counts failures of this endpoint.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Follower } from '../../oracle/run/followers.ts';
 import { describeResult } from '../../oracle/run/report.ts';
 import { runOracle } from '../../oracle/run/run.ts';
 import type { Lie, LyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../support/chain/lying-endpoint.ts';
-import { directoryWithDatabase } from '../support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
 const ORDERS = 20;
-const BLOCKS_OF_EACH = 4;
+const BLOCKS_OF_EACH = 3;
 
 const LIES: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
 
-for (const lie of LIES) {
-  test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {
-    let liar: LyingEndpoint | null = null;
-    const failures: number[] = [];
-    try {
-      const result = await runOracle({
-        seed: 4,
-        blocks: 3 * BLOCKS_OF_EACH,
-        orders: ORDERS,
-        mirrorShare: 0.5,
-        kills: 0,
-        reorganisations: 1,
-        reorgDepthMax: 2,
-        followers: async (chainUrl) => {
-          liar = await startLyingEndpoint(chainUrl);
-          const settings = { DATA_DIR: await directoryWithDatabase(), RPC_URL_ETHEREUM: `${liar.url},${chainUrl}` };
-          return [{ name: 'service', settings }];
-        },
-        // The endpoint lies in the middle of the run.
-        onBlock: async (index, followers) => {
-          if (index === BLOCKS_OF_EACH) await liar?.tell(lie);
-          if (index === 2 * BLOCKS_OF_EACH) {
-            for (const follower of followers) failures.push(await failuresOf(follower));
-            await liar?.tell('none');
-          }
-        },
-      });
-      for (const line of describeResult(result).trim().split('\n')) t.diagnostic(line);
-      assert.ok(((liar as LyingEndpoint | null)?.told[lie] ?? 0) > 0, 'the endpoint lied');
-      assert.deepEqual(result.findings, []);
-      assert.ok(
-        failures.every((count) => count > 0),
-        `failures of the endpoint: ${failures.join(', ')}`,
-      );
-    } finally {
-      await (liar as LyingEndpoint | null)?.close();
-    }
-  });
-}
+// Each run waits for its service and its chain most of the time.
+describe('endpoints that lie', { concurrency: true }, () => {
+  for (const lie of LIES) {
+    test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {
+      let liar: LyingEndpoint | null = null;
+      const failures: number[] = [];
+      try {
+        const result = await runOracle({
+          seed: 4,
+          blocks: 3 * BLOCKS_OF_EACH,
+          orders: ORDERS,
+          mirrorShare: 0.5,
+          kills: 0,
+          reorganisations: 1,
+          reorgDepthMax: 2,
+          followers: async (chainUrl) => {
+            liar = await startLyingEndpoint(chainUrl);
+            const settings = { DATA_DIR: await directoryWithDatabase(), RPC_URL_ETHEREUM: `${liar.url},${chainUrl}` };
+            return [{ name: 'service', settings }];
+          },
+          // The endpoint lies in the middle of the run.
+          onBlock: async (index, followers) => {
+            if (index === BLOCKS_OF_EACH) await liar?.tell(lie);
+            if (index === 2 * BLOCKS_OF_EACH) {
+              for (const follower of followers) failures.push(await failuresOf(follower));
+              await liar?.tell('none');
+            }
+          },
+        });
+        for (const line of describeResult(result).trim().split('\n')) t.diagnostic(line);
+        assert.ok(((liar as LyingEndpoint | null)?.told[lie] ?? 0) > 0, 'the endpoint lied');
+        assert.deepEqual(result.findings, []);
+        assert.ok(
+          failures.every((count) => count > 0),
+          `failures of the endpoint: ${failures.join(', ')}`,
+        );
+      } finally {
+        await (liar as LyingEndpoint | null)?.close();
+      }
+    });
+  }
+});
 
 /** The failures of the first endpoint, as the status of the service shows them. */
 async function failuresOf(follower: Follower): Promise<number> {

@@ -12,8 +12,8 @@ const FAULT_SHARE = 0.02;
 const KILLS = 2;
 const REORGANISATIONS = 6;
 const REORG_DEPTH_MAX = 6;
-const BLOCKS = 40;
-const ORDERS = 40;
+const BLOCKS = 24;
+const ORDERS = 30;
 /** The share of the orders that only a marketplace reports. */
 const MIRROR_SHARE = 0.5;
 

@@ -10,6 +10,7 @@ import { listFigureDifferences } from '../../src/market/queries/figure-recount.t
 import { listBookDifferences } from '../../src/orders/queries/book-recount.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, START } from '../support/service/market.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
@@ -105,14 +106,9 @@ forEachEngine('removing the sample', (engine) => {
 const SAMPLE_OWNER = '0x00000000000000000000000000000000000000e1';
 
 test('the command removes the sample through a running server, and also without a server', async (t) => {
-  const dir = temporaryDirectory();
-  const saved = process.env['DATA_DIR'];
-  process.env['DATA_DIR'] = dir;
-  t.after(() => {
-    if (saved === undefined) delete process.env['DATA_DIR'];
-    else process.env['DATA_DIR'] = saved;
-  });
-  const remove = (...options: string[]) => runCommand(defineSample, ['sample', 'remove', ...options]);
+  const dir = await directoryWithDatabase();
+  const remove = (...options: string[]) =>
+    runCommand(defineSample, ['sample', 'remove', ...options], { env: { DATA_DIR: dir } });
   const start = (sample: boolean) => startTestService({ settings: { DATA_DIR: dir }, sample });
 
   const first = await start(true);
@@ -137,7 +133,7 @@ test('the command removes the sample through a running server, and also without 
 test('the times of the sample are relative to its load, and its figures count exactly its sales of 24 hours and of 7 days', async (t) => {
   const at = Date.UTC(2026, 10, 22, 7, 21, 33, 456);
   const service = await startTestService({
-    settings: { DATA_DIR: temporaryDirectory(), CUSTODY_WALLETS: `${SAMPLE_CUSTODY_WALLET}=Vault` },
+    settings: { DATA_DIR: await directoryWithDatabase(), CUSTODY_WALLETS: `${SAMPLE_CUSTODY_WALLET}=Vault` },
     clock: () => at,
     sample: true,
   });

@@ -1,4 +1,4 @@
-// `mercat shops` and `mercat keys` as real processes, beside a running server and without one.
+// `mercat shops` and `mercat keys`, beside a running server and without one. One command is a real process, the others run in this one.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -29,7 +29,10 @@ forEachEngine('store commands', (engine) => {
     settings = await engine.settings();
   });
 
-  const mercat = async (...args: string[]): Promise<Result> => {
+  const COMMANDS: Readonly<Record<string, DefineCommand>> = { shops: defineShops, keys: defineKeys };
+  const mercat = (...args: string[]): Promise<Result> =>
+    runCommand(COMMANDS[args[0] ?? ''] ?? assert.fail(), args, { env: settings });
+  const spawnMercat = async (...args: string[]): Promise<Result> => {
     const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...settings } });
     const result: Result = { code: 0, stdout: '', stderr: '' };
     child.stdout.on('data', (chunk) => (result.stdout += String(chunk)));
@@ -38,16 +41,16 @@ forEachEngine('store commands', (engine) => {
     return { ...result, code };
   };
   /** Parses the output of a command with --json, which must be one value on one line. */
-  const json = async (...args: string[]): Promise<any> => {
-    const { code, stdout, stderr } = await mercat(...args, '--json');
+  const parse = ({ code, stdout, stderr }: Result): any => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^[[{].*[\]}]\n$/);
     return JSON.parse(stdout);
   };
+  const json = async (...args: string[]) => parse(await mercat(...args, '--json'));
 
   describe('without a server', () => {
     test('a shop and a key are created; the secret is printed once and is not in the database', async () => {
-      const shop = await json('shops', 'create', 'Corner shop');
+      const shop = parse(await spawnMercat('shops', 'create', 'Corner shop', '--json'));
       assert.deepEqual(shop, { id: shop.id, name: 'Corner shop' });
       assert.deepEqual(await json('shops', 'list'), [shop]);
       const key = await json(

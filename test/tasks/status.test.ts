@@ -1,4 +1,4 @@
-// GET /status, and the commands status, sync and doctor as real processes.
+// GET /status, and the commands status, sync and doctor. One command is a real process, the others run in this one.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,10 +8,15 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { DefineCommand } from '../../src/cli/command.ts';
+import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
+import { defineStatus } from '../../src/cli/status.ts';
+import { defineSync } from '../../src/cli/sync.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database/port.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { createLog } from '../../src/core/log.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
@@ -24,6 +29,11 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 const PRICES = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: '0.61' };
 const SECRET = 'a-key-that-must-not-be-seen';
+const COMMANDS: Readonly<Record<string, DefineCommand>> = {
+  status: defineStatus,
+  sync: defineSync,
+  doctor: defineDoctor,
+};
 
 type Result = { code: number; stdout: string; stderr: string };
 
@@ -33,7 +43,9 @@ forEachEngine('the status for the operator', (engine) => {
     base = await engine.settings();
   });
 
-  const mercat = async (settings: Record<string, string>, ...args: string[]): Promise<Result> => {
+  const mercat = (settings: Record<string, string>, ...args: string[]): Promise<Result> =>
+    runCommand(COMMANDS[args[0] ?? ''] ?? assert.fail(), args, { env: { ...base, ...settings } });
+  const spawnMercat = async (settings: Record<string, string>, ...args: string[]): Promise<Result> => {
     const env = { PATH: process.env['PATH'], ...base, ...settings };
     const child = spawn(process.execPath, [MAIN, ...args], { env });
     const result: Result = { code: 0, stdout: '', stderr: '' };
@@ -60,7 +72,7 @@ forEachEngine('the status for the operator', (engine) => {
   describe('without a server', () => {
     test('without a server, sync runs the named tasks once in its own process and prints the numbers of rows', async (t) => {
       const { settings, replay } = await priced(t);
-      const { code, stdout } = await mercat(settings, 'sync', 'prices', '--once');
+      const { code, stdout } = await spawnMercat(settings, 'sync', 'prices', '--once');
       assert.match(stdout, /^prices: 4 read, 4 changed, 0 refused, 0 retired in [\d.]+ s\n$/);
       assert.equal(code, 0);
       assert.equal(replay.count(), 4);

@@ -33,10 +33,13 @@ const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
+/** How long an audit waits before another attempt, and before it compares a row that differs again. */
+const PAUSE_MS = 200;
+
 /** The operations of the audit, by name. Inputs and results are JSON. An operation throws OperatorError for an invalid input. */
-export function createAuditOperations(context: ChainContext) {
+export function createAuditOperations(context: ChainContext, { pauseMs = PAUSE_MS }: { pauseMs?: number } = {}) {
   return {
-    audit: (input: Input) => audit(context, input),
+    audit: (input: Input) => audit(context, input, pauseMs),
     'audit.replay': (input: Input) => replayLog(context, { chains: readChains(context, input) }),
     'audit.signed': (input: Input) => readAuditedBook(context, String(input['collectionId'])),
     'audit.digest': async (input: Input) => {
@@ -47,14 +50,14 @@ export function createAuditOperations(context: ChainContext) {
   };
 }
 
-async function audit(context: ChainContext, input: Input): Promise<AuditReport> {
+async function audit(context: ChainContext, input: Input, pauseMs: number): Promise<AuditReport> {
   const seed = readSeed(input) ?? String(Math.floor(context.random() * SEEDS));
   const limit = readSample(input);
   const report = createReport(seed);
   for (const chain of readChains(context, input)) {
     const reader = context.followed.readerOf(chain);
     if (!reader || !(await findChainCursor(context.main, chain))) continue;
-    const { audited, differences } = await auditChain(context, reader, { seed, limit });
+    const { audited, differences } = await auditChain(context, reader, { seed, limit, pauseMs });
     addToReport(report, audited, differences);
   }
   if (report.chains.length === 0) {
@@ -66,11 +69,11 @@ async function audit(context: ChainContext, input: Input): Promise<AuditReport> 
 async function auditChain(
   context: ChainContext,
   reader: ChainReader,
-  sample: { seed: string; limit: number },
+  { pauseMs, ...sample }: { seed: string; limit: number; pauseMs: number },
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
   const { main, indexer, clock } = context;
   const chain = reader.chain.id;
-  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX } };
+  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX }, pauseMs };
   const orders = await compareAll(comparing, ORDERS, await listOrderSample(main, chain, sample));
   const followed = (await listFollows(main, chain)).filter((follow) => follow.joined);
   const ids = followed.map((follow) => follow.collectionId);
@@ -88,7 +91,7 @@ async function auditChain(
       tokens: tokens.compared,
       unreadable: orders.unreadable + tokens.unreadable,
       drift: differences.length,
-      digest: await digestChain({ main, indexer }, chain),
+      digest: await digestChain({ main, indexer }, chain, { pauseMs }),
     },
     differences,
   };

@@ -22,6 +22,8 @@ export type CompareContext = {
   clock: Clock;
   /** How many more failures in a row are tolerated. At 0 the chain is not read any more. All comparisons of one chain share this count. */
   failures: { left: number };
+  /** How long to wait before another attempt, and before a row that differs is compared again. */
+  pauseMs: number;
 };
 
 /** How rows of one kind are read from the databases and compared with the chain. `read` leaves out keys whose row no longer exists. */
@@ -54,8 +56,6 @@ const READS_AT_ONCE = 8;
 const REPEATS = 2;
 /** The most attempts to compare a batch. An attempt fails when its block is orphaned, or while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 40;
-const PAUSE_MS = 200;
-
 /** Compares the rows of the given keys. */
 export async function compareAll<R>(
   context: CompareContext,
@@ -85,7 +85,7 @@ async function compareRepeatedly<R>(
   for (let repeats = 0; repeats < REPEATS; repeats += 1) {
     const different = [...outcomes].flatMap(([key, { findings }]) => (findings && findings.length > 0 ? [key] : []));
     if (different.length === 0) break;
-    await delay(PAUSE_MS);
+    await delay(context.pauseMs);
     const repeated = await compareBatch(context, comparison, different);
     for (const key of different) outcomes.delete(key);
     for (const [key, outcome] of repeated) outcomes.set(key, outcome);
@@ -98,9 +98,9 @@ async function compareBatch<R>(
   comparison: Comparison<R>,
   keys: readonly string[],
 ): Promise<Map<string, Outcome>> {
-  const { reader, failures } = context;
+  const { reader, failures, pauseMs } = context;
   for (let attempts = 0; attempts < ATTEMPTS_MAX && failures.left > 0; attempts += 1) {
-    if (attempts > 0) await delay(PAUSE_MS);
+    if (attempts > 0) await delay(pauseMs);
     const stored = await readStored(context, comparison, keys);
     if (!stored) continue;
     const { number, hash } = stored.cursor;

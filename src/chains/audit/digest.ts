@@ -36,9 +36,10 @@ const PAUSE_MS = 100;
 export async function digestChain(
   databases: { main: Database; indexer: Database },
   chain: string,
+  { pauseMs = PAUSE_MS }: { pauseMs?: number } = {},
 ): Promise<ChainDigest | null> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
-    if (attempts > 0) await delay(PAUSE_MS);
+    if (attempts > 0) await delay(pauseMs);
     const outcome = await readTogether(databases, async (sides) => {
       const cursor = await findChainCursor(sides.main, chain);
       if (!cursor) return 'never read';

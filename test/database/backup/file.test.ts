@@ -13,7 +13,7 @@ import { DamagedBackup, writeBackupFile } from '../../../src/database/backup/fil
 import { toEnd, toHeader, verifyBackup } from '../../../src/database/backup/format.ts';
 import { backUp, insertHardRows, mercat, never, withMigrated } from './backups.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
+import { copyDatabase } from '../../support/engines/embedded-template.ts';
 
 const writing = { signal: never, onBytes: () => undefined };
 
@@ -33,7 +33,7 @@ let files = 0;
 const newFile = () => path.join(dir, `file-${(files += 1)}`);
 
 before(async () => {
-  await copyEmptyDatabase(path.join(dir, 'data', 'db'));
+  await copyDatabase(path.join(dir, 'data', 'db'), 'empty');
   await withMigrated({ DATA_DIR: path.join(dir, 'data') }, async (databases) => {
     await insertHardRows(databases);
     await backUp(databases, validFile);

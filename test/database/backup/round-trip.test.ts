@@ -14,7 +14,7 @@ import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from './backups.ts';
 import type { PostgresServer } from '../../support/engines/postgres-server.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../../support/engines/postgres-server.ts';
-import { copyEmptyDatabase } from '../../support/engines/empty-database.ts';
+import { copyDatabase } from '../../support/engines/embedded-template.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 type Engine = 'embedded' | 'postgresql';
@@ -200,7 +200,7 @@ describe('a round trip', () => {
 });
 
 async function openEmbeddedAt(dir: string): Promise<Database> {
-  await copyEmptyDatabase(dir);
+  await copyDatabase(dir, 'empty');
   const { pool, close } = await openEmbedded({ dir });
   return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
 }

@@ -9,7 +9,7 @@ import { generateSampleMarket } from '../../../sample/market.ts';
 import type { Settings } from './backups.ts';
 import { backUp, mercat, restore, withDatabases, withMigrated } from './backups.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { directoryWithDatabase } from '../../support/engines/empty-database.ts';
+import { directoryWithDatabase } from '../../support/engines/embedded-template.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { TestService } from '../../support/service/service.ts';
@@ -108,7 +108,7 @@ forEachEngine('backups of a service', (engine) => {
     await changing;
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^\d+ rows of \d+ tables in \S+, \d+\.\d MB, in [\d.]+ s\n$/);
-    const target = { DATA_DIR: await directoryWithDatabase() };
+    const target = { DATA_DIR: await directoryWithDatabase('empty') };
     await withDatabases(target, async (databases) => {
       await restore(databases, file);
       const [row] = await databases.main.query(
@@ -145,8 +145,9 @@ forEachEngine('backups of a service', (engine) => {
     const before = await readAll(service);
     await service.close();
     await withDatabases(settings, (databases) => backUp(databases, file, { force: true }));
-    const targets = [await engine.settings()];
-    if (engine.name === 'postgresql') targets.push({ PRICE_SOURCES: 'none', DATA_DIR: await directoryWithDatabase() });
+    const targets = [await engine.settings('empty')];
+    if (engine.name === 'postgresql')
+      targets.push({ PRICE_SOURCES: 'none', DATA_DIR: await directoryWithDatabase('empty') });
     for (const target of targets) {
       await withDatabases(target, (databases) => restore(databases, file));
       const restored = await startTestService({ settings: { ...target, ...SERVICE_SETTINGS }, clock, sample: true });
@@ -175,7 +176,7 @@ describe('a database restored from an empty backup', () => {
     const dir = temporaryDirectory();
     const file = path.join(dir, 'backup');
     await withMigrated({ DATA_DIR: await directoryWithDatabase() }, (databases) => backUp(databases, file));
-    const target = { DATA_DIR: await directoryWithDatabase() };
+    const target = { DATA_DIR: await directoryWithDatabase('empty') };
     await withDatabases(target, (databases) => restore(databases, file));
     const service = await startTestService({ settings: target, sample: true });
     try {

@@ -7,20 +7,20 @@ import pg from 'pg';
 import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { cleanUp, onCleanUp } from './cleanup.ts';
-import { directoryWithDatabase } from './empty-database.ts';
+import type { Template } from './embedded-template.ts';
+import { directoryWithDatabase } from './embedded-template.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { canRunPostgres, createTestDatabase, startPostgres } from './postgres-server.ts';
+import { canRunPostgres, createTestDatabase, migratedTemplate, startPostgres } from './postgres-server.ts';
 
 /** An engine as a suite receives it: its name, and functions that make new databases on it. */
 export type TestEngine = {
   name: 'embedded' | 'postgresql';
   /** Opens a new, empty database with the migrations of both schemas. It is closed after the suite. */
   open(): Promise<Database>;
-  /** Settings with which a service uses a new database on this engine. */
-  settings(): Promise<Record<string, string>>;
+  /** Settings with which a service uses a new database on this engine, with all migrations unless `empty` is given. */
+  settings(template?: Template): Promise<Record<string, string>>;
 };
 
 /** Settings without which a service would read prices from the internet. */
@@ -56,32 +56,28 @@ function embeddedEngine(): TestEngine {
       const { pool, close } = await openEmbedded({ dir: path.join(await directoryWithDatabase(), 'db') });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
       onCleanUp(() => database.close());
-      return migrated(database);
+      return database;
     },
-    settings: async () => ({ ...OFFLINE, DATA_DIR: await directoryWithDatabase() }),
+    settings: async (template) => ({ ...OFFLINE, DATA_DIR: await directoryWithDatabase(template) }),
   };
 }
 
 function postgresEngine(serverUrl: () => string): TestEngine {
+  const create = async (template: Template) =>
+    createTestDatabase(serverUrl(), template === 'empty' ? null : await migratedTemplate(serverUrl()));
   return {
     name: 'postgresql',
     open: async () => {
-      const pool = new pg.Pool({ connectionString: await createTestDatabase(serverUrl()), max: 8 });
+      const pool = new pg.Pool({ connectionString: await create('migrated'), max: 8 });
       pool.on('error', () => undefined);
       const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
       onCleanUp(() => database.close());
-      return migrated(database);
+      return database;
     },
-    settings: async () => ({
+    settings: async (template = 'migrated') => ({
       ...OFFLINE,
       DATA_DIR: temporaryDirectory(),
-      DATABASE_URL: await createTestDatabase(serverUrl()),
+      DATABASE_URL: await create(template),
     }),
   };
-}
-
-async function migrated(database: Database): Promise<Database> {
-  await migrate(database, 'main');
-  await migrate(database, 'indexer');
-  return database;
 }

@@ -6,32 +6,65 @@ import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync }
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
+import { createDatabase } from '../../../src/database/port.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { onCleanUp } from './cleanup.ts';
 
 let databases = 0;
 
-/** Creates a new, empty database on the server. Returns the URL of the database. */
-export async function createTestDatabase(serverUrl: string): Promise<string> {
+/** Creates a new database on the server, a copy of the database `template` or an empty one. Returns the URL of the database. */
+export async function createTestDatabase(serverUrl: string, template: string | null = null): Promise<string> {
   databases += 1;
   const name = `mercat_test_${process.pid}_${databases}`;
+  await administer(serverUrl, async (admin) => {
+    await admin.query(`drop database if exists ${name}`);
+    await admin.query(`create database ${name} ${template === null ? '' : `template ${template}`}`);
+  });
+  if (process.env['TEST_DATABASE_URL']) {
+    onCleanUp(() => administer(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`)));
+  }
+  return toDatabaseUrl(serverUrl, name);
+}
+
+async function administer(serverUrl: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
   const admin = new pg.Client({ connectionString: serverUrl });
   await admin.connect();
-  await admin.query(`drop database if exists ${name}`);
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  if (process.env['TEST_DATABASE_URL']) {
-    onCleanUp(async () => {
-      const cleaner = new pg.Client({ connectionString: serverUrl });
-      await cleaner.connect();
-      await cleaner.query(`drop database if exists ${name} with (force)`);
-      await cleaner.end();
-    });
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
   }
+}
+
+function toDatabaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+const templates = new Map<string, Promise<string>>();
+
+/** The name of a database on the server with all migrations, to copy. The process makes it once on each server. */
+export function migratedTemplate(serverUrl: string): Promise<string> {
+  const known = templates.get(serverUrl);
+  if (known) return known;
+  const made = makeMigratedTemplate(serverUrl);
+  templates.set(serverUrl, made);
+  return made;
+}
+
+async function makeMigratedTemplate(serverUrl: string): Promise<string> {
+  const shared = process.env['TEST_DATABASE_TEMPLATE'];
+  if (shared && serverUrl === process.env['TEST_DATABASE_URL']) return shared;
+  const url = await createTestDatabase(serverUrl);
+  onCleanUp(() => void templates.delete(serverUrl));
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  for (const schema of SCHEMAS) await migrate(database, schema);
+  await database.close();
+  return new URL(url).pathname.slice(1);
 }
 
 export function canRunPostgres(): boolean {

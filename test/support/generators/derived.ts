@@ -11,6 +11,7 @@ import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
 import { dumpSchema } from '../../../src/database/schema-dump.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { startService } from '../../../src/service.ts';
+import { copyDatabase } from '../engines/embedded-template.ts';
 
 /** The text of docs/settings.md, made from the table of settings. */
 export function renderSettings(): string {
@@ -33,6 +34,7 @@ ${rows.join('\n')}
 /** The text of src/database/schema.sql, dumped from a database after all migrations. */
 export function renderSchema(): Promise<string> {
   return withDirectory(async (dir) => {
+    await copyDatabase(path.join(dir, 'db'), 'empty');
     const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
     const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
     const parts = [
@@ -57,6 +59,7 @@ const OPENAPI_PATHS = {
 /** The committed file of each OpenAPI document, and the text that the service serves for it. */
 export function renderOpenApi(): Promise<[file: string, document: string][]> {
   return withDirectory(async (dir) => {
+    await copyDatabase(path.join(dir, 'db'), 'migrated');
     const config = readConfig({ PORT: '0', DATA_DIR: dir, BASE_URL: 'http://127.0.0.1:8080' });
     const service = await startService({ config, log: createLog('silent'), sample: false, workers: false });
     const documents = Object.entries(OPENAPI_PATHS).map(async ([file, served]): Promise<[string, string]> => {

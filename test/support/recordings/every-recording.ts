@@ -1,5 +1,5 @@
-// The global set-up and tear-down of `npm test`. With REQUIRE_RECORDINGS=1 the run fails when the recordings are missing, or when
-// a recording was read by no test, because such a recording checks nothing.
+// With REQUIRE_RECORDINGS=1 a run of all tests fails when the recordings are missing, or when a recording was read by no test, because such
+// a recording checks nothing.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -15,7 +15,8 @@ const NO_RECORDING: ReadonlySet<string> = new Set([
 
 let file = '';
 
-export async function globalSetup(): Promise<void> {
+/** Call this before the tests. */
+export function expectRecordings(): void {
   if (process.env['REQUIRE_RECORDINGS'] !== '1') return;
   if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1 is set, but ../shared/data does not exist');
   file = path.join(mkdtempSync(path.join(os.tmpdir(), 'mercat-recordings-')), 'read');
@@ -24,7 +25,8 @@ export async function globalSetup(): Promise<void> {
   process.env['RECORDINGS_READ'] = file;
 }
 
-export async function globalTeardown(): Promise<void> {
+/** Call this after all tests. */
+export function checkRecordings(): void {
   if (file === '') return;
   const read = new Set(readFileSync(file, 'utf8').split('\n'));
   rmSync(path.dirname(file), { recursive: true });

@@ -2,7 +2,8 @@
 
 import { after, before } from 'node:test';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
+import { cleanUp } from '../engines/cleanup.ts';
+import { directoryWithDatabase } from '../engines/embedded-template.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
@@ -11,13 +12,14 @@ export function useSampleService(
   options: { settings?: Record<string, string>; limits?: RateLimits } = {},
 ): TestService {
   const service = {} as TestService;
-  const dir = temporaryDirectory();
   before(async () => {
     const { settings, ...rest } = options;
-    Object.assign(service, await startTestService({ settings: { DATA_DIR: dir, ...settings }, sample: true, ...rest }));
+    const all = { DATA_DIR: await directoryWithDatabase(), ...settings };
+    Object.assign(service, await startTestService({ settings: all, sample: true, ...rest }));
   });
   after(async () => {
     await service.close();
+    await cleanUp();
   });
   return service;
 }

@@ -11,7 +11,7 @@ import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { until } from '../until.ts';
-import { copyEmptyDatabase } from '../engines/empty-database.ts';
+import { copyDatabase } from '../engines/embedded-template.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
@@ -34,7 +34,7 @@ export type Nodes = {
 
 export async function openNodes(settings: Record<string, string> = {}): Promise<Nodes> {
   const dir = temporaryDirectory();
-  await copyEmptyDatabase(path.join(dir, 'db'));
+  await copyDatabase(path.join(dir, 'db'), 'migrated');
   const databases = await openDatabases(readConfig({ DATA_DIR: dir }), createLog('silent'));
   const main: Database = databases.main;
   let ahead = 0;

@@ -57,7 +57,10 @@ forEachEngine('ids of OpenSea listings', (engine) => {
 
   test('the migration renames a row that was stored under the order hash, so that no listing or sale is stored twice', async () => {
     const { listing, sale, orderHash } = readOrder();
-    const { main, indexer, close } = await openDatabases(readConfig(await engine.settings()), createLog('silent'));
+    const { main, indexer, close } = await openDatabases(
+      readConfig(await engine.settings('empty')),
+      createLog('silent'),
+    );
     try {
       await migrate(main, 'main');
       const earlier = new Set(readdirSync(MIGRATIONS).filter((name) => name !== RENAMING));

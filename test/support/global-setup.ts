@@ -1,0 +1,31 @@
+// The global set-up and tear-down of `npm test`. The processes of the test files inherit the variables that are set here.
+
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cleanUp } from './engines/cleanup.ts';
+import type { PostgresServer } from './engines/postgres-server.ts';
+import { canStartPostgres, migratedTemplate, startOwnPostgres } from './engines/postgres-server.ts';
+import { checkRecordings, expectRecordings } from './recordings/every-recording.ts';
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/mercat/', import.meta.url));
+
+let server: PostgresServer | null = null;
+
+export async function globalSetup(): Promise<void> {
+  expectRecordings();
+  // Each test file is a process that loads the same modules.
+  process.env['NODE_COMPILE_CACHE'] ??= path.join(CACHE, 'compiled');
+  // One server for all files whose tests do not stop or freeze it.
+  if (!process.env['TEST_DATABASE_URL'] && canStartPostgres()) {
+    server = await startOwnPostgres();
+    process.env['TEST_DATABASE_URL'] = server.url;
+  }
+  const { TEST_DATABASE_URL: url } = process.env;
+  if (url) process.env['TEST_DATABASE_TEMPLATE'] = await migratedTemplate(url);
+}
+
+export async function globalTeardown(): Promise<void> {
+  await cleanUp();
+  await server?.discard();
+  checkRecordings();
+}
