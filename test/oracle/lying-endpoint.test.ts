@@ -15,7 +15,7 @@ const BLOCKS_OF_EACH = 3;
 
 const LIES: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
 
-// Each run waits for its service and its chain most of the time.
+// The tests run concurrently, because a run waits for its service and its chain most of the time.
 describe('endpoints that lie', { concurrency: true }, () => {
   for (const lie of LIES) {
     test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {

@@ -1,4 +1,5 @@
-// GET /status, and the commands status, sync and doctor. One command is a real process, the others run in this one.
+// GET /status, and the commands status, sync and doctor. One run of a command has a process of its own. All other runs are in the process
+// of the test.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
