@@ -166,6 +166,30 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
+  test('a symbol that Magic Eden does not know retires no listing, and is reported; neither does an empty list with invalid statistics', async (t) => {
+    const { book, setListings, listings } = await startMagicEden(t);
+    setListings(rows(3));
+    await listings();
+    now += 5 * MINUTE_MS;
+    book.listings.clear();
+    book.stats.clear();
+    assert.deepEqual(await listings().then(({ retired, problems }) => [retired, problems]), [
+      0,
+      [`${ID}: magic-eden has no statistics of the symbol ${LANTERNS_SYMBOL}`],
+    ]);
+    book.stats.set(LANTERNS_SYMBOL, { symbol: LANTERNS_SYMBOL, listedCount: -1 });
+    assert.match(String((await listings()).problems), /incomplete: no listings, and the statistics were rejected$/);
+    assert.deepEqual(await statuses(), { active: 3 });
+    book.listings.set(LANTERNS_SYMBOL, rows(2));
+    assert.equal(
+      (await listings()).retired,
+      1,
+      'a list with rows retired nothing, because the statistics were rejected',
+    );
+    setListings([]);
+    assert.equal((await listings()).retired, 2, 'the statistics of a known symbol count no listings');
+  });
+
   test('sales are read back to the newest stored sale; a walk that fails stores no sale, so that no gap is left', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
@@ -225,6 +249,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     await follow('solana', other, 'other');
     setListings(rows(5));
     book.listings.set('other', [listingRow(900, { token: undefined })]);
+    book.stats.set('other', { symbol: 'other', listedCount: 1, floorPrice: 1_000_000_000 });
     replay.fail('not-found', { path: /paper_lanterns/ });
     const { problems } = await listings();
     assert.deepEqual(problems, [`${ID}: magic-eden: not-found (404)`]);

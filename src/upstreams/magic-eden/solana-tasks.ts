@@ -104,14 +104,25 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   if (collection === null) return;
   const now = context.clock();
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
+  // The list of an unknown symbol is empty, and looks like a collection of which nothing is listed any more.
+  if (isUnknown(stats)) {
+    run.problems.push(`${collectionId}: magic-eden has no statistics of the symbol ${collection.symbol}`);
+    return;
+  }
   await ingester.ingestPage({ ...stats, records: stats.records.map(withoutCount) }, signal);
   const walk = beginWalk(context, run);
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
-  const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  // For a symbol that Magic Eden does not know, the statistics give no record. Its list is not that of the collection, so nothing is covered.
+  const end = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
+  // Rejected statistics do not show whether the symbol exists. Then only a list with rows is taken for the list of the collection.
   const isKnown = stats.records.length > 0;
+  const gap = end.gap ?? (isKnown || end.rows > 0 ? null : 'no listings, and the statistics were rejected');
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
+}
+
+/** Whether Magic Eden does not know the symbol. Such a symbol has statistics that give no record, see `readMagicEdenStats`. */
+function isUnknown({ records, rejected, unsupported }: ParsedPage): boolean {
+  return records.length + rejected.length + unsupported.length === 0;
 }
 
 function readCount({ records }: ParsedPage): number | null {
