@@ -46,16 +46,24 @@ export class Ingester {
   /** Keys of the active listings that were ingested, by source and collection. */
   readonly #seen = new Map<string, Set<string>>();
   #seenCount = 0;
+  readonly #seenMax: number;
   readonly #isImport: boolean;
   #unsupported = 0;
 
-  /** `isImport`: the records are the operator's own. Their collections' sales and listings are then stored as covered by an import. */
-  constructor(context: ImportContext, { isImport = false }: { isImport?: boolean } = {}) {
+  /**
+   * `isImport`: the records are the operator's own. Their collections' sales and listings are then stored as covered by an import.
+   * `seenMax`: the most active listings that the run may see.
+   */
+  constructor(
+    context: ImportContext,
+    { isImport = false, seenMax = SEEN_MAX }: { isImport?: boolean; seenMax?: number } = {},
+  ) {
     const { chains, serviceName, seaport, clock } = context;
     this.#context = context;
     this.#records = { chains, serviceName, seaport, now: clock };
     this.#startedAt = clock();
     this.#isImport = isImport;
+    this.#seenMax = seenMax;
   }
 
   /** Stores the records in batches. Rejects when a database fails, or when the signal aborts between batches. */
@@ -190,12 +198,13 @@ export class Ingester {
   #see(records: readonly NumberedRecord[]): void {
     for (const { record } of records) {
       if (record.kind !== 'listing' || record.row.status !== 'active') continue;
-      if (this.#seenCount === SEEN_MAX) throw new Error(`the run has more than ${SEEN_MAX} active listings`);
       const seenKey = toSeenKey(record.row.source, record.row.collectionId);
       const keys = this.#seen.get(seenKey) ?? new Set();
       this.#seen.set(seenKey, keys);
-      if (!keys.has(record.row.key)) this.#seenCount += 1;
+      if (keys.has(record.row.key)) continue;
+      if (this.#seenCount === this.#seenMax) throw new Error(`the run has more than ${this.#seenMax} active listings`);
       keys.add(record.row.key);
+      this.#seenCount += 1;
     }
   }
 

@@ -87,6 +87,13 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
+  test('a run may see as many listings as its limit, each several times; the first listing beyond the limit fails the run', async () => {
+    const run = new Ingester(toContext(db), { seenMax: 2 });
+    await run.ingest([row(0), row(1), row(0)]);
+    await run.ingest([row(1)]);
+    await assert.rejects(run.ingest([row(2)]), /more than 2 active listings/);
+  });
+
   test('a listing whose listing time is in the future is retired like any other listing', async () => {
     const wrong = { timestamp: new Date(NOW + 24 * 60 * MINUTE_MS).toISOString() };
     await ingester().ingest([row(0), row(1, wrong)]);
