@@ -73,7 +73,7 @@ export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
     signal.throwIfAborted();
     report({ done: index, total: due.length, what: 'collections' });
     if (!isFull && done > 0 && now() - startedAt >= periodMs) {
-      problems.push(`${due.length - index} more collections have to wait for the next run`);
+      problems.push(`${countWaiting(due.length - index)} for the next run`);
       soon = true;
       break;
     }
@@ -86,13 +86,17 @@ export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
     reasons.add(failure.reason);
     if (!isUpstreamWide(failure.reason)) continue;
     const left = due.length - index - 1;
-    if (left > 0) problems.push(`${left} more collections have to wait`);
+    if (left > 0) problems.push(countWaiting(left));
     soon = OUTAGES.has(failure.reason);
     break;
   }
   if (done === 0 && problems.length > 0)
     failEmptyRun(problems, { reasons, isPartial: due.length < run.follows.length });
   return { problems, soon };
+}
+
+function countWaiting(count: number): string {
+  return count === 1 ? '1 more collection has to wait' : `${count} more collections have to wait`;
 }
 
 /** The failure of the upstream, or null when the collection was processed. */

@@ -110,7 +110,10 @@ test('a collection that was processed just now is processed again only in a full
 test('after an outage of an hour all collections are processed', async () => {
   const run = startRuns();
   assert.deepEqual(await run({ b: 'timeout' }), { processed: 'ab', end: true });
-  assert.match(String((await run({ b: 'breaker-open', c: 'breaker-open' })).end), /^c: test: breaker-open; 1 more/);
+  assert.match(
+    String((await run({ b: 'breaker-open', c: 'breaker-open' })).end),
+    /^c: test: breaker-open; 1 more collection has to wait$/,
+  );
   assert.deepEqual((await run({}, { afterMs: 3_600_000 })).processed, 'abc');
 });
 
