@@ -2,6 +2,7 @@
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Collection } from '../../core/collection.ts';
 import type { UpstreamContext } from '../context.ts';
 import type { ParsedPage, SourceRecord } from '../response-rows.ts';
@@ -10,7 +11,7 @@ import type { OpenSeaRun } from './run.ts';
 
 /** A record is fetched again after this time. Statistics are fetched in each run. */
 const RECORD_MS = 60 * 60_000;
-/** The largest number of collections for which values of the last record are kept in memory. When it is reached, all are forgotten. */
+/** The most collections for which values of the last record are kept in memory. */
 const RECORDS_MAX = 10_000;
 
 /**
@@ -18,7 +19,9 @@ const RECORDS_MAX = 10_000;
  * statistics, so it is kept in memory between the runs.
  */
 export class CollectionRefresh {
-  readonly #records = new Map<string, { at: number; supply: number | null; standard: string | null }>();
+  readonly #records = new BoundedMap<string, { at: number; supply: number | null; standard: string | null }>(
+    RECORDS_MAX,
+  );
 
   async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
     const { upstream, follow, collection, ingester, signal } = run;
@@ -44,7 +47,6 @@ export class CollectionRefresh {
     }
     await ingester.ingestPage({ ...page, records }, signal);
     const refreshed = { at: context.clock(), supply: readSupply(page), standard };
-    if (this.#records.size >= RECORDS_MAX) this.#records.clear();
     this.#records.set(key, refreshed);
     return refreshed;
   }

@@ -1,6 +1,7 @@
 // Processes one collection for the task `opensea-listings`. When a collection has many listings, all of them are read once an hour, or when
 // the operator requests it. In between, only the cheapest listings are read, because a listing window contains no others.
 
+import { BoundedMap } from '../../core/bounded-map.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
 import type { UpstreamContext } from '../context.ts';
 import { beginWalk, concludeListings } from '../followed-task.ts';
@@ -12,24 +13,26 @@ import type { OpenSeaRun } from './run.ts';
 /** Two pages of 200 listings fill a listing window of 250 assets, unless many of the cheapest assets have several listings. */
 const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
+/** The most collections that are remembered. */
+const REMEMBERED_MAX = 10_000;
 
 /** Remembers between the runs of this process how many listings each collection has, and which collections must be read in full. */
 export class ListingRefresh {
-  /** How many pages the last full read had. The stored listings may be fewer, because listings in other currencies are not stored. */
-  readonly #pages = new Map<string, number>();
-  /** Collections whose cheapest listings were incomplete or not accepted. All their listings are read in the next run. */
-  readonly #doubtful = new Set<string>();
+  /**
+   * `pages`: how many pages the last full read had. The stored listings may be fewer, because listings in other currencies are not stored.
+   * `isDoubtful`: the cheapest listings were incomplete or not accepted, so all listings are read in the next run.
+   */
+  readonly #collections = new BoundedMap<string, { pages: number; isDoubtful: boolean }>(REMEMBERED_MAX);
 
   async refresh(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
     const key = `${run.follow.collectionId} ${run.collection.slug}`;
     if (!run.isFull && (await this.#isCheapestEnough(context, run, key))) {
-      if (!(await refreshCheapest(context, run))) this.#doubtful.add(key);
+      const pages = this.#collections.get(key)?.pages ?? 0;
+      if (!(await refreshCheapest(context, run))) this.#collections.set(key, { pages, isDoubtful: true });
       return;
     }
     const pages = await refreshAll(context, run);
-    if (pages === null) return;
-    this.#pages.set(key, pages);
-    this.#doubtful.delete(key);
+    if (pages !== null) this.#collections.set(key, { pages, isDoubtful: false });
   }
 
   /** Whether the listings have more than two pages, all of them were read within the last hour, and the collection is not doubtful. */
@@ -37,8 +40,9 @@ export class ListingRefresh {
     const last = await findFullSnapshot(indexer, { source: OPENSEA, collectionId: follow.collectionId });
     const now = clock();
     const isFresh = last !== null && last.isAccepted && last.takenAt <= now && now - last.takenAt < FULL_MS;
-    const pages = Math.max(this.#pages.get(key) ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
-    return isFresh && pages > CHEAPEST_PAGES && !this.#doubtful.has(key);
+    const remembered = this.#collections.get(key);
+    const pages = Math.max(remembered?.pages ?? 0, Math.ceil((last?.listings ?? 0) / PAGE));
+    return isFresh && pages > CHEAPEST_PAGES && remembered?.isDoubtful !== true;
   }
 }
 
