@@ -11,22 +11,51 @@ export type EndpointUrl = {
   redact: (text: string) => string;
 };
 
-/** Shorter parts of a URL, such as `v2` or `mainnet`, are not treated as secrets. */
+/** Shorter parts of the path and the query, such as `v2` or `mainnet`, are not treated as secrets. */
 const SECRET_LENGTH_MIN = 8;
 
 export function parseEndpointUrl(text: string): EndpointUrl {
   const url = new URL(text);
-  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const { username, password } = url;
+  const credentials = [username, password].filter(Boolean);
+  const basic = Buffer.from(`${decodePercent(username)}:${decodePercent(password)}`).toString('base64');
+  const parts = [...url.pathname.split('/'), ...url.searchParams.values()];
   url.username = '';
   url.password = '';
-  const basic = Buffer.from(`${user}:${password}`).toString('base64');
-  const secrets = [user, password, ...url.pathname.split('/'), ...url.searchParams.values()].filter(
-    (part) => part.length >= SECRET_LENGTH_MIN,
-  );
   return {
     url: url.href,
     host: url.host,
-    headers: { 'content-type': 'application/json', ...(user || password ? { authorization: `Basic ${basic}` } : {}) },
-    redact: (message) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), message),
+    headers: {
+      'content-type': 'application/json',
+      ...(credentials.length > 0 && { authorization: `Basic ${basic}` }),
+    },
+    redact: createRedaction([
+      ...credentials.flatMap((credential) => [credential, decodePercent(credential)]),
+      ...(credentials.length > 0 ? [basic] : []),
+      ...parts.filter((part) => part.length >= SECRET_LENGTH_MIN),
+    ]),
   };
+}
+
+/** Decodes percent-encoded text. Text in which a `%` begins no valid sequence is returned as it is: `URL` accepts such text too. */
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Long secrets are replaced wherever they occur. Short ones are replaced as whole words, because they may be parts of other words. */
+function createRedaction(secrets: readonly string[]): (text: string) => string {
+  const patterns = secrets
+    .toSorted((a, b) => b.length - a.length)
+    .map((secret) => {
+      const literal = RegExp.escape(secret);
+      return new RegExp(
+        secret.length >= SECRET_LENGTH_MIN ? literal : `(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`,
+        'gu',
+      );
+    });
+  return (text) => patterns.reduce((redacted, pattern) => redacted.replaceAll(pattern, '…'), text);
 }
