@@ -56,7 +56,11 @@ async function runProbe(
     );
   }
   if (response.status === 429)
-    return warn(name, 'it receives too many requests (429)', 'wait, or lower its request budget');
+    return warn(
+      name,
+      'its request limit is exceeded (429)',
+      `wait, or use a plan or an endpoint with a higher limit: see ${settings}`,
+    );
   if (response.status >= 500) return warn(name, `it reports an internal error (${response.status})`, 'try again later');
   return judge?.(response) ?? ok(name, `it responds in ${ms} ms`);
 }
@@ -85,21 +89,35 @@ function judgeChain(
   response: Exchange,
   { name, settings, chainId }: { name: string; settings: string; chainId: number | null },
 ): DoctorFinding | null {
-  const servedChainId = readChainId(response.body);
-  if (servedChainId === null) return fail(name, 'its response is not JSON-RPC', `see ${settings}`);
+  const { chainId: servedChainId, errorCode } = parseChainId(response.body);
+  if (servedChainId === null) {
+    const message =
+      errorCode === null
+        ? `its response is not JSON-RPC (status ${response.status})`
+        : `it responds with the JSON-RPC error ${errorCode}`;
+    return fail(name, message, `see ${settings}`);
+  }
   if (chainId !== null && servedChainId !== chainId) {
     return fail(name, `it serves chain ${servedChainId}, not ${chainId}`, `see ${settings}`);
   }
   return null;
 }
 
-function readChainId(body: Buffer): number | null {
+/**
+ * The chain id in a JSON-RPC response, or the code of the error in it. Both are null for any other response. The message of an error is not
+ * read, because it may contain the URL.
+ */
+function parseChainId(body: Buffer): { chainId: number | null; errorCode: number | null } {
   try {
-    const { result } = JSON.parse(body.toString('utf8')) as { result?: unknown };
-    return typeof result === 'string' && /^0x[0-9a-f]{1,12}$/i.test(result) ? Number(result) : null;
+    const { result, error } = JSON.parse(body.toString('utf8')) as { result?: unknown; error?: { code?: unknown } };
+    const code = error?.code;
+    return {
+      chainId: typeof result === 'string' && /^0x[0-9a-f]{1,12}$/i.test(result) ? Number(result) : null,
+      errorCode: typeof code === 'number' ? code : null,
+    };
   } catch {
-    // Not JSON.
-    return null;
+    // Not JSON, or not an object.
+    return { chainId: null, errorCode: null };
   }
 }
 
@@ -107,7 +125,11 @@ function readChainId(body: Buffer): number | null {
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (medianMs === undefined)
-    return warn('clock', 'no response had a date to compare the clock with', 'correct the failed checks above first');
+    return warn(
+      'clock',
+      'no response had a date to compare the clock with',
+      'check that NTP synchronises the clock of this machine',
+    );
   if (Math.abs(medianMs) < CLOCK_FAIL_MS) return ok('clock', 'it agrees with the dates of the responses');
   const seconds = Math.round(Math.abs(medianMs) / 1_000);
   const message = `it is ${seconds} s ${medianMs > 0 ? 'behind' : 'ahead of'} the dates of the responses`;
