@@ -13,16 +13,16 @@ import type { Protocol } from './order.ts';
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
 /**
- * All deployments on a chain: first the deployments of `more`, then the built-in ones from the newest version to the oldest. Empty
- * for a chain that is not an EVM chain.
+ * All deployments on a chain: first the deployments of `more`, the last one first, then the built-in ones from the newest version to the
+ * oldest. Of an address that is repeated, the first deployment in this order counts. Empty for a chain that is not an EVM chain.
  */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;
   if (chainId === null || chain.family !== 'evm') return [];
-  const byAddress = new Map(
-    [...chain.seaport, ...(more.get(chain.id) ?? [])].map((deployment) => [deployment.address, deployment]),
-  );
-  return [...byAddress.values()].map(({ address, version }) => ({ address, version, chainId })).toReversed();
+  const deployments = [...chain.seaport, ...(more.get(chain.id) ?? [])].toReversed();
+  return deployments
+    .filter(({ address }, index) => deployments.findIndex((other) => other.address === address) === index)
+    .map(({ address, version }) => ({ address, version, chainId }));
 }
 
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';

@@ -52,6 +52,16 @@ test('deployments that the settings add are listed before the built-in ones', ()
   assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
 });
 
+test('a deployment that the settings repeat has the version of the settings and its place in them', () => {
+  const ethereum = chains.get('ethereum');
+  const [, older] = ethereum ? listProtocols(ethereum, new Map()) : [];
+  assert.ok(ethereum && older);
+  const more = new Map([['ethereum', [{ address: older.address, version: '9' }]]]);
+  const protocols = listProtocols(ethereum, more);
+  assert.deepEqual(protocols[0], { ...older, version: '9' });
+  assert.equal(protocols.filter(({ address }) => address === older.address).length, 1);
+});
+
 test('a marketplace is recognised by the hash of its domain and by its fee recipient', () => {
   assert.equal(toDomainTag('opensea.io'), '0x360c6ebe');
   assert.equal(findMarketplaceByTag('0x360c6ebe'), 'opensea');
