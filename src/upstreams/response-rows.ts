@@ -4,6 +4,7 @@
 import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
 import type { ChainFamily } from '../core/address.ts';
+import { UINT256_MAX } from '../core/amount.ts';
 import { JsonNumber } from '../core/json-text.ts';
 
 /** A record in the public format (docs/records.md) that the intake has not validated yet. */
@@ -120,7 +121,8 @@ export function optionalDigits(row: VendorRow, field: string): string | null {
   const text = typeof row[field] === 'string' ? optionalText(row, field) : optionalNumberText(row, field);
   if (text === null) return null;
   if (!/^(\d{1,78}|0x[0-9a-f]{1,64})$/i.test(text)) rejectRow(field, 'must be an integer of 0 or more');
-  return BigInt(text).toString();
+  const value = BigInt(text);
+  return value <= UINT256_MAX ? value.toString() : rejectRow(field, 'has more than 256 bits');
 }
 
 export function requiredInteger(row: VendorRow, field: string): number {

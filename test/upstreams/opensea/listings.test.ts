@@ -212,6 +212,8 @@ test('a listing carries the terms by which a followed chain judges it: operator,
   assert.deepEqual(termsOf({ orderType: 0 }, 5), [conduit, '0', '5', false]);
   assert.equal(termsOf({ conduitKey: '0x12' }), 'conduitKey: is not 32 bytes in hex');
   assert.equal(termsOf({ counter: 'x' }), 'counter: must be an integer of 0 or more');
+  assert.equal(termsOf({ counter: `${2n ** 256n - 1n}` })[1], `${2n ** 256n - 1n}`);
+  assert.equal(termsOf({ counter: `${2n ** 256n}` }), 'counter: has more than 256 bits');
 });
 
 test('a listing in another currency is left out and counted, and the walk is still complete', async (t) => {
