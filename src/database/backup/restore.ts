@@ -65,10 +65,10 @@ export async function restoreBackup(
     });
   } catch (error) {
     if (error instanceof OperatorError && !isIndexerDone) throw error;
-    if (options.signal.aborted) throw new OperatorError('stopped: the database is as it was', { cause: error });
     const holds = isIndexerDone
       ? 'the indexer database holds the backup now and the primary does not: restore again with --replace'
       : 'the database is as it was';
+    if (options.signal.aborted) throw new OperatorError(`stopped: ${holds}`, { cause: error });
     throw new OperatorError(`the restore failed, ${holds}: ${describeError(error)}`, { cause: error });
   }
 }

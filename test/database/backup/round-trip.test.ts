@@ -193,6 +193,15 @@ describe('a round trip', () => {
       );
       assert.equal(await listAppliedMigrations(pair.main, 'main'), null);
       await assert.rejects(restore(pair, file), /not empty .*indexer\./);
+      const stopping = new AbortController();
+      const stopped: Database = {
+        ...main,
+        transaction: (work) => main.transaction((tx) => work(tx).finally(() => stopping.abort())),
+      };
+      await assert.rejects(
+        restore({ ...pair, main: stopped }, file, { replace: true, signal: stopping.signal }),
+        /^OperatorError: stopped: the indexer database holds the backup now and the primary does not: restore again with --replace$/,
+      );
       await restore(pair, file, { replace: true });
       assertSame(await readEverything(pair), await readEverything(source), 'restored again');
     },
