@@ -1,11 +1,11 @@
 // Measures the CPU time of `mercat --version`, and of `mercat status` beside a running server. Both are compared with `node -e 0`.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readFirstOutput, stopProgram } from './child-program.ts';
 import { median, say, spread } from './measure.ts';
 
 const ROUNDS = 10;
@@ -23,7 +23,7 @@ export async function benchCommands(): Promise<void> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
-    await once(server.stdout, 'data');
+    await readFirstOutput(server);
     const nothing: number[] = [];
     const version: number[] = [];
     const status: number[] = [];
@@ -36,9 +36,7 @@ export async function benchCommands(): Promise<void> {
     report('mercat --version', { used: version, nothing, aim: VERSION_AIM_S });
     report('mercat status beside a running server', { used: status, nothing, aim: STATUS_AIM_S });
   } finally {
-    const exited = once(server, 'exit');
-    server.kill('SIGTERM');
-    await exited;
+    await stopProgram(server);
     rmSync(dir, { recursive: true, force: true });
   }
 }

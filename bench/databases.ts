@@ -13,17 +13,23 @@ import { canRunPostgres, createTestDatabase, startPostgres } from '../test/suppo
 /** Runs `work` on a database of each engine in turn. */
 export async function onEachEngine(work: (database: Database) => Promise<void>): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
-  const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
-  await use(createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close }), work);
-  rmSync(dir, { recursive: true, force: true });
+  try {
+    const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
+    await use(createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close }), work);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
   if (!canRunPostgres()) return;
   const server = await startPostgres({ durable: true });
-  const url = await createTestDatabase(server.url);
-  const postgres = new pg.Pool({ connectionString: url });
-  // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
-  postgres.on('error', () => undefined);
-  await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
-  await server.stop();
+  try {
+    const url = await createTestDatabase(server.url);
+    const postgres = new pg.Pool({ connectionString: url });
+    // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
+    postgres.on('error', () => undefined);
+    await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function use(database: Database, work: (database: Database) => Promise<void>): Promise<void> {

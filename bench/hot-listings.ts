@@ -1,7 +1,6 @@
 // Compares cached listings, in pages of 25 and of 100 rows, with a bare node:http server that sends the same bytes and headers.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import type { Options } from 'autocannon';
 import { SocketIntake } from '../src/intake/socket-client.ts';
+import { readFirstOutput, stopProgram } from './child-program.ts';
 import { compare, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
 
@@ -74,15 +74,11 @@ export async function startServer(args: string[], env: Record<string, string>): 
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const line = await readFirstOutput(child);
   return {
-    url: line.toString().trim(),
+    url: line.trim(),
     pid: child.pid ?? 0,
-    stop: async () => {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => stopProgram(child),
   };
 }
 

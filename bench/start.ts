@@ -2,11 +2,11 @@
 // the resident memory after the start and after requests.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readFirstOutput, stopProgram } from './child-program.ts';
 import { median, say, spread } from './measure.ts';
 
 const ROUNDS = 5;
@@ -49,16 +49,11 @@ async function start(dir: string) {
     env: { PRICE_SOURCES: 'none', ...process.env, DATA_DIR: dir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const url = /http:\S+/.exec(line.toString())?.[0] ?? '';
+  const line = await readFirstOutput(child);
+  const url = /http:\S+/.exec(line)?.[0] ?? '';
   await (await fetch(`${url}/v1`)).arrayBuffer();
   const ms = performance.now() - begin;
-  const stop = async () => {
-    const exited = once(child, 'exit');
-    child.kill('SIGTERM');
-    await exited;
-  };
-  return { ms, url, pid: child.pid ?? 0, stop };
+  return { ms, url, pid: child.pid ?? 0, stop: () => stopProgram(child) };
 }
 
 /** The resident memory of a process in MiB; NaN where the system does not report it. */

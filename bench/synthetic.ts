@@ -1,8 +1,8 @@
 // Starts the synthetic chain in a separate process, so that its memory does not count as the follower's.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { readFirstOutput } from './child-program.ts';
 
 export const COLLECTION = '0x00000000000000000000000000000000000c011e';
 export const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395';
@@ -17,6 +17,6 @@ export async function startSyntheticChain(shape: {
   const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
   const args = [shape.blocks, shape.fills, shape.transfers].map(String);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = (await once(child.stdout, 'data')) as [Buffer];
-  return { url: `http://127.0.0.1:${port.toString().trim()}`, stop: () => child.kill() };
+  const port = await readFirstOutput(child);
+  return { url: `http://127.0.0.1:${port.trim()}`, stop: () => child.kill() };
 }

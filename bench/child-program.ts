@@ -1,0 +1,21 @@
+// Programs that a measurement starts and stops.
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+/** The first text that the program writes. Rejects when the program ends without output. */
+export function readFirstOutput(program: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    program.stdout?.once('data', (data: Buffer) => resolve(data.toString()));
+    program.once('error', reject);
+    program.once('close', (code, signal) => reject(new Error(`the program ended without output (${code ?? signal})`)));
+  });
+}
+
+/** Stops the program with SIGTERM, and waits for its end. Does nothing when the program has ended. */
+export async function stopProgram(program: ChildProcess): Promise<void> {
+  if (program.exitCode !== null || program.signalCode !== null) return;
+  const exited = once(program, 'exit');
+  program.kill('SIGTERM');
+  await exited;
+}
