@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../../src/database/port.ts';
 import type { WebhookWorkerOptions } from '../../../src/shop/webhooks/worker.ts';
 import { WebhookWorker } from '../../../src/shop/webhooks/worker.ts';
@@ -13,6 +14,8 @@ import type { Receiver } from './fixtures.ts';
 import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
 
 const LIMIT_MS = 60_000;
+/** Several times the delay with which a nudge starts a round. */
+const NUDGED_MS = 150;
 const LIMITS: DispatchLimits = { sendsMax: 8, failingSendsMax: 4, perWebhookMax: 2, closeWaitMs: 100 };
 
 forEachEngine('webhook isolation', (engine) => {
@@ -128,11 +131,15 @@ forEachEngine('webhook isolation', (engine) => {
         },
       }),
     };
-    const webhooks = startWorker({ main, periodMs: 60_000 });
+    let failures = 0;
+    const log = { ...quiet, warn: () => (failures += 1) };
+    const webhooks = startWorker({ main, periodMs: 60_000, log });
     try {
-      await until(() => statements === 1, LIMIT_MS, 'the worker did not start');
+      await until(() => failures === 1, LIMIT_MS, 'the first round did not fail');
+      const before = statements;
       webhooks.nudge();
-      assert.equal(statements, 1, 'a nudge started a round during the wait after a failure');
+      await setTimeout(NUDGED_MS);
+      assert.equal(statements, before, 'a nudge started a round during the wait after a failure');
     } finally {
       await webhooks.stop();
     }
@@ -161,7 +168,9 @@ forEachEngine('webhook isolation', (engine) => {
   });
 });
 
-function startWorker(options: Pick<WebhookWorkerOptions, 'main' | 'periodMs'>): WebhookWorker {
+function startWorker(
+  options: Pick<WebhookWorkerOptions, 'main' | 'periodMs'> & Partial<WebhookWorkerOptions>,
+): WebhookWorker {
   const worker = new WebhookWorker({ clock: () => NOW, log: quiet, random: () => 0, allowPrivate: true, ...options });
   worker.start();
   return worker;
