@@ -4,6 +4,7 @@ import { findShop, insertShop, listShops } from './queries/shops.ts';
 import type { Shop } from './queries/shops.ts';
 import { createId } from '../core/time-ordered-id.ts';
 import { OperatorError } from '../core/errors.ts';
+import { countCharacters, isStorable } from '../core/text.ts';
 import type { ShopContext } from './context.ts';
 
 const SHOP_NAME_LENGTH_MAX = 160;
@@ -11,7 +12,7 @@ const SHOP_NAME_LENGTH_MAX = 160;
 /** Creates a shop. Names are unique, because commands refer to shops by name. */
 export async function createShop(context: ShopContext, name: string): Promise<Shop> {
   const trimmed = name.trim();
-  if (trimmed === '' || trimmed.length > SHOP_NAME_LENGTH_MAX || trimmed.includes('\0')) {
+  if (trimmed === '' || countCharacters(trimmed) > SHOP_NAME_LENGTH_MAX || !isStorable(trimmed)) {
     throw new OperatorError(`the name of a shop must have 1 to ${SHOP_NAME_LENGTH_MAX} characters`, { exitCode: 2 });
   }
   const now = context.clock();

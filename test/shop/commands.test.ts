@@ -127,6 +127,12 @@ forEachEngine('store commands', (engine) => {
       assert.match((await mercat('keys', 'list')).stdout, new RegExp(`${key.id} .* no shop `));
     });
 
+    test('the name of a shop has up to 160 characters, however many bytes or code units they have', async () => {
+      const name = '🦔'.repeat(160);
+      assert.equal((await json('shops', 'create', name)).name, name);
+      assert.equal((await mercat('shops', 'create', `${name}🦔`)).code, 2);
+    });
+
     test('an error is one line on standard error, with exit code 1 for a failure and 2 for bad usage', async () => {
       const cases: [number, RegExp, string[]][] = [
         [1, /no key "key_x"/, ['keys', 'revoke', 'key_x', '--json']],
