@@ -4,12 +4,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const TAG_BYTES = 16;
-const CURSOR_LENGTH_MAX = 1_000;
+/** The longest payload has the id of a collection: up to 500 UTF-16 units, which are 1,500 bytes, and the values that it is sorted by. */
+export const CURSOR_LENGTH_MAX = 2_400;
 
-/** The cursor that carries `payload`, well-formed text of 1 to 734 bytes in UTF-8, within `scope`. `openCursor` rejects longer cursors. */
+/** The cursor that carries `payload`, well-formed text of 1 to 1,784 bytes in UTF-8, within `scope`. Throws for a longer payload. */
 export function sealCursor(secret: Buffer, scope: string, payload: string): string {
   const body = Buffer.from(payload, 'utf8');
-  return Buffer.concat([tagOf(secret, scope, body), body]).toString('base64url');
+  const cursor = Buffer.concat([tagOf(secret, scope, body), body]).toString('base64url');
+  if (cursor.length > CURSOR_LENGTH_MAX) throw new RangeError(`a cursor has ${cursor.length} characters`);
+  return cursor;
 }
 
 /** The payload of a cursor that `sealCursor` made with the same secret and scope. Null for any other text. */

@@ -34,6 +34,12 @@ test('a cursor with any changed, added or missing character is refused', () => {
     assert.equal(openCursor(SECRET, 'listings a', cursor + end), null);
 });
 
+test('a cursor of the longest payload can be opened, and a longer payload throws instead of giving a cursor that is refused later', () => {
+  const longest = '語'.repeat(594) + 'ab';
+  assert.equal(openCursor(SECRET, 'a', sealCursor(SECRET, 'a', longest)), longest);
+  assert.throws(() => sealCursor(SECRET, 'a', `${longest}c`), RangeError);
+});
+
 test('a cursor of another scope or another secret is refused', () => {
   fc.assert(
     fc.property(scope, scope, payload, (one, other, text) => {

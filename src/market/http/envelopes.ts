@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { openCursor } from '../../core/cursor.ts';
+import { CURSOR_LENGTH_MAX, openCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { createResponseTable } from '../../http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
@@ -31,7 +31,7 @@ export const PaginationSchema = Type.Object(
 /** The query parameters of every list. */
 export const pageQuery = {
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1000, description: 'The `nextCursor` of the previous page, unchanged.' }),
+    Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, description: 'The `nextCursor` of the previous page, unchanged.' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Rows per page.' })),
 };

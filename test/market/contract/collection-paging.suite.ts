@@ -43,6 +43,16 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
+    test('continues after a collection whose id is as long as an id can be', async () => {
+      const slugs = ['a', 'b', 'c'].map((end) => `${'語'.repeat(499)}${end}`);
+      await market.load(slugs.map((slug) => ({ kind: 'collection', chain: 'ink', slug, name: slug })));
+      const rows = await market.walk('/v1/collections?chain=ink&limit=1');
+      assert.deepEqual(
+        rows.map(({ slug }) => slug).filter((slug) => slugs.includes(slug)),
+        slugs,
+      );
+    });
+
     test('has 25 rows in a page by default, and `hasMore` is false only on the last page', async () => {
       const first = await market.ok('/v1/collections?chain=base');
       assert.equal(first.data.length, 25);
