@@ -2,6 +2,7 @@
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { addExamples } from './examples.ts';
 
 /** The version of the interface, not of the program. */
 const DOCUMENT_VERSION = '1.0.0';
@@ -10,6 +11,7 @@ export type OpenApiDocument = {
   openapi: string;
   servers: { url: string }[];
   paths: Record<string, object>;
+  webhooks?: Record<string, object>;
   components: { schemas: Record<string, object> };
 };
 
@@ -19,11 +21,13 @@ export type OpenApiOptions = {
   tags: { name: string; description: string }[];
   /** Whether every operation needs an API key as a bearer token. */
   keyed: boolean;
+  /** The requests that the service sends, by name, as Path Item Objects. */
+  webhooks?: Record<string, object>;
 };
 
 /** Must be called before the routes of the scope are registered. */
 export async function registerOpenApi(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
-  const { title, description, tags, keyed } = options;
+  const { title, description, tags, keyed, webhooks } = options;
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -41,6 +45,7 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
         },
       }),
       tags,
+      ...(webhooks && { webhooks }),
     },
     refResolver: { buildLocalReference: (json) => json['$id'] as string },
     exposeHeadRoutes: false,
@@ -51,6 +56,7 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
 export function toPublishedDocument(app: FastifyInstance, baseUrl: string): OpenApiDocument {
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];
+  addExamples(document);
   return document;
 }
 

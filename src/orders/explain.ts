@@ -4,6 +4,7 @@
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listOrderEvents, listTokenEvents } from '../chain-log/queries/chain-events.ts';
+import type { TokenStandard } from '../core/evm.ts';
 import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderCancel } from './queries/order-cancels.ts';
 import { findOrderCancel } from './queries/order-cancels.ts';
@@ -11,14 +12,17 @@ import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { SignedTerms, StoredOrder } from './queries/stored-orders.ts';
 import { findStoredOrder } from './queries/stored-orders.ts';
-import type { Occurrence, OrderState } from './status.ts';
-import { deriveOrderStatus } from './status.ts';
+import type { DormantReason, Occurrence, OrderState } from './status.ts';
+import { deriveOrderStatus, toRequiredBalance } from './status.ts';
 import type { OrderContext } from './submit.ts';
 
 /** One condition that an order must meet to be filled. `ok` is null when this service cannot know whether the order meets it. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
-/** A change of the order's state. `at` is in milliseconds since the epoch. */
-export type Transition = { at: number; to: string; because: string; tx: string | null };
+/**
+ * A change of the order's state. `at` is in milliseconds since the epoch. It is null when the event that made the order dormant is not
+ * among the newest `TOKEN_EVENTS_MAX` events of the token.
+ */
+export type Transition = { at: number | null; to: string; because: string; tx: string | null };
 
 export type Explanation = {
   order: StoredOrder;
@@ -48,11 +52,12 @@ export async function explainOrder({ main, clock }: OrderContext, orderId: strin
   const follow = await findFollow(main, collectionId);
   const derived = evaluated && deriveOrderStatus(evaluated.terms, evaluated.evidence, now);
   const token = { contract: contractAddress, tokenId: asset, holder: seller, limit: TOKEN_EVENTS_MAX };
+  const tokenEvents = await listTokenEvents(main, chain, token);
   return {
     order,
     derived,
     checks: evaluated && signed ? listChecks(signed, evaluated, { now, followed: follow?.joined ?? false }) : [],
-    transitions: listTransitions(order, evaluated, derived),
+    transitions: listTransitions(order, { evaluated, derived, tokenEvents }),
     events: signed
       ? await listOrderEvents(main, chain, {
           orderHash: signed.orderHash,
@@ -60,7 +65,7 @@ export async function explainOrder({ main, clock }: OrderContext, orderId: strin
           offerer: seller,
         })
       : [],
-    tokenEvents: await listTokenEvents(main, chain, token),
+    tokenEvents,
     cancel: await findOrderCancel(main, orderId),
     readTo: readTo && { number: readTo.number, hash: readTo.hash, time: readTo.time },
   };
@@ -94,14 +99,17 @@ function listChecks(
       detail: describeOccurrence(evidence.counterRaise, `signed with ${terms.counter}, not raised above it`),
     },
     {
-      check: 'no_word',
+      check: 'not_cancelled_off_chain',
       ok: evidence.offChainCancel === null,
       detail: describeOccurrence(evidence.offChainCancel, 'not cancelled off-chain'),
     },
     {
       check: 'balance',
-      ok: evidence.balance === null ? null : stored.dormant !== 'no-balance' && evidence.balance > 0n,
-      detail: evidence.balance === null ? unknown : `the offerer holds ${evidence.balance}`,
+      ok: evidence.balance === null ? null : evidence.balance >= toRequiredBalance(terms),
+      detail:
+        evidence.balance === null
+          ? unknown
+          : `the offerer holds ${evidence.balance}, a fill needs ${toRequiredBalance(terms)}`,
     },
     {
       check: 'approval',
@@ -124,8 +132,11 @@ function describeOccurrence(occurrence: Occurrence | null, textIfNone: string): 
 
 function listTransitions(
   order: StoredOrder,
-  evaluated: OrderWithEvidence | null,
-  derived: OrderState | null,
+  {
+    evaluated,
+    derived,
+    tokenEvents,
+  }: { evaluated: OrderWithEvidence | null; derived: OrderState | null; tokenEvents: readonly ChainEvent[] },
 ): Transition[] {
   const state = derived ?? order;
   const stored: Transition = { at: order.createdAt, to: 'active', because: 'stored', tx: null };
@@ -137,14 +148,40 @@ function listTransitions(
   }));
   if (state.status === 'active') {
     const { dormant } = state;
-    const dormancy = dormant === null ? [] : [{ at: order.createdAt, to: 'dormant', because: dormant, tx: null }];
-    return [stored, ...fills, ...dormancy];
+    return [stored, ...fills, ...(dormant === null ? [] : [toDormancy(order, dormant, tokenEvents)])];
   }
   // The last fill is left out, because the transition to `filled` represents it.
   if (state.status === 'filled') fills.pop();
   const because = reasonOfEnd(state, evaluated);
   const end = { at: state.endedAt ?? order.createdAt, to: state.status, because, tx: state.tx };
   return [stored, ...fills, end];
+}
+
+/** The transition by the newest event that took the token from the offerer, or the approval from the operator. */
+function toDormancy(
+  { seller, signed, createdAt }: StoredOrder,
+  dormant: DormantReason,
+  tokenEvents: readonly ChainEvent[],
+): Transition {
+  const cause = tokenEvents.find((event) =>
+    dormant === 'no-balance'
+      ? event.kind === 'transfer' && event.from === seller
+      : revokesApproval(event, { seller, operator: signed?.operator ?? null, standard: signed?.standard ?? null }),
+  );
+  const isComplete = tokenEvents.length < TOKEN_EVENTS_MAX;
+  // An order can be stored after the event. If no event took anything away, the order was dormant from the beginning.
+  const at = cause ? Math.max(cause.blockTime, createdAt) : isComplete ? createdAt : null;
+  return { at, to: 'dormant', because: dormant, tx: cause?.tx ?? null };
+}
+
+/** Whether the event can end the approval of the operator. The transfer of an ERC-721 token revokes the approval of that token. */
+function revokesApproval(
+  event: ChainEvent,
+  { seller, operator, standard }: { seller: string; operator: string | null; standard: TokenStandard | null },
+): boolean {
+  if (event.kind === 'transfer') return event.from === seller && standard === 'erc721';
+  if (event.kind === 'token-approval') return event.operator !== operator;
+  return event.kind === 'approval-for-all' && event.operator === operator && !event.approved;
 }
 
 function reasonOfEnd(

@@ -74,11 +74,13 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/**
- * Why the order is dormant, or null. The offerer of a partial order must hold at least one unit. The offerer of any other order must
- * hold all offered units.
- */
+/** The units that the offerer must hold: at least one for a partial order, all offered units for any other order. */
+export function toRequiredBalance({ partial, quantity }: OrderTerms): bigint {
+  return partial ? 1n : quantity;
+}
+
+/** Why the order is dormant, or null. */
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
-  if (balance !== null && balance < (terms.partial ? 1n : terms.quantity)) return 'no-balance';
+  if (balance !== null && balance < toRequiredBalance(terms)) return 'no-balance';
   return approved === false ? 'not-approved' : null;
 }

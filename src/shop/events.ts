@@ -9,6 +9,8 @@ import { insertEvent } from './queries/events.ts';
 
 const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
+export type EventType = (typeof EVENT_TYPES)[number];
+
 /** The patterns to which a webhook can subscribe: one type, or all types with the same part before the dot (`product.*`). */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 

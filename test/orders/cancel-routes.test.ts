@@ -44,7 +44,7 @@ forEachEngine('cancels in the intake interface', (engine) => {
         assert.ok(listings.data.every((item: any) => item.orderId !== data.orderId));
         const explained = (await intake.send('GET', `/orders/${data.orderId}/explain`)).body.data;
         assert.deepEqual(
-          [explained.status, explained.cancel.word, explained.cancel.signature],
+          [explained.status, explained.cancel.cancelledBy, explained.cancel.signature],
           ['cancelled', 'offerer', body.signature],
         );
       });

@@ -5,8 +5,11 @@ import { test } from 'node:test';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { explainOrder } from '../../src/orders/explain.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM } from '../support/service/intake.ts';
-import { eventAt, OFFERER, TestOrders } from './test-orders.ts';
+import { EVM, NOW } from '../support/service/intake.ts';
+import { SEAPORT_1_6 } from '../support/chain/signed-orders.ts';
+import { ask, eventAt, OFFERER, TestOrders } from './test-orders.ts';
+
+const OTHER = `0x${'0e'.repeat(20)}`;
 
 forEachEngine('the explanation of an order', (engine) => {
   const orders = new TestOrders(engine);
@@ -40,5 +43,64 @@ forEachEngine('the explanation of an order', (engine) => {
       explained?.transitions.map(({ to }) => to),
       ['active', 'dormant'],
     );
+  });
+
+  test('an order is dormant since the newest event that took the token away, or since it was stored when no event did', async () => {
+    await orders.follow();
+    const { orderId } = await orders.submitSigned(orders.contextOf({}));
+    await orders.changeBalance(-1n);
+    const dormancy = async () => (await explainOrder(orders.offline, orderId))?.transitions.at(-1);
+    assert.deepEqual(await dormancy(), { at: NOW, to: 'dormant', because: 'no-balance', tx: null });
+    const insertTransfer = (logIndex: number, minutes: number, [from, to]: readonly [string, string]) => {
+      const { protocol: _protocol, offerer: _offerer, ...where } = eventAt(logIndex);
+      const token = { contract: EVM as Address, tokenId: '1' as AssetId, quantity: 1n };
+      const parties = { from: from as Address, to: to as Address };
+      const blockTime = NOW + minutes * 60_000;
+      const tx = `0x${String(logIndex).padStart(64, '0')}` as const;
+      return orders.insertEvent({ ...where, blockTime, tx, kind: 'transfer', ...token, ...parties });
+    };
+    await insertTransfer(1, 1, [OFFERER, EVM]);
+    await insertTransfer(2, 2, [EVM, OFFERER]);
+    await insertTransfer(3, 3, [OFFERER, EVM]);
+    await insertTransfer(4, 4, [EVM, OTHER]);
+    const tx = `0x${'3'.padStart(64, '0')}`;
+    assert.deepEqual(await dormancy(), { at: NOW + 180_000, to: 'dormant', because: 'no-balance', tx });
+    for (let n = 5; n < 55; n += 1) await insertTransfer(n, n, [OTHER, OTHER]);
+    assert.deepEqual(await dormancy(), { at: null, to: 'dormant', because: 'no-balance', tx: null });
+  });
+
+  test('an order is dormant since the newest event that took the approval away', async () => {
+    await orders.follow();
+    const { orderId } = await orders.submitSigned(orders.contextOf({}));
+    await orders.approve(SEAPORT_1_6.address, false);
+    const approval = (logIndex: number, operator: string, approved: boolean) => {
+      const { protocol: _protocol, offerer: owner, ...where } = eventAt(logIndex);
+      const blockTime = NOW + logIndex * 60_000;
+      const account = { contract: EVM as Address, owner, operator: operator as Address };
+      return orders.insertEvent({ ...where, blockTime, kind: 'approval-for-all', ...account, approved });
+    };
+    await approval(1, SEAPORT_1_6.address, true);
+    await approval(2, SEAPORT_1_6.address, false);
+    await approval(3, OTHER, false);
+    const explained = await explainOrder(orders.offline, orderId);
+    const { at, because } = explained?.transitions.at(-1) ?? {};
+    assert.deepEqual({ at, because }, { at: NOW + 120_000, because: 'not-approved' });
+  });
+
+  test('the check of the balance compares it with the units that a fill needs, whatever state is stored', async () => {
+    await orders.follow({ held: 3n });
+    const order = ask({ standard: 'erc1155', quantity: 3n });
+    const { orderId } = await orders.submitSigned(orders.contextOf({}), order);
+    const balanceCheck = async () => {
+      const explained = await explainOrder(orders.offline, orderId);
+      return explained?.checks.find(({ check }) => check === 'balance');
+    };
+    assert.equal((await balanceCheck())?.ok, true);
+    await orders.changeBalance(-1n);
+    assert.deepEqual(await balanceCheck(), {
+      check: 'balance',
+      ok: false,
+      detail: 'the offerer holds 2, a fill needs 3',
+    });
   });
 });

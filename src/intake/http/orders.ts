@@ -17,6 +17,7 @@ import { ref } from '../../http/schema-builders.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { IntakeContext, IntakeAccess } from './access.ts';
 import { ordersOf } from './access.ts';
+import { CANCELLED_ORDER_EXAMPLE, EXAMPLE_ORDER_ID } from './example-order.ts';
 import { withRejections } from './rejections.ts';
 import { intakeResponses } from './schemas.ts';
 import type { WireOrderResponse } from './shapes.ts';
@@ -25,7 +26,9 @@ import { toWireExplanation, toWireOrder } from './shapes.ts';
 const PATH = '/intake/v1/orders';
 const ONE_PATH = `${PATH}/:orderId`;
 const tags = ['Orders'];
-const params = Type.Object({ orderId: Type.String({ minLength: 1, description: 'Order id.' }) });
+const params = Type.Object({
+  orderId: Type.String({ minLength: 1, description: 'Order id.', examples: [EXAMPLE_ORDER_ID] }),
+});
 
 export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext, access: IntakeAccess): void {
   app.post(
@@ -39,7 +42,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
           'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`.',
         tags,
         body: ref('OrderSubmission'),
-        response: intakeResponses(201, ref('OrderAnswer'), 409, 422),
+        response: intakeResponses(201, ref('OrderResponse'), 409, 422),
       },
     },
     withRejections(async (request, reply) => {
@@ -63,7 +66,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
           'Returns an order of this service, whatever its status is. Scope `orders:write` or `intake:write`.',
         tags,
         params,
-        response: intakeResponses(200, ref('OrderAnswer'), 404),
+        response: intakeResponses(200, ref('OrderResponse'), 404),
       },
     },
     async (request) => toOrderResponse(context, await findStoredOrder(ordersOf(context).main, idOf(request))),
@@ -105,7 +108,16 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
         tags,
         params,
         body: ref('OrderCancel'),
-        response: intakeResponses(200, ref('OrderAnswer'), 404, 409, 422),
+        response: intakeResponses(
+          200,
+          {
+            description: 'The cancelled order.',
+            content: { 'application/json': { schema: ref('OrderResponse'), example: CANCELLED_ORDER_EXAMPLE } },
+          },
+          404,
+          409,
+          422,
+        ),
       },
     },
     withRejections(

@@ -11,6 +11,7 @@ import type { Importer } from '../ingest/products.ts';
 import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
 import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
+import { IMPORT_BODY, IMPORT_RESPONSE } from './record-schemas.ts';
 import { intakeResponses } from './schemas.ts';
 
 /** An import whose client does not read the response for this long is stopped. */
@@ -52,7 +53,7 @@ const DOCUMENTED = {
   description:
     'The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: `refused` with the line and the reason of each rejected record, `progress` after each batch, and at the end `done` with the counts, or `error`. Status 200 means only that the import has begun. Scope `intake:write`.',
   tags: ['Records'],
-  consumes: ['application/x-ndjson', 'text/csv'],
+  body: IMPORT_BODY,
   querystring: Type.Object({
     format: Type.Optional(
       Type.String({ enum: ['ndjson', 'csv'], default: 'ndjson', description: 'The format of the body.' }),
@@ -67,10 +68,7 @@ const DOCUMENTED = {
     ),
     map: Type.Optional(Type.String({ description: 'The column map as JSON. Required for CSV.' })),
   }),
-  response: intakeResponses(200, {
-    description: 'JSON events, one on each line.',
-    content: { 'application/x-ndjson': { schema: { type: 'string' } } },
-  }),
+  response: intakeResponses(200, IMPORT_RESPONSE),
 };
 
 /**

@@ -9,6 +9,15 @@ import type { WirePrice } from '../../market/http/price.ts';
 import { PriceSchema } from '../../market/http/price.ts';
 import { KEYED_ERRORS, createResponseTable } from '../../http/response-table.ts';
 import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
+import {
+  CANCEL_SIGNATURE_EXAMPLE,
+  CHAIN_EVENT_EXAMPLE,
+  EXPLANATION_EXAMPLE,
+  ORDER_RESPONSE_EXAMPLE,
+  ORDER_SUBMISSION_EXAMPLE,
+  SIGNED_ORDER_EXAMPLE,
+} from './example-order.ts';
+import { IMPORT_SCHEMAS } from './record-schemas.ts';
 import { REJECTION_CODES } from './rejections.ts';
 
 const HASH = '^0x[0-9a-f]{64}$';
@@ -47,7 +56,13 @@ export const OrderSubmissionSchema = Type.Object(
     ),
     order: seaportOrder,
   },
-  { $id: 'OrderSubmission', title: 'OrderSubmission', description: 'A signed order to list.', ...closed },
+  {
+    $id: 'OrderSubmission',
+    title: 'OrderSubmission',
+    description: 'A signed order to list.',
+    examples: [ORDER_SUBMISSION_EXAMPLE],
+    ...closed,
+  },
 );
 
 export const OrderCancelSchema = Type.Object(
@@ -64,6 +79,7 @@ export const OrderCancelSchema = Type.Object(
     $id: 'OrderCancel',
     title: 'OrderCancel',
     description: 'A cancel by the offerer (with a signature) or by the operator of the service (without a signature).',
+    examples: [{ signature: CANCEL_SIGNATURE_EXAMPLE }],
     ...closed,
   },
 );
@@ -103,6 +119,7 @@ export const SignedOrderSchema = Type.Object(
     $id: 'SignedOrder',
     title: 'SignedOrder',
     description: 'The signed order, its terms, and how much of it is filled.',
+    examples: [SIGNED_ORDER_EXAMPLE],
     ...closed,
   },
 );
@@ -116,7 +133,13 @@ export const OrderResponseSchema = Type.Object(
       description: 'Null for an order that was imported without its signature.',
     }),
   },
-  { $id: 'OrderAnswer', title: 'OrderAnswer', description: 'An order of this service.', ...closed },
+  {
+    $id: 'OrderResponse',
+    title: 'OrderResponse',
+    description: 'An order of this service.',
+    examples: [ORDER_RESPONSE_EXAMPLE],
+    ...closed,
+  },
 );
 
 const tx = typeOrNull<string>('string', 'Transaction hash. Null when there was no transaction.');
@@ -135,11 +158,17 @@ export const ChainEventSchema = Type.Object(
       { additionalProperties: true, description: 'The other values of the event. Large numbers are text.' },
     ),
   },
-  { $id: 'ChainEvent', title: 'ChainEvent', description: 'An event on the chain.', ...closed },
+  {
+    $id: 'ChainEvent',
+    title: 'ChainEvent',
+    description: 'An event on the chain.',
+    examples: [CHAIN_EVENT_EXAMPLE],
+    ...closed,
+  },
 );
 
 const explained = {
-  order: ref<Static<typeof OrderResponseSchema>>('OrderAnswer'),
+  order: ref<Static<typeof OrderResponseSchema>>('OrderResponse'),
   status,
   dormant,
   checks: Type.Array(
@@ -156,7 +185,10 @@ const explained = {
   transitions: Type.Array(
     Type.Object(
       {
-        at: dateTime('Time of the transition.'),
+        at: dateTimeOrNull(
+          'Time of the transition. For `dormant`, the time of the newest event that took away the token or the approval; null when ' +
+            'this event is older than the events in `tokenEvents`.',
+        ),
         to: Type.String({ description: 'One of `active`, `dormant`, `filled`, `cancelled`, `expired`.' }),
         because: Type.String({ description: 'Reason for the transition.' }),
         tx,
@@ -172,7 +204,7 @@ const explained = {
     anyOf: [
       Type.Object(
         {
-          word: Type.String({ description: 'Who cancelled: `offerer` or `operator`.' }),
+          cancelledBy: Type.String({ enum: ['offerer', 'operator'], description: 'Who cancelled.' }),
           signature: typeOrNull<string>('string', "The offerer's signature."),
           createdAt: dateTime('Time of the cancel.'),
         },
@@ -211,6 +243,7 @@ export const OrderExplanationSchema = Type.Object(
     $id: 'OrderExplanation',
     title: 'OrderExplanation',
     description: 'Why an order is in the state it is in.',
+    examples: [EXPLANATION_EXAMPLE],
     ...closed,
   },
 );
@@ -257,6 +290,7 @@ export const INTAKE_SCHEMAS: TSchema[] = [
   OrderResponseSchema,
   ChainEventSchema,
   OrderExplanationSchema,
+  ...IMPORT_SCHEMAS,
   IntakeErrorSchema,
 ];
 

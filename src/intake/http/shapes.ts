@@ -57,9 +57,9 @@ export function toWireExplanation(explanation: Explanation, chain: Chain, prices
     status: derived?.status ?? wireOrder.data.status,
     dormant: derived ? derived.dormant : order.dormant,
     checks: explanation.checks,
-    transitions: explanation.transitions.map((transition) => ({ ...transition, at: toTime(transition.at) })),
+    transitions: explanation.transitions.map((transition) => ({ ...transition, at: toTimeOrNull(transition.at) })),
     cancel: cancel && {
-      word: cancel.cancelledBy,
+      cancelledBy: cancel.cancelledBy,
       signature: cancel.signature,
       createdAt: toTime(cancel.createdAt),
     },

@@ -7,6 +7,7 @@ import type { Chain } from '../../core/chains.ts';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import { typeOrNull } from '../../http/schema-builders.ts';
+import { EXAMPLE_COLLECTION } from './example-collection.ts';
 
 export const chainSchema = Type.Unsafe<string>({
   type: 'string',
@@ -23,6 +24,12 @@ export const assetIdentity = {
     description: 'Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only.',
   }),
 };
+
+/** The example of the identifying fields, for a token of the example collection. */
+export function toExampleIdentity(tokenId: string) {
+  const { chain, contractAddress, id: collectionId } = EXAMPLE_COLLECTION;
+  return { chain, contractAddress, tokenId, mint: null, collectionId };
+}
 
 export function toAssetIdentity(
   { chain, contractAddress }: { chain: Chain; contractAddress: Address },

@@ -5,12 +5,14 @@ import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { toServedImage } from '../../core/image-url.ts';
+import { EXAMPLE_COLLECTION } from './example-collection.ts';
 import type { WirePrice } from './price.ts';
 
 export const collectionParams = Type.Object({
   id: Type.String({
     minLength: 1,
     description: 'Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana).',
+    examples: [EXAMPLE_COLLECTION.slug],
   }),
 });
 
@@ -35,6 +37,15 @@ export const collectionIdentity = {
   ),
   tokenStandard: typeOrNull<string>('string', 'Token standard, such as ERC-721.'),
   royaltyBps: typeOrNull<number>('number', 'Royalty in basis points.'),
+};
+
+export const exampleCollectionIdentity = {
+  ...EXAMPLE_COLLECTION,
+  image: 'ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/collection.png',
+  banner: 'ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/banner.png',
+  description: 'Four hundred and twenty evenings in a harbour that is on no chart.',
+  tokenStandard: 'ERC-721',
+  royaltyBps: 500,
 };
 
 export function toCollectionIdentity(collection: Collection) {

@@ -16,12 +16,14 @@ import {
   collectionIdentity,
   collectionParams,
   countOrNull,
+  exampleCollectionIdentity,
   statsDescription,
   statsFloor,
   toCollectionIdentity,
 } from './collection-identity.ts';
 import type { MarketplaceContext } from './context.ts';
 import { marketResponses } from './envelopes.ts';
+import { toExamplePrice } from './example-collection.ts';
 import type { PriceContext } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
@@ -53,7 +55,26 @@ export const CollectionDetailSchema = Type.Object(
     ),
     stale: Type.Boolean({ description: 'True only when neither of the two sources of statistics could be read.' }),
   },
-  { $id: 'CollectionDetail', title: 'CollectionDetail', description: 'One collection.', ...closed },
+  {
+    $id: 'CollectionDetail',
+    title: 'CollectionDetail',
+    description: 'One collection.',
+    examples: [
+      {
+        ...exampleCollectionIdentity,
+        stats: {
+          floor: toExamplePrice(420n),
+          volume: { allTime: 179.7, sevenDay: 9.915, twentyFourHour: 4.604 },
+          sales: { allTime: 378, sevenDay: 18, twentyFourHour: 7 },
+          supply: 420,
+          owners: 137,
+          listedCount: 268,
+        },
+        stale: false,
+      },
+    ],
+    ...closed,
+  },
 );
 
 function toWireDetail(

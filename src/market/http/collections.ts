@@ -18,6 +18,7 @@ import { chainSchema } from './asset-identity.ts';
 import {
   collectionIdentity,
   countOrNull,
+  exampleCollectionIdentity,
   statsDescription,
   statsFloor,
   toCollectionIdentity,
@@ -25,6 +26,7 @@ import {
 import type { MarketplaceContext } from './context.ts';
 import type { PageQuery } from './envelopes.ts';
 import { marketResponses, pageOf, pageQuery, readCursor } from './envelopes.ts';
+import { toExamplePrice } from './example-collection.ts';
 import type { PriceContext } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
@@ -43,7 +45,18 @@ export const CollectionSummarySchema = Type.Object(
       { description: statsDescription, ...closed },
     ),
   },
-  { $id: 'CollectionSummary', title: 'CollectionSummary', description: 'A collection in a list.', ...closed },
+  {
+    $id: 'CollectionSummary',
+    title: 'CollectionSummary',
+    description: 'A collection in a list.',
+    examples: [
+      {
+        ...exampleCollectionIdentity,
+        stats: { floor: toExamplePrice(420n), volumeAllTime: 179.7, supply: 420, owners: 137 },
+      },
+    ],
+    ...closed,
+  },
 );
 
 function toWireSummary(

@@ -7,11 +7,20 @@ import { ServiceError } from '../../core/errors.ts';
 import { createResponseTable } from '../../http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 
-/** The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, `members` are added to the envelope. */
-export const pageOf = (schemaId: string, members: Record<string, TSchema> = {}) =>
+/**
+ * The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, `members` are added to the envelope. `rows` is
+ * the example of `data`, if the example of the component schema is not suitable.
+ */
+export const pageOf = (
+  schemaId: string,
+  { members = {}, rows }: { members?: Record<string, TSchema>; rows?: readonly object[] } = {},
+) =>
   Type.Object(
     {
-      data: Type.Array(ref<unknown>(schemaId), { description: 'The rows of this page.' }),
+      data: Type.Array(ref<unknown>(schemaId), {
+        description: 'The rows of this page.',
+        ...(rows && { examples: [rows] }),
+      }),
       pagination: ref('Pagination'),
       ...members,
     },
@@ -25,13 +34,23 @@ export const PaginationSchema = Type.Object(
       description: 'True when there is a next page. A short or empty page does not mean that the list has ended.',
     }),
   },
-  { $id: 'Pagination', title: 'Pagination', description: 'Where the next page of a list begins.', ...closed },
+  {
+    $id: 'Pagination',
+    title: 'Pagination',
+    description: 'Where the next page of a list begins.',
+    examples: [{ nextCursor: 'mJ1t0Zs7nW5XUVx6Zx0lVzI1', hasMore: true }],
+    ...closed,
+  },
 );
 
 /** The query parameters of every list. */
 export const pageQuery = {
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: CURSOR_LENGTH_MAX, description: 'The `nextCursor` of the previous page, unchanged.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      description: 'The `nextCursor` of the previous page, unchanged.',
+    }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Rows per page.' })),
 };

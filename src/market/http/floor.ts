@@ -12,6 +12,7 @@ import { cacheTagOf } from '../resolve-collection.ts';
 import { collectionParams } from './collection-identity.ts';
 import type { MarketplaceContext } from './context.ts';
 import { marketResponses } from './envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from './example-collection.ts';
 import type { PriceContext, WirePrice } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
@@ -31,7 +32,22 @@ export const FloorSchema = Type.Object(
       description: 'True when `buyerFloor` is an earlier value, because the present one could not be computed.',
     }),
   },
-  { $id: 'FloorResponse', title: 'FloorResponse', description: 'The floors of a collection.', ...closed },
+  {
+    $id: 'FloorResponse',
+    title: 'FloorResponse',
+    description: 'The floors of a collection.',
+    examples: [
+      {
+        collectionId: EXAMPLE_COLLECTION.id,
+        askFloor: toExamplePrice(420n),
+        buyerFloor: toExamplePrice(445n),
+        aggregated: true,
+        updatedAt: EXAMPLE_TIME,
+        stale: false,
+      },
+    ],
+    ...closed,
+  },
 );
 
 function toWireFloor(floor: Floor, prices: PriceContext): Static<typeof FloorSchema> {

@@ -41,7 +41,11 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
       tags: ['Listings and sales'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),
-      response: marketResponses(pageOf('MarketItem', { meta: Type.Optional(ListingsMetaSchema) }), 400, 404),
+      response: marketResponses(
+        pageOf('MarketItem', { members: { meta: Type.Optional(ListingsMetaSchema) } }),
+        400,
+        404,
+      ),
     },
     respond: async ({ id = '' }, { cursor, limit }) => {
       const collection = await resolveCollection(market, id);

@@ -7,10 +7,37 @@ import { toPrice } from '../../core/price.ts';
 import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import type { Listing } from '../listing.ts';
 import type { InterpretableSale } from '../sales.ts';
-import { assetIdentity, toAssetIdentity } from './asset-identity.ts';
+import { assetIdentity, toAssetIdentity, toExampleIdentity } from './asset-identity.ts';
+import { EXAMPLE_TOKEN, toExamplePrice } from './example-collection.ts';
 import type { PriceContext, WirePrice } from './price.ts';
 
 const STATUSES = ['active', 'filled', 'cancelled', 'expired', 'sold'] as const;
+
+export const LISTING_EXAMPLE = {
+  ...toExampleIdentity(EXAMPLE_TOKEN.tokenId),
+  price: toExamplePrice(420n),
+  seller: EXAMPLE_TOKEN.seller,
+  buyer: null,
+  marketplace: 'opensea',
+  status: 'active',
+  expiresAt: '2026-09-14T00:00:00.000Z',
+  timestamp: '2026-03-31T02:18:18.000Z',
+  orderId: '43ee0663148eceef91c75d6e',
+  tx: null,
+};
+
+export const SALE_EXAMPLE = {
+  ...toExampleIdentity('118'),
+  price: toExamplePrice(560n),
+  seller: '0x1f7a8c44028296ce184ff0e83a5bd191c1622c02',
+  buyer: '0x92689952d9dba36f6202c79c1d2655ea78e8bfd3',
+  marketplace: 'opensea',
+  status: 'sold',
+  expiresAt: null,
+  timestamp: '2025-09-17T14:42:45.000Z',
+  orderId: null,
+  tx: '0x1ea8b7e245edb92c489dbd1855e1723c1f9993640fc2337cdf498e1c141c2751',
+};
 
 export const MarketItemSchema = Type.Object(
   {
@@ -38,6 +65,7 @@ export const MarketItemSchema = Type.Object(
     $id: 'MarketItem',
     title: 'MarketItem',
     description: 'A listing or a sale. All fields are always present.',
+    examples: [LISTING_EXAMPLE, SALE_EXAMPLE],
     ...closed,
   },
 );

@@ -7,6 +7,7 @@ import type { Price, Rates } from '../../core/price.ts';
 import { toPrice } from '../../core/price.ts';
 import { closed, typeOrNull } from '../../http/schema-builders.ts';
 import type { Market } from '../market.ts';
+import { toExamplePrice } from './example-collection.ts';
 
 export const PriceSchema = Type.Object(
   {
@@ -18,7 +19,13 @@ export const PriceSchema = Type.Object(
     currency: Type.String({ description: 'Native currency symbol of the chain.' }),
     usd: typeOrNull<number>('number', 'Best-effort US dollars; null when no recent rate is known.'),
   },
-  { $id: 'Price', title: 'Price', description: 'An amount. All four fields are always present.', ...closed },
+  {
+    $id: 'Price',
+    title: 'Price',
+    description: 'An amount. All four fields are always present.',
+    examples: [toExamplePrice(420n)],
+    ...closed,
+  },
 );
 export type WirePrice = Static<typeof PriceSchema>;
 

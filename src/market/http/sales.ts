@@ -12,7 +12,7 @@ import { collectionParams } from './collection-identity.ts';
 import type { MarketplaceContext } from './context.ts';
 import type { PageQuery } from './envelopes.ts';
 import { invalidCursor, marketResponses, pageOf, pageQuery, readCursor } from './envelopes.ts';
-import { toSaleItem } from './market-item.ts';
+import { SALE_EXAMPLE, toSaleItem } from './market-item.ts';
 import { readPriceContext } from './price.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
@@ -31,7 +31,7 @@ export function registerSalesRoute(app: FastifyInstance, context: MarketplaceCon
       tags: ['Listings and sales'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),
-      response: marketResponses(pageOf('MarketItem'), 400, 404, 502),
+      response: marketResponses(pageOf('MarketItem', { rows: [SALE_EXAMPLE] }), 400, 404, 502),
     },
     respond: async ({ id = '' }, { cursor, limit }) => {
       const { collection, location } = await resolveTradedCollection(market, id);

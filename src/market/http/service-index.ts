@@ -31,7 +31,21 @@ export const IndexSchema = Type.Object(
       { description: 'Every endpoint of the interface.' },
     ),
   },
-  { $id: 'Index', title: 'Index', description: 'The endpoints of the interface.', ...closed },
+  {
+    $id: 'Index',
+    title: 'Index',
+    description: 'The endpoints of the interface.',
+    examples: [
+      {
+        name: 'mercat',
+        version: '1.0.0',
+        documentation: 'https://data.example/docs',
+        openapi: 'https://data.example/v1/openapi.json',
+        endpoints: [{ method: 'GET', path: '/v1/collections', description: 'List collections' }],
+      },
+    ],
+    ...closed,
+  },
 );
 type WireIndex = Static<typeof IndexSchema>;
 
@@ -64,7 +78,11 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
       summary: 'Read this document',
       description: 'The machine-readable description of this interface, OpenAPI 3.1.',
       tags: ['Service'],
-      response: marketResponses({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
+      response: marketResponses({
+        type: 'object',
+        description: 'An OpenAPI 3.1 document.',
+        examples: [{ openapi: '3.1.0', info: { title: 'Mercat marketplace interface', version: '1.0.0' }, paths: {} }],
+      }),
     },
     respond: async () =>
       createCachedResponse({

@@ -12,12 +12,13 @@ import { toServedImage } from '../../core/image-url.ts';
 import type { Market } from '../market.ts';
 import type { Token, TokenLocation } from '../token.ts';
 import { readToken } from '../token.ts';
-import { assetIdentity, chainSchema, toAssetIdentity } from './asset-identity.ts';
+import { assetIdentity, chainSchema, toAssetIdentity, toExampleIdentity } from './asset-identity.ts';
 import { countOrNull } from './collection-identity.ts';
 import type { MarketplaceContext } from './context.ts';
 import { marketResponses } from './envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN, toExamplePrice } from './example-collection.ts';
 import type { WireMarketItem } from './market-item.ts';
-import { toListingItem } from './market-item.ts';
+import { LISTING_EXAMPLE, toListingItem } from './market-item.ts';
 import type { PriceContext, WirePrice } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
@@ -56,7 +57,23 @@ export const TokenDetailSchema = Type.Object(
         'Price of the last sale; null when there is no sale, or when the price of the last sale could not be interpreted.',
     }),
   },
-  { $id: 'TokenDetail', title: 'TokenDetail', description: 'One token.', ...closed },
+  {
+    $id: 'TokenDetail',
+    title: 'TokenDetail',
+    description: 'One token.',
+    examples: [
+      {
+        ...toExampleIdentity(EXAMPLE_TOKEN.tokenId),
+        name: `${EXAMPLE_COLLECTION.name} #${EXAMPLE_TOKEN.tokenId}`,
+        image: `ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/${EXAMPLE_TOKEN.tokenId}.png`,
+        rarity: { rank: 211 },
+        owner: { address: EXAMPLE_TOKEN.seller, kind: 'wallet', label: null },
+        listing: LISTING_EXAMPLE,
+        lastSale: { price: toExamplePrice(395n) },
+      },
+    ],
+    ...closed,
+  },
 );
 
 function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
@@ -76,14 +93,16 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
 const tokenParams = Type.Object({
-  chain: chainSchema,
+  chain: { ...chainSchema, examples: [EXAMPLE_COLLECTION.chain] },
   address: Type.String({
     pattern: `^(0[xX][0-9a-fA-F]{40}|${BASE58_FORM})$`,
     description: 'EVM contract address, or Solana collection mint.',
+    examples: [EXAMPLE_COLLECTION.contractAddress],
   }),
   tokenId: Type.String({
     pattern: `^(0|[1-9][0-9]{0,77}|${BASE58_FORM})$`,
     description: 'EVM token id (decimal), or Solana asset mint.',
+    examples: [EXAMPLE_TOKEN.tokenId],
   }),
 });
 

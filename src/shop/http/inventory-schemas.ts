@@ -5,6 +5,18 @@ import Type from 'typebox';
 import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
+import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_STOCK, PRODUCT_CREATE_EXAMPLE } from './example-shop.ts';
+
+const level = {
+  productId: EXAMPLE_IDS.product,
+  name: PRODUCT_CREATE_EXAMPLE.name,
+  inventory: EXAMPLE_STOCK.inventory,
+  trackInventory: true,
+  lowStock: true,
+};
+const { previous, adjustment, inventory } = EXAMPLE_STOCK;
+const change = { previous, adjustment, requested: adjustment };
+const reason = 'Sold at the stall';
 
 const InventoryItemSchema = Type.Object(
   {
@@ -14,7 +26,13 @@ const InventoryItemSchema = Type.Object(
     trackInventory: Type.Literal(true, { description: 'Only tracked products are listed.' }),
     lowStock: Type.Boolean({ description: 'Whether the stock is at or below the `threshold` of the request.' }),
   },
-  { $id: 'InventoryItem', title: 'InventoryItem', description: 'The stock of a product.', ...closed },
+  {
+    $id: 'InventoryItem',
+    title: 'InventoryItem',
+    description: 'The stock of a product.',
+    examples: [level],
+    ...closed,
+  },
 );
 
 const stockInteger = (description: string) => Type.Integer({ minimum: -STOCK_MAX, maximum: STOCK_MAX, description });
@@ -36,6 +54,7 @@ const StockRequestSchema = Type.Object(
     title: 'StockRequest',
     description: 'A change of stock: exactly one of `adjustment` and `set`.',
     oneOf: [{ required: ['adjustment'] }, { required: ['set'] }],
+    examples: [{ product_id: EXAMPLE_IDS.product, adjustment, reason }],
     ...closed,
   },
 );
@@ -55,7 +74,13 @@ const StockResultSchema = Type.Object(
     }),
     adjustmentId: Type.String({ description: 'Id of the entry in the adjustment log.' }),
   },
-  { $id: 'StockResult', title: 'StockResult', description: 'The result of a change of stock.', ...closed },
+  {
+    $id: 'StockResult',
+    title: 'StockResult',
+    description: 'The result of a change of stock.',
+    examples: [{ ...level, ...change, clamped: false, adjustmentId: EXAMPLE_IDS.adjustment }],
+    ...closed,
+  },
 );
 
 const AdjustmentSchema = Type.Object(
@@ -75,7 +100,24 @@ const AdjustmentSchema = Type.Object(
     keyId: typeOrNull<string>('string', 'Id of the API key that made the change; null for changes without a key.'),
     createdAt: dateTime('When the stock was changed.'),
   },
-  { $id: 'Adjustment', title: 'Adjustment', description: 'An entry of the adjustment log.', ...closed },
+  {
+    $id: 'Adjustment',
+    title: 'Adjustment',
+    description: 'An entry of the adjustment log.',
+    examples: [
+      {
+        id: EXAMPLE_IDS.adjustment,
+        productId: EXAMPLE_IDS.product,
+        ...change,
+        next: inventory,
+        reason,
+        source: 'inventory',
+        keyId: EXAMPLE_IDS.key,
+        createdAt: EXAMPLE_CHANGE_TIME,
+      },
+    ],
+    ...closed,
+  },
 );
 
 export const INVENTORY_SCHEMAS = [InventoryItemSchema, StockRequestSchema, StockResultSchema, AdjustmentSchema];

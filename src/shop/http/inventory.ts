@@ -59,7 +59,7 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
         response: storeResponses(
           200,
           dataOf(Type.Array(ref('InventoryItem')), {
-            count: Type.Integer({ minimum: 0, description: 'Number of items in `data`.' }),
+            count: Type.Integer({ minimum: 0, description: 'Number of items in `data`.', examples: [1] }),
           }),
         ),
       },

@@ -15,6 +15,13 @@ import { SLUG_LENGTH_MAX } from '../products/slug.ts';
 import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../core/image-url.ts';
 import { STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
+import {
+  EXAMPLE_IDS,
+  PRODUCT_CREATE_EXAMPLE,
+  PRODUCT_EXAMPLE,
+  PRODUCT_SUMMARY_EXAMPLE,
+  PRODUCT_UPDATE_EXAMPLE,
+} from './example-shop.ts';
 
 const PRICE_PATTERN = '^[0-9]{1,40}(\\.[0-9]{1,18})?$';
 const productType = Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
@@ -46,19 +53,26 @@ const ProductSummarySchema = Type.Object(summary, {
   $id: 'ProductSummary',
   title: 'ProductSummary',
   description: 'A product in a list.',
+  examples: [PRODUCT_SUMMARY_EXAMPLE],
   ...closed,
 });
 export type WireProductSummary = Static<typeof ProductSummarySchema>;
 
-const ProductSchema = Type.Object(
-  {
-    ...summary,
-    description: typeOrNull<string>('string', 'Description.'),
-    moreImages: Type.Array(Type.String(), { description: 'Further image URLs.' }),
-    updatedAt: dateTime('When the product was last changed.'),
-  },
-  { $id: 'Product', title: 'Product', description: 'A product.', ...closed },
-);
+/** The fields of a product, in responses and in events. */
+export const productProperties = {
+  ...summary,
+  description: typeOrNull<string>('string', 'Description.'),
+  moreImages: Type.Array(Type.String(), { description: 'Further image URLs.' }),
+  updatedAt: dateTime('When the product was last changed.'),
+};
+
+const ProductSchema = Type.Object(productProperties, {
+  $id: 'Product',
+  title: 'Product',
+  description: 'A product.',
+  examples: [PRODUCT_EXAMPLE],
+  ...closed,
+});
 export type WireProduct = Static<typeof ProductSchema>;
 
 const required = {
@@ -100,15 +114,22 @@ const optional = {
 const allOptional = (properties: Record<string, TSchema>) =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]));
 
-const ProductCreateSchema = Type.Object(
-  { ...required, ...allOptional(optional) },
-  { $id: 'ProductCreate', title: 'ProductCreate', description: 'A product to be created.', ...closed },
-);
+/** The fields of a new product. */
+export const newProductProperties = { ...required, ...allOptional(optional) };
+
+const ProductCreateSchema = Type.Object(newProductProperties, {
+  $id: 'ProductCreate',
+  title: 'ProductCreate',
+  description: 'A product to be created.',
+  examples: [PRODUCT_CREATE_EXAMPLE],
+  ...closed,
+});
 const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }), {
   $id: 'ProductUpdate',
   title: 'ProductUpdate',
   description:
     'Changes. Omitted fields keep their value, arrays replace the stored arrays, and null clears a nullable field.',
+  examples: [PRODUCT_UPDATE_EXAMPLE],
   ...closed,
 });
 
@@ -124,6 +145,7 @@ const ProductPaginationSchema = Type.Object(
     $id: 'ProductPagination',
     title: 'ProductPagination',
     description: 'Whether the list has another page, and the cursor of that page.',
+    examples: [{ hasMore: true, nextCursor: EXAMPLE_IDS.product, count: 1 }],
     ...closed,
   },
 );

@@ -20,6 +20,7 @@ import {
 import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
+import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './product-schemas.ts';
@@ -31,7 +32,13 @@ type ListQuery = { limit: number; cursor?: string; collection?: string; type?: P
 const PATH = '/api/v1/products';
 const ONE_PATH = `${PATH}/:productId`;
 const tags = ['Products'];
-const params = Type.Object({ productId: Type.String({ minLength: 1, description: 'Product id.' }) });
+const params = Type.Object({
+  productId: Type.String({ minLength: 1, description: 'Product id.', examples: [EXAMPLE_IDS.product] }),
+});
+
+const UPDATED_EXAMPLE = {
+  data: { ...PRODUCT_EXAMPLE, ...PRODUCT_UPDATE_EXAMPLE, updatedAt: PRODUCT_UPDATE_TIME },
+};
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
   registerList(app, context);
@@ -148,7 +155,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         params,
         headers: changeHeaders,
         body: ref('ProductUpdate'),
-        response: storeResponses(200, dataOf(ref('Product')), 404, 409, 412, 422),
+        response: storeResponses(200, { ...dataOf(ref('Product')), examples: [UPDATED_EXAMPLE] }, 404, 409, 412, 422),
       },
     },
     async (request, reply) => {
@@ -178,7 +185,12 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         headers: matchHeader,
         response: storeResponses(
           200,
-          dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),
+          dataOf(
+            Type.Object(
+              { id: Type.String({ examples: [EXAMPLE_IDS.product] }), deleted: Type.Literal(true) },
+              { additionalProperties: false },
+            ),
+          ),
           404,
           412,
         ),

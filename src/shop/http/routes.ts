@@ -8,6 +8,7 @@ import { createQueryValidator } from '../../http/query.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { registerDeliveryRoutes } from './deliveries.ts';
+import { EVENT_SCHEMAS, EVENT_WEBHOOKS } from './event-schemas.ts';
 import { registerInventoryRoutes } from './inventory.ts';
 import { INVENTORY_SCHEMAS } from './inventory-schemas.ts';
 import { registerProductRoutes } from './products.ts';
@@ -26,6 +27,7 @@ const DOCUMENT = {
     { name: 'Webhooks', description: 'HTTP requests that report events of the shop.' },
   ],
   keyed: true,
+  webhooks: EVENT_WEBHOOKS,
 };
 
 export async function registerStoreRoutes(
@@ -33,7 +35,8 @@ export async function registerStoreRoutes(
   context: StoreRoutesContext,
   options: { chains: Chains; baseUrl: () => string },
 ): Promise<void> {
-  for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS]) app.addSchema(schema);
+  for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS, ...EVENT_SCHEMAS])
+    app.addSchema(schema);
   const readQuery = createQueryValidator(options.chains);
   // Routes parse bodies themselves: a schema validator would convert numbers, and digits that were sent would be lost.
   app.setValidatorCompiler((route) => {

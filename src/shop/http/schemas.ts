@@ -14,6 +14,7 @@ const StorePaginationSchema = Type.Object(
     $id: 'StorePagination',
     title: 'StorePagination',
     description: 'Whether a list has another page, and the cursor of that page.',
+    examples: [{ hasMore: true, nextCursor: 'Hx9mQ2c0S7kz1VqPw5eYt8LrJ3dNfA6u' }],
     ...closed,
   },
 );

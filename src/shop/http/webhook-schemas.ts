@@ -11,6 +11,24 @@ import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
 import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
 import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_SECRET, toExampleEventId } from './example-shop.ts';
+
+const CREATE_EXAMPLE = {
+  url: 'https://shop.example/hooks/mercat',
+  events: ['product.*', 'inventory.low'],
+  description: 'Stock alerts',
+};
+const WEBHOOK_EXAMPLE = {
+  id: EXAMPLE_IDS.webhook,
+  ...CREATE_EXAMPLE,
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  previousSecretExpiresAt: null,
+  createdAt: '2026-05-20T08:00:00.000Z',
+  updatedAt: '2026-05-20T08:00:00.000Z',
+};
 
 const events = Type.Array(Type.Unsafe<EventPattern>({ type: 'string', enum: EVENT_PATTERNS }), {
   minItems: 1,
@@ -51,6 +69,7 @@ const WebhookSchema = Type.Object(webhookProperties, {
   $id: 'Webhook',
   title: 'Webhook',
   description: 'A subscription to events of the shop.',
+  examples: [WEBHOOK_EXAMPLE],
   ...closed,
 });
 export type WireWebhook = Static<typeof WebhookSchema>;
@@ -67,6 +86,7 @@ const WebhookWithSecretSchema = Type.Object(
     $id: 'WebhookWithSecret',
     title: 'WebhookWithSecret',
     description: 'A webhook with its new secret.',
+    examples: [{ ...WEBHOOK_EXAMPLE, secret: EXAMPLE_SECRET }],
     ...closed,
   },
 );
@@ -77,6 +97,7 @@ const WebhookCreateSchema = Type.Object(
     $id: 'WebhookCreate',
     title: 'WebhookCreate',
     description: 'A new webhook. Without `events` it subscribes to all events.',
+    examples: [CREATE_EXAMPLE],
     ...closed,
   },
 );
@@ -88,12 +109,24 @@ const WebhookUpdateSchema = Type.Object(
     description: Type.Optional(description),
     enabled: Type.Optional(Type.Boolean({ description: 'False disables the webhook; true enables it.' })),
   },
-  { $id: 'WebhookUpdate', title: 'WebhookUpdate', description: 'Changes; omitted fields keep their value.', ...closed },
+  {
+    $id: 'WebhookUpdate',
+    title: 'WebhookUpdate',
+    description: 'Changes; omitted fields keep their value.',
+    examples: [{ description: WEBHOOK_EXAMPLE.description, enabled: true }],
+    ...closed,
+  },
 );
 
 const WebhookRecoverySchema = Type.Object(
   { since: dateTime('The time of the earliest event to recover.') },
-  { $id: 'WebhookRecovery', title: 'WebhookRecovery', description: 'The time from which to recover.', ...closed },
+  {
+    $id: 'WebhookRecovery',
+    title: 'WebhookRecovery',
+    description: 'The time from which to recover.',
+    examples: [{ since: '2026-06-01T00:00:00.000Z' }],
+    ...closed,
+  },
 );
 
 const WebhookRecoveredSchema = Type.Object(
@@ -105,7 +138,13 @@ const WebhookRecoveredSchema = Type.Object(
         'do not count.',
     }),
   },
-  { $id: 'WebhookRecovered', title: 'WebhookRecovered', description: 'The result of a recovery.', ...closed },
+  {
+    $id: 'WebhookRecovered',
+    title: 'WebhookRecovered',
+    description: 'The result of a recovery.',
+    examples: [{ recovered: 3, hasMore: false }],
+    ...closed,
+  },
 );
 
 export const deliveryState = (description: string) =>
@@ -142,15 +181,37 @@ const DeliverySchema = Type.Object(
     deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when no attempt has succeeded.'),
     createdAt: dateTime('When the delivery was created.'),
   },
-  { $id: 'Delivery', title: 'Delivery', description: 'The delivery of one event to one webhook.', ...closed },
+  {
+    $id: 'Delivery',
+    title: 'Delivery',
+    description: 'The delivery of one event to one webhook.',
+    examples: [
+      {
+        id: EXAMPLE_IDS.delivery,
+        webhookId: EXAMPLE_IDS.webhook,
+        eventId: toExampleEventId(EXAMPLE_CHANGE_TIME),
+        type: 'inventory.low',
+        state: 'delivered',
+        attempts: 1,
+        nextAttemptAt: null,
+        lastAttemptAt: '2026-06-01T08:30:01.000Z',
+        lastStatus: 204,
+        lastError: null,
+        lastDurationMs: 112,
+        deliveredAt: '2026-06-01T08:30:01.000Z',
+        createdAt: EXAMPLE_CHANGE_TIME,
+      },
+    ],
+    ...closed,
+  },
 );
 export type WireDelivery = Static<typeof DeliverySchema>;
 
-const webhookId = Type.String({ minLength: 1, description: 'Webhook id.' });
+const webhookId = Type.String({ minLength: 1, description: 'Webhook id.', examples: [EXAMPLE_IDS.webhook] });
 export const webhookParams = Type.Object({ webhookId });
 export const deliveryParams = Type.Object({
   webhookId,
-  deliveryId: Type.String({ minLength: 1, description: 'Delivery id.' }),
+  deliveryId: Type.String({ minLength: 1, description: 'Delivery id.', examples: [EXAMPLE_IDS.delivery] }),
 });
 
 export const WEBHOOK_SCHEMAS = [

@@ -23,6 +23,7 @@ import type { StoreRoutesContext } from './context.ts';
 import type { Write, WriteResponse } from './transactions.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
+import { EXAMPLE_IDS } from './example-shop.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 import { WEBHOOK_SCHEMAS, toWireDelivery, toWireWebhook, webhookParams } from './webhook-schemas.ts';
@@ -53,7 +54,7 @@ function registerCollection(app: FastifyInstance, context: StoreRoutesContext): 
         response: storeResponses(
           200,
           dataOf(Type.Array(ref('Webhook')), {
-            count: Type.Integer({ minimum: 0, description: 'Number of webhooks in `data`.' }),
+            count: Type.Integer({ minimum: 0, description: 'Number of webhooks in `data`.', examples: [1] }),
           }),
         ),
       },
@@ -154,7 +155,12 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
         headers: matchHeader,
         response: storeResponses(
           200,
-          dataOf(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { additionalProperties: false })),
+          dataOf(
+            Type.Object(
+              { id: Type.String({ examples: [EXAMPLE_IDS.webhook] }), deleted: Type.Literal(true) },
+              { additionalProperties: false },
+            ),
+          ),
           404,
           412,
         ),

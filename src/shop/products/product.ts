@@ -79,8 +79,10 @@ const FIELD_NAMES: Readonly<Record<keyof ProductFields, true>> = {
   collections: true,
 };
 
+/** The names of the fields that a shop sets. */
+export const PRODUCT_FIELDS = Object.keys(FIELD_NAMES) as (keyof ProductFields)[];
+
 /** The names of the fields in which two products differ. */
 export function changedFields(before: ProductFields, after: ProductFields): (keyof ProductFields)[] {
-  const names = Object.keys(FIELD_NAMES) as (keyof ProductFields)[];
-  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return PRODUCT_FIELDS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }

@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { until } from '../../support/until.ts';
 import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
 import type { TestShop, TestStore } from '../../support/service/shop.ts';
 import { forEachStore } from '../../support/service/shop.ts';
-import type { Receiver } from './fixtures.ts';
+import type { Received, Receiver } from './fixtures.ts';
 import { respondWith, isSignedWith, startReceiver } from './fixtures.ts';
 
 const LIMIT_MS = 60_000;
@@ -28,6 +30,20 @@ function suite(store: TestStore): void {
   const readDeliveries = async (shop: TestShop, id: string, query = '') =>
     (await shop.ok('GET', `/webhooks/${id}/deliveries${query}`)).data as any[];
 
+  /** Fails unless the OpenAPI document has a webhook for this type of event, with this body and the headers of the delivery. */
+  const assertDocumented = ({ headers, body }: Received) => {
+    const event = JSON.parse(body) as { type: string };
+    const { post } = store.document.webhooks[event.type] ?? assert.fail(`${event.type} is not documented`);
+    const sent = Object.keys(headers).filter((name) => name.startsWith('webhook-'));
+    assert.deepEqual(sent.toSorted(), post.parameters.map(({ name }: { name: string }) => name).toSorted());
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(store.document, 'document');
+    const { $ref } = post.requestBody.content['application/json'].schema;
+    const validate = ajv.compile({ $ref: `document${$ref}` });
+    assert.ok(validate(event), `${body}: ${ajv.errorsText(validate.errors)}`);
+  };
+
   test('every change in a shop reaches its receiver as a signed event with the data of the change', async () => {
     const shop = await store.shop();
     const { secret } = await create(shop, { url: `${receiver.url}/events` });
@@ -36,7 +52,10 @@ function suite(store: TestStore): void {
     await shop.ok('POST', '/inventory', { product_id: product.id, adjustment: -5 });
     await shop.ok('DELETE', `/products/${product.id}`);
     await until(() => receivedAt('/hook/events').length >= 4, LIMIT_MS, 'not every event has arrived');
-    for (const request of receivedAt('/hook/events')) assert.ok(isSignedWith(request, secret));
+    for (const request of receivedAt('/hook/events')) {
+      assert.ok(isSignedWith(request, secret));
+      assertDocumented(request);
+    }
     const bodies = receivedAt('/hook/events')
       .map(({ body }) => JSON.parse(body))
       .toSorted((a, b) => a.sequence - b.sequence);
@@ -69,6 +88,7 @@ function suite(store: TestStore): void {
     await until(() => receivedAt('/hook/tested').length === 1, LIMIT_MS, 'the test event has not arrived');
     const [request] = receivedAt('/hook/tested');
     assert.ok(request && isSignedWith(request, webhook.secret) && isSignedWith(request, rotated.secret));
+    assertDocumented(request);
     assert.equal(request.headers['webhook-id'], sent.eventId);
     assert.equal(receivedAt('/hook/untested').length, 0);
   });

@@ -1,0 +1,442 @@
+// The schemas of POST /intake/v1/records in the OpenAPI document: records of each kind, and the events of the response. The fields of
+// each kind are those that the parser knows (records/kinds.ts). Requests are not validated by these schemas.
+
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
+import { LISTING_EXAMPLE, SALE_EXAMPLE } from '../../market/http/market-item.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import { PRODUCT_CREATE_EXAMPLE } from '../../shop/http/example-shop.ts';
+import { newProductProperties } from '../../shop/http/product-schemas.ts';
+import { closed, ref } from '../../http/schema-builders.ts';
+import type { FieldType, RecordKind } from '../records/kinds.ts';
+import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
+import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
+
+/** A field: keywords of its schema beside its type, which follows from `KIND_FIELDS`. */
+type FieldDocument = { description: string; [keyword: string]: unknown };
+
+type KindDocument<K extends RecordKind> = {
+  description: string;
+  /** A field with a dot in its name is required in its nested object. */
+  required: readonly (keyof (typeof KIND_FIELDS)[K])[];
+  /** Fields of which at least one is required. */
+  anyOf?: readonly (keyof (typeof KIND_FIELDS)[K])[];
+  fields: Readonly<Record<keyof (typeof KIND_FIELDS)[K], FieldDocument>>;
+  example: object;
+};
+
+const integer = (description: string, bounds: object = {}) => ({ type: 'integer', minimum: 0, ...bounds, description });
+const number = (description: string) => ({ minimum: 0, description });
+const time = (description: string) => ({ format: 'date-time', description });
+const amount = (description: string) => ({
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  description: `${description}, in base units as decimal text.`,
+});
+
+const collection = {
+  chain: { description: 'Chain id.' },
+  contractAddress: { description: 'EVM contract address in any case, or Solana collection mint as written.' },
+};
+const asset = {
+  ...collection,
+  tokenId: { description: 'EVM token id in decimal digits.' },
+  mint: { description: 'Solana asset mint as written.' },
+};
+const source = { description: 'Slug of the marketplace.', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' };
+const status = { enum: LISTING_STATUSES, description: 'State; `active` when absent.' };
+const expiresAt = time('When the listing expires. Absent for a listing without expiry.');
+const tx = { description: 'Transaction hash (EVM) or signature (Solana).' };
+const observedAt = time('When the figures were observed. Absent: at the time of the import.');
+
+const { chain, contractAddress, slug, name } = EXAMPLE_COLLECTION;
+const exampleAsset = { chain, contractAddress, tokenId: LISTING_EXAMPLE.tokenId };
+
+const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocument<K> } = {
+  collection: {
+    description: 'A collection.',
+    required: ['name'],
+    anyOf: ['contractAddress', 'slug'],
+    fields: {
+      ...collection,
+      slug: { minLength: 1, description: 'Platform slug, one segment of a path.' },
+      name: { minLength: 1, description: 'Display name.' },
+      image: { description: 'Image URL.' },
+      banner: { description: 'Banner image URL.' },
+      description: { description: 'Description.' },
+      tokenStandard: { description: 'Token standard, such as ERC-721.' },
+      royaltyBps: integer('Royalty in basis points.', { maximum: 10_000 }),
+      launched: { description: 'Whether the service launched the collection. Such collections come first in lists.' },
+      createdAt: time('When the collection was created.'),
+      tokensComplete: { description: 'True if the imported tokens are all tokens of the collection.' },
+      'snapshot.floorRaw': amount('Floor'),
+      'snapshot.volumeAllTime': number('All-time volume in native units.'),
+      'snapshot.supply': integer('Number of tokens.'),
+      'snapshot.owners': integer('Number of distinct owners.'),
+    },
+    example: { kind: 'collection', chain, contractAddress, slug, name, royaltyBps: 500, snapshot: { supply: 420 } },
+  },
+  order: {
+    description: 'An order of this service (EVM chains only).',
+    required: [
+      'chain',
+      'contractAddress',
+      'tokenId',
+      'priceRaw',
+      'seller',
+      'createdAt',
+      'seaport.parameters',
+      'seaport.signature',
+    ],
+    fields: {
+      ...collection,
+      tokenId: asset.tokenId,
+      priceRaw: amount('What the seller receives for one unit'),
+      seller: { description: 'Address of the seller.' },
+      createdAt: time('When the order was created. It is part of the order id.'),
+      expiresAt,
+      status,
+      tx,
+      'seaport.parameters': {
+        description: 'The components of the signed Seaport order, with `counter`.',
+        additionalProperties: true,
+      },
+      'seaport.signature': { pattern: '^0x([0-9a-fA-F]{2})+$', description: 'The signature of the order.' },
+    },
+    example: ORDER_RECORD_EXAMPLE,
+  },
+  listing: {
+    description: 'A listing of another marketplace, or on Solana of this service.',
+    required: ['source', 'chain', 'contractAddress', 'priceRaw', 'seller', 'timestamp'],
+    anyOf: ['tokenId', 'mint'],
+    fields: {
+      source,
+      ...asset,
+      priceRaw: amount('What the seller asks'),
+      buyerTotalRaw: amount('What a buyer pays in all'),
+      seller: { description: 'Address of the seller.' },
+      id: { minLength: 1, description: 'Id of the listing at its marketplace.' },
+      orderHash: { minLength: 1, description: 'Hash of the signed order.' },
+      operator: { description: 'The account that the order needs to be approved to transfer the token.' },
+      protocolAddress: { description: 'The deployment of Seaport that the order was signed for.' },
+      counter: { pattern: amount('').pattern, description: 'The counter that the order was signed with.' },
+      quantity: { pattern: '^[1-9][0-9]{0,77}$', description: 'Units in the order; 1 when absent.' },
+      partial: { description: 'Whether the order may be filled in parts.' },
+      timestamp: time('When the listing was created.'),
+      expiresAt,
+      status,
+      tx,
+    },
+    example: {
+      kind: 'listing',
+      source: LISTING_EXAMPLE.marketplace,
+      ...exampleAsset,
+      priceRaw: LISTING_EXAMPLE.price.raw,
+      buyerTotalRaw: toExamplePrice(445n).raw,
+      seller: LISTING_EXAMPLE.seller,
+      id: LISTING_EXAMPLE.orderId,
+      timestamp: LISTING_EXAMPLE.timestamp,
+      expiresAt: LISTING_EXAMPLE.expiresAt,
+    },
+  },
+  sale: {
+    description: 'A completed sale.',
+    required: ['source', 'chain', 'contractAddress', 'price', 'timestamp'],
+    anyOf: ['tokenId', 'mint'],
+    fields: {
+      source,
+      ...asset,
+      price: {
+        type: ['string', 'number'],
+        minLength: 1,
+        description:
+          'Stored as received. A price that is not an integer of base units as decimal text is stored, and not served.',
+      },
+      seller: { description: 'Address of the seller.' },
+      buyer: { description: 'Address of the buyer.' },
+      timestamp: time('When the sale was completed.'),
+      listingId: { minLength: 1, description: 'Id of the listing that the sale filled.' },
+      tx,
+      logIndex: integer('Index of the EVM log of the sale in its block.', { maximum: 2 ** 31 - 1 }),
+    },
+    example: {
+      kind: 'sale',
+      source: SALE_EXAMPLE.marketplace,
+      ...exampleAsset,
+      tokenId: SALE_EXAMPLE.tokenId,
+      price: SALE_EXAMPLE.price.raw,
+      seller: SALE_EXAMPLE.seller,
+      buyer: SALE_EXAMPLE.buyer,
+      timestamp: SALE_EXAMPLE.timestamp,
+      tx: SALE_EXAMPLE.tx,
+      logIndex: 149,
+    },
+  },
+  token: {
+    description: 'A token.',
+    required: ['chain', 'contractAddress'],
+    anyOf: ['tokenId', 'mint'],
+    fields: {
+      ...asset,
+      name: { description: 'Name.' },
+      image: { description: 'Image URL.' },
+      rarityRank: integer('Rarity rank; 1 is rarest.', { minimum: 1 }),
+      owner: { description: 'Address of the owner.' },
+    },
+    example: { kind: 'token', ...exampleAsset, name: `${name} #249`, rarityRank: 211, owner: LISTING_EXAMPLE.seller },
+  },
+  stats: {
+    description: 'Figures of a collection, as a source reports them.',
+    required: ['chain', 'contractAddress'],
+    fields: {
+      ...collection,
+      owners: integer('Number of distinct owners.'),
+      listedCount: integer('Number of listed assets.'),
+      supply: integer('Number of tokens.'),
+      floorRaw: amount('Floor'),
+      at: observedAt,
+    },
+    example: {
+      kind: 'stats',
+      chain,
+      contractAddress,
+      owners: 137,
+      listedCount: 268,
+      supply: 420,
+      floorRaw: LISTING_EXAMPLE.price.raw,
+      at: EXAMPLE_TIME,
+    },
+  },
+  analytics: {
+    description: 'Trading figures of a collection, as a source reports them.',
+    required: ['chain', 'contractAddress'],
+    fields: {
+      ...collection,
+      floorRaw: amount('Floor'),
+      'volume.allTime': number('Volume of all time in native units.'),
+      'volume.sevenDay': number('Volume of the last seven days in native units.'),
+      'volume.twentyFourHour': number('Volume of the last 24 hours in native units.'),
+      'sales.allTime': integer('Number of sales of all time.'),
+      'sales.sevenDay': integer('Number of sales of the last seven days.'),
+      'sales.twentyFourHour': integer('Number of sales of the last 24 hours.'),
+      at: observedAt,
+    },
+    example: {
+      kind: 'analytics',
+      chain,
+      contractAddress,
+      volume: { allTime: 179.7, sevenDay: 9.915, twentyFourHour: 4.604 },
+      sales: { allTime: 378, sevenDay: 18, twentyFourHour: 7 },
+      at: EXAMPLE_TIME,
+    },
+  },
+  rate: {
+    description: 'A dollar rate.',
+    required: ['symbol', 'usd', 'at'],
+    fields: {
+      symbol: { description: 'Symbol of the native currency of a chain.' },
+      usd: { exclusiveMinimum: 0, description: 'US dollars for one native unit.' },
+      at: time('When the rate was observed.'),
+    },
+    example: { kind: 'rate', symbol: 'ETH', usd: 2_500, at: EXAMPLE_TIME },
+  },
+};
+
+const JSON_TYPES: Readonly<Record<FieldType, string>> = {
+  text: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  object: 'object',
+};
+
+const PRODUCT_RECORD_SCHEMA = Type.Object(
+  {
+    kind: Type.Literal('product', { description: 'The kind of the record.' }),
+    shop: Type.String({ minLength: 1, description: 'Name or id of the shop.' }),
+    ...newProductProperties,
+  },
+  {
+    $id: 'ProductRecord',
+    title: 'ProductRecord',
+    description: 'A product of a shop. The fields are those of a new product in the store interface.',
+    examples: [{ kind: 'product', shop: 'harbour-shop', ...PRODUCT_CREATE_EXAMPLE }],
+    ...closed,
+  },
+);
+
+function toSchemaId(kind: RecordKind): string {
+  return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}Record`;
+}
+
+/** The schema of the records of a kind. */
+function toRecordSchema(kind: RecordKind): TSchema {
+  if (kind === 'product') return PRODUCT_RECORD_SCHEMA;
+  const { description, required, anyOf, fields, example }: DocumentedKind = KIND_DOCUMENTS[kind];
+  const types: Readonly<Record<string, FieldType>> = KIND_FIELDS[kind];
+  const rows = Object.entries(types).map(([path, type]) => {
+    const isRequired = required.includes(path);
+    return { path, isRequired, schema: toFieldSchema(type, isRequired, fields[path]) };
+  });
+  const { properties, required: names } = toObjectSchema(rows);
+  return Type.Unsafe({
+    type: 'object',
+    properties: { kind: { type: 'string', enum: [kind], description: 'The kind of the record.' }, ...properties },
+    required: ['kind', ...names],
+    ...(anyOf && { anyOf: anyOf.map((name) => ({ properties: { [name]: { type: 'string' } }, required: [name] })) }),
+    ...closed,
+    $id: toSchemaId(kind),
+    title: toSchemaId(kind),
+    description,
+    examples: [example],
+  });
+}
+
+/** A document without the names of its fields in its type. */
+type DocumentedKind = Omit<KindDocument<RecordKind>, 'required' | 'anyOf' | 'fields'> & {
+  required: readonly string[];
+  anyOf?: readonly string[];
+  fields: Readonly<Record<string, FieldDocument>>;
+};
+
+type FieldRow = { path: string; isRequired: boolean; schema: object };
+
+/** The properties of an object with these fields. The fields of a nested object have paths with the same beginning before the dot. */
+function toObjectSchema(rows: readonly FieldRow[]): { properties: Record<string, object>; required: string[] } {
+  const groups = Map.groupBy(rows, ({ path }) => path.split('.', 1)[0] ?? '');
+  const properties: Record<string, object> = {};
+  for (const [name, group] of groups) {
+    const [first] = group;
+    if (first?.path === name) properties[name] = first.schema;
+    else {
+      const nested = group.map((row) => ({ ...row, path: row.path.slice(name.length + 1) }));
+      properties[name] = { type: ['object', 'null'], ...toObjectSchema(nested), ...closed };
+    }
+  }
+  return {
+    properties,
+    required: rows.filter((row) => row.isRequired && row.path in properties).map(({ path }) => path),
+  };
+}
+
+/** An optional field may be null, which means that it is absent. */
+function toFieldSchema(type: FieldType, isRequired: boolean, document: FieldDocument | undefined): object {
+  const { type: given = JSON_TYPES[type], enum: values, ...keywords } = document ?? { description: '' };
+  if (isRequired) return { type: given, ...(Array.isArray(values) && { enum: values }), ...keywords };
+  return { type: [given, 'null'].flat(), ...(Array.isArray(values) && { enum: [...values, null] }), ...keywords };
+}
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const counts = {
+  inserted: count('Records that were stored as new rows.'),
+  updated: count('Records that changed stored rows.'),
+  unchanged: count('Records that changed nothing.'),
+  refused: count('Records that were rejected.'),
+};
+const soFar = { read: count('Records that were read.'), ...counts };
+const summary = {
+  ...soFar,
+  byKind: Type.Object(
+    {},
+    {
+      description: 'The counts of each kind of record.',
+      additionalProperties: Type.Object(counts, closed),
+    },
+  ),
+  seconds: Type.Number({ minimum: 0, description: 'How long the import took.' }),
+};
+const event = (name: string, description: string, members: Record<string, TSchema>) =>
+  Type.Object({ event: Type.Literal(name), ...members }, { description, ...closed });
+
+const NO_COUNTS = { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
+const INSERTED = { ...NO_COUNTS, inserted: 1 };
+
+/** The events of the response to IMPORT_BODY_EXAMPLE. */
+const EVENT_EXAMPLES = [
+  { event: 'progress', read: 2, ...NO_COUNTS, inserted: 2 },
+  {
+    event: 'done',
+    read: 2,
+    ...NO_COUNTS,
+    inserted: 2,
+    byKind: { collection: INSERTED, listing: INSERTED },
+    seconds: 0.02,
+  },
+];
+
+const IMPORT_EVENT_SCHEMA = Type.Unsafe({
+  $id: 'ImportEvent',
+  title: 'ImportEvent',
+  description: 'One line of the response. The last line of a complete response is `done` or `error`.',
+  anyOf: [
+    event('refused', 'A record was rejected.', {
+      line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
+      reason: Type.String({ description: 'Why the record was rejected.' }),
+    }),
+    event('progress', 'The counts so far, after each batch.', soFar),
+    event('done', 'The import has ended.', summary),
+    event('error', 'The import has failed.', {
+      message: Type.String({ description: 'When the import stopped, and why.' }),
+      reason: Type.String({ description: 'Why the import stopped.' }),
+      summary: Type.Object(summary, { description: 'The counts of what was stored before.', ...closed }),
+    }),
+  ],
+  examples: EVENT_EXAMPLES,
+});
+
+const IMPORT_RECORD_SCHEMA = Type.Unsafe({
+  $id: 'ImportRecord',
+  title: 'ImportRecord',
+  description:
+    'A record of any kind. An unknown field rejects the record. Null in an optional field means that it is absent.',
+  oneOf: RECORD_KINDS.map((kind) => ref(toSchemaId(kind))),
+  discriminator: { propertyName: 'kind' },
+});
+
+/** The component schemas of records and of the events of an import. */
+export const IMPORT_SCHEMAS: TSchema[] = [
+  IMPORT_RECORD_SCHEMA,
+  ...RECORD_KINDS.map(toRecordSchema),
+  IMPORT_EVENT_SCHEMA,
+];
+
+function toLines(values: readonly object[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+/**
+ * A text of lines, each with a JSON value of a component schema. Without `contentMediaType`, which the media type of the body implies,
+ * because Swagger UI shows no example of a text that has it.
+ */
+function linesOf(schemaId: string, description: string): TSchema {
+  return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });
+}
+
+/** The body of a request in each content type. */
+export const IMPORT_BODY = {
+  content: {
+    'application/x-ndjson': {
+      schema: {
+        ...linesOf('ImportRecord', 'Records, one on each line: each line is an `ImportRecord`.'),
+        examples: [toLines([KIND_DOCUMENTS.collection.example, KIND_DOCUMENTS.listing.example])],
+      },
+    },
+    'text/csv': {
+      schema: {
+        type: 'string',
+        description: 'A table with a header. The parameter `map` says which column has which field.',
+        examples: [`token_id,price,date\n${SALE_EXAMPLE.tokenId},0.56,2025-09-17 14:42:45\n`],
+      },
+    },
+  },
+};
+
+/** The body of the response. */
+export const IMPORT_RESPONSE = {
+  description: 'JSON events, one on each line.',
+  content: {
+    'application/x-ndjson': {
+      schema: linesOf('ImportEvent', 'Events, one on each line: each line is an `ImportEvent`.'),
+      example: toLines(EVENT_EXAMPLES),
+    },
+  },
+};

@@ -1,0 +1,62 @@
+// The shop of all examples in the OpenAPI document: one product, one webhook, and what happens to them.
+
+export const EXAMPLE_IDS = {
+  product: 'prod_019e1c7f862000008c1f0a77d2b94e36',
+  adjustment: 'adj_1742e7a0c98b4f05a3d61e0f7b25c894',
+  key: 'key_019e1c7cc70000005d3a9e60b81c47f2',
+  webhook: 'whk_019e4466100000009b06d13e7f52a8c4',
+  delivery: 'dlv_3f8a51c09d7e46b28e1f7204c6ab95d3',
+};
+
+/** The id of an event that occurred at this time. */
+export function toExampleEventId(at: string): string {
+  return `evt_${Date.parse(at).toString(16).padStart(12, '0')}0000c4719b2ef86d03a5`;
+}
+
+/** The secret of the webhook. */
+export const EXAMPLE_SECRET = 'whsec_bWVyY2F0IGV4YW1wbGUgd2ViaG9vayBzZWNyZXQ=';
+
+/** The stock before and after the change of stock in the examples. The change sends `inventory.low`. */
+export const EXAMPLE_STOCK = { previous: 12, adjustment: -3, inventory: 9 };
+
+/** The time of that change. */
+export const EXAMPLE_CHANGE_TIME = '2026-06-01T08:30:00.000Z';
+
+/** The fields with which the product is created. */
+export const PRODUCT_CREATE_EXAMPLE = {
+  name: 'Harbour Lights enamel mug',
+  price: '19.90',
+  description: 'Enamel mug with a lighthouse of the collection. 350 ml.',
+  image: 'https://shop.example/images/mug.jpg',
+  inventory: EXAMPLE_STOCK.previous,
+  weightGrams: 310,
+  collections: ['harbour-lights'],
+};
+
+const PRODUCT_TIME = '2026-05-12T14:03:00.000Z';
+
+export const PRODUCT_SUMMARY_EXAMPLE = {
+  id: EXAMPLE_IDS.product,
+  name: PRODUCT_CREATE_EXAMPLE.name,
+  slug: 'harbour-lights-enamel-mug',
+  price: PRODUCT_CREATE_EXAMPLE.price,
+  type: 'physical',
+  inventory: EXAMPLE_STOCK.previous,
+  trackInventory: true,
+  requiresShipping: true,
+  weightGrams: PRODUCT_CREATE_EXAMPLE.weightGrams,
+  collections: PRODUCT_CREATE_EXAMPLE.collections,
+  image: PRODUCT_CREATE_EXAMPLE.image,
+  createdAt: PRODUCT_TIME,
+};
+
+export const PRODUCT_EXAMPLE = {
+  ...PRODUCT_SUMMARY_EXAMPLE,
+  description: PRODUCT_CREATE_EXAMPLE.description,
+  moreImages: [],
+  updatedAt: PRODUCT_TIME,
+};
+
+/** The update in the examples, and the time of the update. */
+export const PRODUCT_UPDATE_EXAMPLE = { price: '17.90' };
+export const PRODUCT_UPDATE_TIME = '2026-05-28T10:15:00.000Z';
