@@ -20,8 +20,11 @@ import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
-import { listen, requireFreePort } from './server/listen.ts';
+import { Health, createPrimaryCheck } from './server/health.ts';
+import { listen } from './server/listen.ts';
+import { readOncePerSecond } from './server/recent-read.ts';
 import { closeHttpServer, createHttpServer } from './server/server.ts';
+import { holdPort } from './server/starting-server.ts';
 import { removeCollections } from './market/remove-collections.ts';
 import { importRecords } from './intake/import.ts';
 import type { Log } from './core/log.ts';
@@ -109,7 +112,7 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
   const { config, log } = options;
-  await requireFreePort(config);
+  await using port = await holdPort(config);
   const databases = await (options.open ?? openDatabases)(config, log);
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
@@ -146,6 +149,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
     clock,
   );
+  const health = new Health(createPrimaryCheck(databases.main));
   const intake = {
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
@@ -168,7 +172,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
     },
     storeRateLimit: config.storeRateLimit,
-    readStatus,
+    health,
+    readStatus: readOncePerSecond(readStatus),
     chains: context.chains,
     trustProxy: config.trustProxy,
     limits: options.limits ?? MARKETPLACE_LIMITS,
@@ -181,6 +186,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     log,
   });
   frontClosers.push(() => closeHttpServer(app));
+  await port[Symbol.asyncDispose]();
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
@@ -189,6 +195,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
   const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
   frontClosers.push(async () => localServer?.close());
+  health.serve();
+  closers.push(async () => health.drain());
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
 }
 

@@ -16,7 +16,7 @@ import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
 import { startService } from '../service.ts';
-import { requireFreePort } from '../server/listen.ts';
+import { requireFreePort } from '../server/starting-server.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';

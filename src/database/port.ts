@@ -40,7 +40,18 @@ export type Database = Statements & {
    * of that lane.
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
+  pool(): PoolState;
   close(): Promise<void>;
+};
+
+/** The connections of a database. `waiting`: callers that wait for a connection. */
+export type PoolState = {
+  max: number;
+  open: number;
+  idle: number;
+  waiting: number;
+  /** When a statement last succeeded (`performance.now()`). Only statements in a transaction or with a deadline are recorded. */
+  respondedAt: number;
 };
 
 /** Runs `queryPrepared` when `db` is a database, and `query` when `db` is a transaction. */
@@ -64,7 +75,7 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
   // A connection that breaks also rejects its statement, so its `error` event needs no action. But the pool does not listen for
   // errors while a connection is checked out, and an `error` event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const inUse: PoolInUse = { pool, respondedAt: 0 };
+  const inUse: PoolInUse = { pool, respondedAt: Number.NEGATIVE_INFINITY };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
     query: (sql, params) => send(toStatement(sql, params)),
@@ -80,6 +91,13 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
       const bounds = { deadline: performance.now() + timeoutMs, lane };
       return toStatements((statement) => withClient(inUse, bounds, ({ send }) => send(statement)), bounds);
     },
+    pool: () => ({
+      max: pool.options.max,
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      respondedAt: inUse.respondedAt,
+    }),
     close: onClose ?? (() => pool.end()),
   };
 }

@@ -1,5 +1,6 @@
 // The one map from an error to a response: status, headers, and the envelope with code and public message.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -46,6 +47,18 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
     },
     envelope: { error: { code, message, ...(details.length > 0 && { details }) } },
   };
+}
+
+/** Writes an error response without the router. */
+export function sendErrorResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, envelope }: ErrorResponse,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): void {
+  const body = JSON.stringify(envelope);
+  response.writeHead(status, { ...extraHeaders, ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 /** Logs a failure to reach a database and returns an `unavailable` error in its place. Returns any other error unchanged. */

@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { CORS_HEADERS, writeCachedResponse } from '../http/cached-response.ts';
-import { toErrorResponse } from '../http/error-response.ts';
+import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import type { RateLimitBucket, RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
 import { toRateLimitError } from '../http/rate-limit.ts';
 import { parseRequestTarget, pathOf } from '../http/request-target.ts';
@@ -107,13 +107,6 @@ function sendError(
   error: ServiceError,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): void {
-  const { status, headers, envelope } = toErrorResponse(error);
-  const body = JSON.stringify(envelope);
-  response.writeHead(status, {
-    ...extraHeaders,
-    ...headers,
-    ...(request.url?.startsWith(MARKETPLACE_PREFIX) && CORS_HEADERS),
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  const cors = request.url?.startsWith(MARKETPLACE_PREFIX) ? CORS_HEADERS : {};
+  sendErrorResponse(request, response, toErrorResponse(error), { ...extraHeaders, ...cors });
 }

@@ -20,6 +20,8 @@ import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
+import type { Health } from './health.ts';
+import { answerHealthChecks } from './health.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { bucketOf } from './rate-limit/bucket-of-path.ts';
 import { registerReferencePage } from './reference-page.ts';
@@ -34,6 +36,7 @@ export type ServerOptions = {
   intake: Pick<IntakeContext, 'records' | 'orders'>;
   /** Requests a minute for each key of the store and the intake. */
   storeRateLimit: number;
+  health: Health;
   readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
@@ -92,7 +95,8 @@ function createRouter(options: ServerOptions, clientAddress: ClientAddress): Fas
     serverFactory: (route) => {
       const limiter = createLimiter(options.limits, options, options.sharedCounting);
       const { responses } = marketplace;
-      return createNodeServer(createEdge({ bucketOf, limiter, clientAddress, responses, clock }, route));
+      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock }, route);
+      return createNodeServer(answerHealthChecks(options.health, edge));
     },
   });
 }

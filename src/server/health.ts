@@ -1,0 +1,88 @@
+// GET /livez and GET /readyz, for process managers and load balancers. They are answered before the edge, so that no rate limit counts
+// them and no load sheds them.
+
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { ServiceError } from '../core/errors.ts';
+import type { Database } from '../database/port.ts';
+import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
+import { pathOf } from '../http/request-target.ts';
+import { readOncePerSecond } from './recent-read.ts';
+
+/** How long the primary may take to respond to a check. */
+const CHECK_TIMEOUT_MS = 1_000;
+/** The embedded database has one connection, which an import holds for one batch after another. */
+const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
+/** A primary that responded to a request within this time is in reach, even when all connections are too busy for a check. */
+const RESPONDED_MS = 2_000;
+
+/** Whether the service can serve requests. */
+export class Health {
+  #phase: 'starting' | 'serving' | 'draining' = 'starting';
+  readonly #isPrimaryInReach: () => Promise<boolean>;
+
+  constructor(isPrimaryInReach: () => Promise<boolean>) {
+    this.#isPrimaryInReach = isPrimaryInReach;
+  }
+
+  /** Call this when the service accepts requests. */
+  serve(): void {
+    this.#phase = 'serving';
+  }
+
+  /** Call this when the shutdown begins. */
+  drain(): void {
+    this.#phase = 'draining';
+  }
+
+  /** Why requests should go to another node; null when this node can serve them. */
+  async findObstacle(): Promise<string | null> {
+    if (this.#phase === 'starting') return 'The service is starting';
+    if (this.#phase === 'draining') return 'The service is shutting down';
+    return (await this.#isPrimaryInReach()) ? null : 'The primary database is out of reach';
+  }
+}
+
+/** Returns the check of the primary. It sends at most one statement a second, however often it is called. */
+export function createPrimaryCheck(main: Database): () => Promise<boolean> {
+  const timeoutMs = main.engine === 'embedded' ? EMBEDDED_CHECK_TIMEOUT_MS : CHECK_TIMEOUT_MS;
+  return readOncePerSecond(async () => {
+    if (performance.now() - main.pool().respondedAt < RESPONDED_MS) return true;
+    try {
+      await main.within(timeoutMs).query('select 1');
+      return true;
+    } catch {
+      // The requests that fail log the reason.
+      return performance.now() - main.pool().respondedAt < RESPONDED_MS;
+    }
+  });
+}
+
+/** Answers the health checks, and passes all other requests to `next`. */
+export function answerHealthChecks(health: Pick<Health, 'findObstacle'>, next: RequestListener): RequestListener {
+  return (request, response) => {
+    const check = CHECKS[pathOf(request.url ?? '')];
+    if (check === undefined) return next(request, response);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const error = new ServiceError('method_not_allowed', `Method ${request.method} is not allowed here`);
+      return sendErrorResponse(request, response, toErrorResponse(error), { allow: 'GET, HEAD' });
+    }
+    if (check === 'live') return sendOk(request, response, 'alive');
+    void health.findObstacle().then((obstacle) => {
+      if (obstacle === null) return sendOk(request, response, 'ready');
+      return sendErrorResponse(request, response, toErrorResponse(new ServiceError('unavailable', obstacle)));
+    });
+  };
+}
+
+const CHECKS: Readonly<Record<string, 'live' | 'ready' | undefined>> = { '/livez': 'live', '/readyz': 'ready' };
+
+function sendOk(request: IncomingMessage, response: ServerResponse, status: string): void {
+  const body = JSON.stringify({ data: { status } });
+  response.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,43 @@
+// Holds the port of the service while it starts: a second start fails at once, `/livez` says that the process runs, and every other
+// request gets a 503.
+
+import { once } from 'node:events';
+import { ServiceError } from '../core/errors.ts';
+import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
+import { answerHealthChecks } from './health.ts';
+import type { ListenAddress } from './listen.ts';
+import { toListenError } from './listen.ts';
+import { createNodeServer } from './node-server.ts';
+
+const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is starting, try again soon'));
+const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting') };
+
+/**
+ * Listens until the returned object is disposed. Called before databases are created, so that a start that must fail leaves nothing
+ * behind. Port 0 is not held, because it is always free. Throws OperatorError when the address cannot be listened on.
+ */
+export async function holdPort(address: ListenAddress): Promise<AsyncDisposable> {
+  const server = createNodeServer(
+    answerHealthChecks(NOT_READY, (request, response) => sendErrorResponse(request, response, STARTING)),
+  );
+  try {
+    await once(server.listen(address), 'listening');
+  } catch (error) {
+    throw toListenError(address, error);
+  }
+  const release = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  if (address.port === 0) await release();
+  return { [Symbol.asyncDispose]: release };
+}
+
+/** Throws OperatorError when the address cannot be listened on. Afterwards nothing listens there. */
+export async function requireFreePort(address: ListenAddress): Promise<void> {
+  const port = await holdPort(address);
+  await port[Symbol.asyncDispose]();
+}
