@@ -46,6 +46,8 @@ export type Probe = {
   body?: string;
   /** The settings to check when the probe fails, in words: `OPENSEA_URL and OPENSEA_API_KEY`. */
   settings: string;
+  /** True when the service works without the vendor, so that a failure is only a warning. */
+  isOptional?: true;
 };
 
 export type Vendor = {

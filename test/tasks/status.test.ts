@@ -186,6 +186,17 @@ forEachEngine('the status for the operator', (engine) => {
       assert.ok(of('disk') && of('data directory'));
     });
 
+    test('doctor only warns when no source of dollar prices can be reached, because the service works without', async () => {
+      const dead = `http://127.0.0.1:${await freePort()}`;
+      const { code, of } = await findings({
+        PRICE_SOURCES: 'coinbase,coingecko',
+        COINBASE_URL: dead,
+        COINGECKO_URL: dead,
+      });
+      assert.deepEqual([code, of('coinbase')?.level, of('coingecko')?.level], [0, 'warn', 'warn']);
+      assert.match(of('coinbase')?.message ?? '', /cannot be reached/);
+    });
+
     test('doctor names every invalid setting', async () => {
       const { code, of } = await findings({ PORT: 'x', OPENSEA_HOURLY_BUDGET: '0' });
       assert.equal(code, 1);

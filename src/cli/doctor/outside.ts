@@ -27,19 +27,20 @@ export async function checkOutside(config: Config, signal: AbortSignal): Promise
 }
 
 async function runProbe(
-  { name, url, settings, judge, ...request }: JudgedProbe,
+  { name, url, settings, judge, isOptional, ...request }: JudgedProbe,
   signal: AbortSignal,
   /** The clock of the server minus this machine's clock, in ms, is added to this list. */
   clockOffsets: number[],
 ): Promise<DoctorFinding> {
   const startedAt = performance.now();
+  const report = isOptional ? warn : fail;
   let response: Exchange;
   try {
     response = await exchange(url, { ...request, timeoutMs: TIMEOUT_MS, bytesMax: BYTES_MAX, signal });
   } catch (error) {
     if (!(error instanceof ExchangeFailure)) throw error;
     if (error.reason === 'too-large') return ok(name, 'it responds');
-    return fail(
+    return report(
       name,
       `it cannot be reached: ${error.message}`,
       `see ${settings}, and the internet access of this machine`,
@@ -49,7 +50,7 @@ async function runProbe(
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Number.isFinite(date)) clockOffsets.push(date - Date.now());
   if (response.status === 401 || response.status === 403) {
-    return fail(
+    return report(
       name,
       `it rejects the request as unauthorized (${response.status})`,
       `check ${settings}: the key was not accepted`,

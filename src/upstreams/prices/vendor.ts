@@ -13,12 +13,20 @@ export const prices = defineVendor<PriceSettings>({
     settings.sources.flatMap((source): Probe[] => {
       if (source === 'coinbase') {
         const url = `${settings.coinbaseUrl}/v2/prices/ETH-USD/spot`;
-        return [{ name: source, url, settings: 'COINBASE_URL and PRICE_SOURCES' }];
+        return [{ name: source, url, settings: 'COINBASE_URL and PRICE_SOURCES', isOptional: true }];
       }
       if (source === 'coingecko') {
         const url = `${settings.coingeckoUrl}/api/v3/ping`;
         const headers = { accept: 'application/json', ...toCoingeckoHeaders(settings) };
-        return [{ name: source, url, headers, settings: 'COINGECKO_URL, COINGECKO_API_KEY and PRICE_SOURCES' }];
+        return [
+          {
+            name: source,
+            url,
+            headers,
+            settings: 'COINGECKO_URL, COINGECKO_API_KEY and PRICE_SOURCES',
+            isOptional: true,
+          },
+        ];
       }
       return [];
     }),
