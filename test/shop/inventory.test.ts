@@ -132,6 +132,10 @@ forEachStore('inventory', (store) => {
         `${one}&limit=0`,
         `${one}&limit=101`,
         '/inventory/adjustments?product_id=',
+        '/inventory/adjustments?productId=a',
+        '/inventory?sku=a',
+        '/products/prod_a?fields=name',
+        '/webhooks?page=2',
       ]) {
         const { status, body } = await shop.send('GET', path);
         assert.deepEqual([status, body.error.message], [400, 'Invalid query parameters'], path);

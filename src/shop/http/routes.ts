@@ -1,9 +1,10 @@
 // The store interface: all its routes, with their own rules for reading bodies and query parameters.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
+import type { RawQuery } from '../../http/query.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
@@ -53,6 +54,7 @@ export async function registerStoreRoutes(
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });
+  app.addHook('preValidation', (request, _reply, done) => done(findUnknownParameter(request)));
   await registerOpenApi(app, DOCUMENT);
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
@@ -63,11 +65,25 @@ export async function registerStoreRoutes(
   );
 }
 
+/** A parameter that the operation does not have is rejected: a misspelt filter would otherwise return every row. */
+function findUnknownParameter({ query, routeOptions }: FastifyRequest): ServiceError | undefined {
+  const { schema } = routeOptions;
+  if (schema?.hide) return undefined;
+  const { properties = {} } = (schema?.querystring ?? {}) as { properties?: object };
+  const unknown = Object.keys(query as RawQuery).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length === 0) return undefined;
+  const details = unknown.map((path) => ({ path, message: 'is not a parameter of this operation' }));
+  return new ServiceError('bad_request', INVALID_QUERY, { details });
+}
+
+/** The one message for every mistake in a query. `details` says which parameter is wrong. */
+const INVALID_QUERY = 'Invalid query parameters';
+
 type QueryResult = { value: unknown } | { error: ServiceError };
 
 /** Replaces the message of an error by the one message that the store interface has for invalid query parameters. */
 function withStoreMessage(result: QueryResult): QueryResult {
   if (!('error' in result)) return result;
   const { details } = result.error;
-  return { error: new ServiceError('bad_request', 'Invalid query parameters', { details }) };
+  return { error: new ServiceError('bad_request', INVALID_QUERY, { details }) };
 }
