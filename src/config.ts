@@ -9,6 +9,8 @@ import type { Chain } from './core/chains.ts';
 import { createChains, parseExtraChain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
 import { isOneTypoApart } from './core/spelling.ts';
+import type { MetricsAddress } from './core/metrics-address.ts';
+import { parseMetricsAddress } from './core/metrics-address.ts';
 import type { LogLevel } from './core/log.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './chains/settings.ts';
@@ -50,6 +52,10 @@ type ServiceSettings = {
   /** The labels of wallets that hold tokens for several owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
   logLevel: LogLevel;
+  /** Whether each request is logged. */
+  accessLog: boolean;
+  /** Null: no metrics are served. */
+  metricsAddress: MetricsAddress | null;
 };
 
 const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
@@ -175,6 +181,20 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     form: `one of ${LOG_LEVELS.join(', ')}`,
     meaning: 'Messages that are less severe than this level are not logged.',
     parse: (text) => LOG_LEVELS.find((level) => level === text),
+  },
+  accessLog: {
+    name: 'ACCESS_LOG',
+    default: 'false',
+    form: 'true or false',
+    meaning: 'Logs one line for each request, at the level `info`.',
+    parse: parseFlag,
+  },
+  metricsAddress: {
+    name: 'METRICS_ADDRESS',
+    default: '',
+    form: 'host:port, [IPv6]:port, or the path of a Unix socket with a slash in it',
+    meaning: 'The address on which Prometheus metrics are served at `/metrics`, without a key. Empty: none are served.',
+    parse: parseMetricsAddress,
   },
 };
 

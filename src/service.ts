@@ -16,8 +16,11 @@ import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
 import { ResponseCache } from './http/response-cache.ts';
+import type { MetricsSources } from './metrics/metrics.ts';
+import type { RequestObserver } from './server/request-observer.ts';
 import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
+import { RejectionCounts } from './http/rejection-counts.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { Health, createPrimaryCheck } from './server/health.ts';
@@ -154,12 +157,16 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
+  const responses = new ResponseCache(changes, clock);
+  const rejections = new RejectionCounts();
+  const metrics = await openMetrics(context, { tasks: workers.tasks, http: { responses, rejections } });
+  if (metrics) frontClosers.push(metrics.close);
   const app = await createHttpServer({
     intake,
     marketplace: {
       market,
       changes,
-      responses: new ResponseCache(changes, clock),
+      responses,
       clock,
       cursorSecret,
       baseUrl: () => config.baseUrl ?? listeningUrl(app, config.host),
@@ -173,6 +180,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     },
     storeRateLimit: config.storeRateLimit,
     health,
+    observers: metrics ? [metrics.observe] : [],
+    accessLog: config.accessLog,
+    rejections,
     readStatus: readOncePerSecond(readStatus),
     chains: context.chains,
     trustProxy: config.trustProxy,
@@ -224,6 +234,29 @@ async function openWindows({ config, log, clock, random }: ServiceContext): Prom
   return RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
+/** Serves the metrics of this process. Null when the settings name no address for them. */
+async function openMetrics(
+  context: ServiceContext,
+  { tasks, http }: { tasks: RunningTasks; http: MetricsSources['http'] },
+): Promise<{ observe: RequestObserver; close: Closer } | null> {
+  const { metricsAddress } = context.config;
+  if (metricsAddress === null) return null;
+  // Imported only when metrics are served, because the library makes a start slower.
+  const [{ Metrics }, { startMetricsServer }] = await Promise.all([
+    import('./metrics/metrics.ts'),
+    import('./metrics/metrics-server.ts'),
+  ]);
+  const metrics = new Metrics({ ...context, version: readVersion(), tasks, http });
+  const stop = await startMetricsServer(metrics, metricsAddress, context.log);
+  return {
+    observe: metrics.observe,
+    close: async () => {
+      await stop();
+      metrics.close();
+    },
+  };
+}
+
 export type Workers = {
   /** Makes the webhook worker of this process check soon for due deliveries. Workers of other processes find due deliveries by polling. */
   nudge: () => void;
@@ -266,6 +299,8 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
       context.followed.close();
       return stopped;
     });
+    const metrics = await openMetrics(context, { tasks: workers.tasks, http: null });
+    if (metrics) closers.push(metrics.close);
     return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {
     await closeInOrder(closers);

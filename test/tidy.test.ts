@@ -20,6 +20,7 @@ const CONTEXTS = [
   'service.ts',
   'context.ts',
   'config.ts',
+  'metrics',
   'workers',
   'chains',
   'upstreams',

@@ -20,6 +20,8 @@ export type ChainStatus = {
   blockTime: string | null;
   /** The age of that block. */
   lagSeconds: number | null;
+  /** Blocks between the newest block that an endpoint reported to this process and `block`; null when either is unknown. */
+  headDistance: number | null;
   /** Reorganisations since the chain was first followed. */
   reorganisations: number;
   /** Why no further block is read; null while the chain is read normally. */
@@ -36,20 +38,25 @@ export function createChainStatus(context: ChainContext): StatusProvider {
   return { section: 'chains', read: () => readChainStatus(context) };
 }
 
-async function readChainStatus({ main, chains, followed, clock }: ChainContext): Promise<ChainStatus[]> {
+export async function readChainStatus({ main, chains, followed, clock }: ChainContext): Promise<ChainStatus[]> {
   const db = main.within(TIMEOUT_MS);
   const cursors = new Map((await listChainCursors(db)).map((cursor) => [cursor.chain, cursor]));
   const follows = await listFollows(db);
   const readers = new Map(followed.readers().map((reader) => [reader.chain.id, reader]));
   return [...chains.values()]
     .filter(({ id, family }) => family === 'evm' && (followed.modeOf(id) === 'live' || cursors.has(id)))
-    .map(({ id }) => ({
-      chain: id,
-      mode: followed.modeOf(id),
-      ...toProgress(cursors.get(id) ?? null, clock),
-      collections: countCollections(follows.filter(({ chain }) => chain === id)),
-      endpoints: (readers.get(id)?.endpoints() ?? []).map(toPublicStatus),
-    }));
+    .map(({ id }) => {
+      const endpoints = readers.get(id)?.endpoints() ?? [];
+      const progress = toProgress(cursors.get(id) ?? null, clock);
+      return {
+        chain: id,
+        mode: followed.modeOf(id),
+        ...progress,
+        headDistance: toHeadDistance(endpoints, progress.block),
+        collections: countCollections(follows.filter(({ chain }) => chain === id)),
+        endpoints: endpoints.map(toPublicStatus),
+      };
+    });
 }
 
 function toProgress(cursor: ChainCursor | null, clock: Clock) {
@@ -61,6 +68,11 @@ function toProgress(cursor: ChainCursor | null, clock: Clock) {
     reorganisations: cursor.reorgs,
     note: cursor.note,
   };
+}
+
+function toHeadDistance(endpoints: readonly EndpointStatus[], block: number | null): number | null {
+  const heads = endpoints.map(({ head }) => head).filter((head) => head !== null);
+  return heads.length === 0 || block === null ? null : Math.max(0, Math.max(...heads) - block);
 }
 
 function countCollections(follows: readonly Follow[]): ChainStatus['collections'] {

@@ -10,6 +10,8 @@ export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {
+  /** The pattern of the route. Null until the response is cached. */
+  route: string | null;
   /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of a collection that the tag names makes the response out of date. */
   cacheTag: string;
   /** When a listing in the response expires, in ms since the epoch: from then on the response is wrong. Null when none expires. */
@@ -29,7 +31,7 @@ export const RESPONSE_TIME = '@@@@@@@response-time@@@@';
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'Age, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+    'Age, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id',
   'x-content-type-options': 'nosniff',
 } as const;
 
@@ -50,6 +52,7 @@ export function createCachedResponse(options: {
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   const shared = { 'cache-control': toCacheControl(policy), etag, ...CORS_HEADERS };
   return {
+    route: null,
     cacheTag: options.cacheTag,
     validUntil: options.validUntil ?? null,
     parts: options.timestamped ? text.split(RESPONSE_TIME).map((part) => Buffer.from(part)) : [bytes],
@@ -79,19 +82,22 @@ export function toStaleResponse(response: CachedResponse, ageMs: number): Cached
   return { ...response, headers: change(response.headers), notModifiedHeaders: change(response.notModifiedHeaders) };
 }
 
-/** Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. */
+/**
+ * Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. `extraHeaders`:
+ * names and values in turn.
+ */
 export function writeCachedResponse(
   request: IncomingMessage,
   reply: ServerResponse,
   response: CachedResponse,
-  now: number,
+  { now, extraHeaders = [] }: { now: number; extraHeaders?: readonly string[] },
 ): void {
   const ifNoneMatch = request.headers['if-none-match'];
   if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, response.etag)) {
-    reply.writeHead(304, response.notModifiedHeaders as string[]).end();
+    reply.writeHead(304, [...response.notModifiedHeaders, ...extraHeaders]).end();
     return;
   }
-  reply.writeHead(200, response.headers as string[]);
+  reply.writeHead(200, [...response.headers, ...extraHeaders]);
   reply.end(request.method === 'HEAD' ? undefined : toBody(response, now));
 }
 

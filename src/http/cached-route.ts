@@ -27,9 +27,10 @@ export function cachedRoute<Query extends object>(
     // A route without a query schema documents no parameters. Its query was not validated, and is ignored.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);
-    const response = await responses.get(key, () => respond(request.params, query));
+    const compute = async () => ({ ...(await respond(request.params, query)), route: path });
+    const response = await responses.get(key, compute);
     reply.hijack();
-    writeCachedResponse(request.raw, reply.raw, response, clock());
+    writeCachedResponse(request.raw, reply.raw, response, { now: clock() });
   });
 }
 

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
 import { isOutOfReach } from '../database/port.ts';
+import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
   bad_request: 400,
@@ -61,11 +61,20 @@ export function sendErrorResponse(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Logs a failure to reach a database and returns an `unavailable` error in its place. Returns any other error unchanged. */
-export function toKnownError(log: Log, thrown: unknown): unknown {
+/**
+ * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, or a database could not be reached, which
+ * is noted in `outages`. Returns any other error unchanged.
+ */
+export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
+  if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
   if (!isOutOfReach(thrown)) return thrown;
-  log.warn('a request could not reach the database', { error: thrown });
+  outages.noteFailure(thrown);
   return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause: thrown });
+}
+
+/** Whether reading a request failed because its client disconnected. The code alone could also be that of a database connection. */
+function isDisconnection(error: unknown): boolean {
+  return error instanceof Error && error.message === 'aborted' && (error as { code?: unknown }).code === 'ECONNRESET';
 }
 
 /** True for a bug: neither a ServiceError nor a rejection by the framework. */

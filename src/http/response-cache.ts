@@ -24,6 +24,11 @@ type Entry = { response: CachedResponse; version: number; createdAt: number; fre
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
 export class ResponseCache {
+  /**
+   * How requests were answered: by a fresh response, by a stale one, by waiting for the computation of another request, or by a
+   * computation of their own.
+   */
+  readonly counts = { hit: 0, stale: 0, shared: 0, computed: 0 };
   readonly #changes: CollectionVersions;
   readonly #clock: Clock;
   readonly #entries = new LRUCache<string, Entry>({
@@ -40,7 +45,9 @@ export class ResponseCache {
   /** The response of a key; undefined when no fresh response is stored. */
   peek(key: string): CachedResponse | undefined {
     const entry = this.#entries.get(key);
-    return entry && isFresh(entry, this.#clock()) && this.#isCurrent(entry) ? entry.response : undefined;
+    if (!entry || !isFresh(entry, this.#clock()) || !this.#isCurrent(entry)) return undefined;
+    this.counts.hit += 1;
+    return entry.response;
   }
 
   /**
@@ -53,11 +60,18 @@ export class ResponseCache {
     const now = this.#clock();
     const entry = this.#entries.get(key);
     const current = entry && this.#isCurrent(entry) ? entry : undefined;
-    if (current && isFresh(current, now)) return current.response;
+    if (current && isFresh(current, now)) {
+      this.counts.hit += 1;
+      return current.response;
+    }
     const running = this.#computations.get(key);
-    if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) return toStale(current, now);
+    if (running && current && isUsable(current, now, STALE_WHILE_COMPUTING_MS)) {
+      this.counts.stale += 1;
+      return toStale(current, now);
+    }
     try {
       const isShared = running?.version === this.#changes.latest();
+      this.counts[isShared ? 'shared' : 'computed'] += 1;
       return await (isShared ? running.promise : this.#compute(key, compute));
     } catch (error) {
       const isUnavailable = error instanceof ServiceError && error.code === 'unavailable';

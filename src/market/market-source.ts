@@ -41,6 +41,10 @@ export class MarketSource {
     };
   }
 
+  isOpen(): boolean {
+    return this.#source.state() === 'open';
+  }
+
   close(): void {
     this.#source.close();
   }

@@ -96,6 +96,11 @@ export class Market {
     return id === null ? null : (this.chains.get(id) ?? null);
   }
 
+  /** Which sources are not read at present, because their breaker is open. */
+  sourceStates(): { name: string; isOpen: boolean }[] {
+    return this.#sources.map((source) => ({ name: source.name, isOpen: source.isOpen() }));
+  }
+
   /** Stops the timers of the sources, and waits for pending writes of last buyer floors. */
   async close(): Promise<void> {
     for (const source of this.#sources) source.close();

@@ -11,6 +11,9 @@ import { toRateLimitError } from '../http/rate-limit.ts';
 import { parseRequestTarget, pathOf } from '../http/request-target.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import type { Observation } from './request-observer.ts';
+import { observeEnd } from './request-observer.ts';
 
 export type EdgeOptions = {
   /** The rate limit bucket of a path. Null when requests to the path are not counted by client address. */
@@ -19,6 +22,8 @@ export type EdgeOptions = {
   clientAddress: (request: IncomingMessage) => string;
   responses: Pick<ResponseCache, 'peek'>;
   clock: Clock;
+  /** Null: requests are not observed. */
+  observation: Observation | null;
 };
 
 /**
@@ -27,12 +32,15 @@ export type EdgeOptions = {
  */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
+    const startedAt = options.observation ? performance.now() : 0;
+    const id = requestIdOf(request);
     const target = parseRequestTarget(request.url ?? '');
+    const arrived = { request, response, id, target, startedAt };
     const exceeded = countRequest(options, request, target);
-    if (!(exceeded instanceof Promise)) return handle(options, { request, response, target, exceeded }, route);
+    if (!(exceeded instanceof Promise)) return handle(options, { ...arrived, exceeded }, route);
     void exceeded.then((counted) => {
       const isConnected = !request.socket.destroyed;
-      if (isConnected) handle(options, { request, response, target, exceeded: counted }, route);
+      if (isConnected) handle(options, { ...arrived, exceeded: counted }, route);
     });
   };
 }
@@ -41,29 +49,49 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
 type CountedRequest = {
   request: IncomingMessage;
   response: ServerResponse;
+  id: string;
   target: string | null;
+  /** By `performance.now()`. 0 unless requests are observed. */
+  startedAt: number;
   exceeded: RateLimitExceeded | null;
 };
 
-function handle(
-  { responses, clock }: EdgeOptions,
-  { request, response, target, exceeded }: CountedRequest,
-  route: RequestListener,
-): void {
-  if (exceeded) {
-    const { error, headers } = toRateLimitError(exceeded);
-    return sendError(request, response, error, headers);
-  }
-  if (target === null) return sendError(request, response, UNREADABLE_TARGET);
-  const violation = findViolation(request);
-  if (violation !== null) {
-    // Client and server may disagree on where the next request begins, so the connection is closed.
-    return sendError(request, response, new ServiceError('bad_request', violation), { connection: 'close' });
-  }
-  request.url = target;
+function handle(options: EdgeOptions, counted: CountedRequest, route: RequestListener): void {
+  const { request, response, id, target, startedAt } = counted;
+  const { responses, clock, observation } = options;
+  const rejection = findRejection(counted);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const cached = isRead ? responses.peek(target) : undefined;
-  return cached ? writeCachedResponse(request, response, cached, clock()) : route(request, response);
+  const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
+  if (cached) {
+    writeCachedResponse(request, response, cached, { now: clock(), extraHeaders: [REQUEST_ID_HEADER, id] });
+    // Observed at once: waiting for the end of the response would cost more than the response.
+    observation?.observe({
+      request,
+      id,
+      target,
+      route: cached.route,
+      status: response.statusCode,
+      seconds: (performance.now() - startedAt) / 1_000,
+      isAborted: false,
+    });
+    return;
+  }
+  if (observation) observeEnd(response, { request, id, target, startedAt }, observation);
+  response.setHeader(REQUEST_ID_HEADER, id);
+  if (rejection) return sendRejection(request, response, rejection);
+  request.url = target ?? '';
+  route(request, response);
+}
+
+type Rejection = { error: ServiceError; headers?: Readonly<Record<string, string>> };
+
+function findRejection({ request, target, exceeded }: CountedRequest): Rejection | null {
+  if (exceeded) return toRateLimitError(exceeded);
+  if (target === null) return { error: UNREADABLE_TARGET };
+  const violation = findViolation(request);
+  if (violation === null) return null;
+  // Client and server may disagree on where the next request begins, so the connection is closed.
+  return { error: new ServiceError('bad_request', violation), headers: { connection: 'close' } };
 }
 
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
@@ -101,12 +129,7 @@ function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): s
   return hosts === 1 ? null : 'The Host header is missing';
 }
 
-function sendError(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: ServiceError,
-  extraHeaders: Readonly<Record<string, string>> = {},
-): void {
+function sendRejection(request: IncomingMessage, response: ServerResponse, { error, headers }: Rejection): void {
   const cors = request.url?.startsWith(MARKETPLACE_PREFIX) ? CORS_HEADERS : {};
-  sendErrorResponse(request, response, toErrorResponse(error), { ...extraHeaders, ...cors });
+  sendErrorResponse(request, response, toErrorResponse(error), { ...headers, ...cors });
 }

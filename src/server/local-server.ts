@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
+import { OutageLog } from '../http/outage-log.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { LOCAL_ACCESS } from '../intake/http/access.ts';
 import { registerIntake } from '../intake/http/routes.ts';
@@ -31,8 +32,13 @@ export async function startLocalServer(
   }
   mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });
   const app = Fastify({ logger: false, forceCloseConnections: true });
+  const outages = new OutageLog(log);
+  app.addHook('onResponse', (_request, reply, done) => {
+    if (reply.statusCode < 300) outages.noteSuccess();
+    done();
+  });
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toKnownError(log, thrown);
+    const error = toKnownError(outages, thrown);
     if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
     const { status, headers, envelope } = toErrorResponse(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);

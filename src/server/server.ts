@@ -8,6 +8,8 @@ import type { Log } from '../core/log.ts';
 import { CORS_HEADERS } from '../http/cached-response.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
+import { OutageLog } from '../http/outage-log.ts';
+import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { KeyedAccess } from '../intake/http/access.ts';
@@ -18,11 +20,15 @@ import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
+import { createAccessLog } from './access-log.ts';
 import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+import type { Observation, RequestObserver } from './request-observer.ts';
+import { RoutesOfRequests } from './request-observer.ts';
 import { bucketOf } from './rate-limit/bucket-of-path.ts';
 import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './rate-limit/shared-rate-limiter.ts';
@@ -37,6 +43,11 @@ export type ServerOptions = {
   /** Requests a minute for each key of the store and the intake. */
   storeRateLimit: number;
   health: Health;
+  /** Called with each request that has ended. */
+  observers: readonly RequestObserver[];
+  /** Whether each request is logged. */
+  accessLog: boolean;
+  rejections: RejectionCounts;
   readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
@@ -56,14 +67,20 @@ const BODY_BYTES_MAX = 1024 * 1024;
 /** Longer than the slowest response of the marketplace takes with the default deadlines, and shorter than the service takes to close. */
 const CLOSE_TIMEOUT_MS = 3_000;
 const IDLE_CHECK_MS = 50;
+/** The OpenAPI documents of the interfaces. They are served without a database. */
+const DOCUMENT_PATH = '/openapi.json';
 
 /** Builds the server. It does not listen yet. */
 export async function createHttpServer(options: ServerOptions): Promise<FastifyInstance> {
   const { marketplace, log } = options;
+  const outages = new OutageLog(log);
   const clientAddress = createClientAddress(options.trustProxy);
-  const app = createRouter(options, clientAddress);
+  const observation = toObservation(options, clientAddress);
+  const app = createRouter(options, { clientAddress, observation, outages });
+  if (observation) noteRoutes(app, observation.routes);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
+  noteServed(app, outages);
   answerUnknownRoutes(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
   const storeContext = toStoreContext(options, clientAddress);
@@ -81,29 +98,60 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
 
 type ClientAddress = StoreRoutesContext['clientAddress'];
 
-function createRouter(options: ServerOptions, clientAddress: ClientAddress): FastifyInstance {
-  const { marketplace, clock, log } = options;
+function createRouter(
+  options: ServerOptions,
+  parts: { clientAddress: ClientAddress; observation: Observation | null; outages: OutageLog },
+): FastifyInstance {
+  const { clientAddress, observation, outages } = parts;
+  const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
     // Requests that arrive while the server closes get their response, and then their connection is closed.
     return503OnClosing: false,
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
-    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
+    frameworkErrors: (error, request, reply) => sendError({ log, outages }, error, { request, reply }),
     // node-server.ts responds to input that is not HTTP. The listener of Fastify would send a second response.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
-      const limiter = createLimiter(options.limits, options, options.sharedCounting);
+      const limiter = rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
       const { responses } = marketplace;
-      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock }, route);
+      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, route);
       return createNodeServer(answerHealthChecks(options.health, edge));
     },
   });
 }
 
+/** Notes each request that was served from a database. Responses of `/v1` may come from memory. */
+function noteServed(app: FastifyInstance, outages: OutageLog): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const isKeyed = request.url.startsWith(STORE_PREFIX) || request.url.startsWith(INTAKE_PREFIX);
+    if (isKeyed && reply.statusCode < 300 && !request.url.endsWith(DOCUMENT_PATH)) outages.noteSuccess();
+    done();
+  });
+}
+
+/** Null when nothing observes requests, so that they cost no time for it. */
+function toObservation({ observers, accessLog, log }: ServerOptions, clientAddress: ClientAddress): Observation | null {
+  const all = [...observers, ...(accessLog ? [createAccessLog(log, clientAddress)] : [])];
+  if (all.length === 0) return null;
+  const observe: RequestObserver = (ended) => {
+    for (const observer of all) observer(ended);
+  };
+  return { observe, routes: new RoutesOfRequests() };
+}
+
+function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    routes.note(request.raw, request.routeOptions.url);
+    done();
+  });
+}
+
 function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
-  return { ...options.store, clientAddress, limiter: createLimiter(limits, options, options.sharedCounting) };
+  const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
+  return { ...options.store, clientAddress, limiter };
 }
 
 /** Stops listening, waits for the responses in progress, and destroys the connections that are still open after three seconds. */
@@ -119,9 +167,16 @@ export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   }
 }
 
-function sendError(log: Log, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toKnownError(log, thrown);
-  if (isUnexpected(error)) log.error('a request failed', { method: request.method, url: request.url, error });
+function sendError(
+  { log, outages }: { log: Log; outages: OutageLog },
+  thrown: unknown,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): void {
+  const error = toKnownError(outages, thrown);
+  if (isUnexpected(error)) {
+    const requestId = reply.raw.getHeader(REQUEST_ID_HEADER);
+    log.error('a request failed', { requestId, method: request.method, url: request.url, error });
+  }
   const hasDetails = request.url.startsWith(STORE_PREFIX) || request.url.startsWith(INTAKE_PREFIX);
   const { status, headers, envelope } = toErrorResponse(error, { details: hasDetails });
   if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);

@@ -4,7 +4,8 @@
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createAuditOperations } from '../chains/audit/audit.ts';
-import { createChainStatus } from '../chains/chain-status.ts';
+import type { ChainStatus } from '../chains/chain-status.ts';
+import { createChainStatus, readChainStatus } from '../chains/chain-status.ts';
 import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './follow-operations.ts';
 import { TaskDriver } from '../tasks/driver.ts';
@@ -65,6 +66,14 @@ export class RunningTasks {
       'sync.start': ({ name }) => this.#startNamed(name),
       'sync.read': ({ name = null }) => this.#readStatus(name),
     };
+  }
+
+  readTasks(): Promise<TaskStatus[]> {
+    return readTaskStatus(this.#context.main, this.#tasks);
+  }
+
+  readChains(): Promise<ChainStatus[]> {
+    return readChainStatus(this.#context);
   }
 
   async stop(): Promise<void> {

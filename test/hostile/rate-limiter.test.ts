@@ -103,6 +103,7 @@ test('every form of a path is counted in the bucket of the path', async (t) => {
       clientAddress: createClientAddress(0),
       responses: { peek: () => undefined },
       clock: () => 0,
+      observation: null,
     },
     (_request, response) => response.end(),
   );

@@ -137,8 +137,8 @@ describe('hostile requests', () => {
       const [head, get] = [await send(target, { method: 'HEAD' }), await send(target)];
       assert.equal(head.body, '');
       assert.equal(head.status, get.status, target);
-      const { date: _head, ...headHeaders } = head.headers;
-      const { date: _get, ...getHeaders } = get.headers;
+      const { date: _head, 'x-request-id': _headId, ...headHeaders } = head.headers;
+      const { date: _get, 'x-request-id': _getId, ...getHeaders } = get.headers;
       assert.deepEqual(headHeaders, getHeaders, target);
     }
   });
@@ -297,7 +297,7 @@ describe('hostile requests', () => {
       const response = await send('/v1/collections?limit=2', { headers: { [name]: value } });
       assert.equal(response.status, 200, name);
       assert.equal(response.body, plain.body);
-      assert.deepEqual(Object.keys(response.headers), Object.keys(plain.headers), name);
+      assert.deepEqual(Object.keys(response.headers).toSorted(), Object.keys(plain.headers).toSorted(), name);
     }
   });
 });

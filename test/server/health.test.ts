@@ -13,7 +13,7 @@ import { Health, answerHealthChecks, createPrimaryCheck } from '../../src/server
 import { holdPort, requireFreePort } from '../../src/server/starting-server.ts';
 import { startOnTwoDatabases, withTwoServers } from '../degradation/two-databases.ts';
 import { freePort } from '../support/free-port.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { startTestService } from '../support/service/service.ts';
 import { until } from '../support/until.ts';
 
@@ -104,8 +104,8 @@ describe('the check of the primary', () => {
   });
 });
 
-test('the health checks are outside the rate limits', async (t) => {
-  const dir = temporaryDirectory();
+test('the health checks are outside the rate limits, and without ACCESS_LOG no request is logged', async (t) => {
+  const dir = await directoryWithDatabase();
   const service = await startTestService({ settings: { DATA_DIR: dir }, limits: { list: 1, single: 1 } });
   t.after(async () => {
     await service.close();
@@ -113,6 +113,7 @@ test('the health checks are outside the rate limits', async (t) => {
   });
   assert.equal((await service.get('/v1')).status, 429);
   for (const path of ['/livez', '/readyz']) assert.equal((await fetch(`${service.url}${path}`)).status, 200);
+  assert.ok(!service.logged.some((line) => line.includes('requestId')));
 });
 
 withTwoServers('the health checks, while a database is down', (servers) => {

@@ -37,6 +37,7 @@ async function startEdge(t: TestContext) {
       clientAddress: () => '',
       responses: { peek: () => undefined },
       clock: () => 0,
+      observation: null,
     },
     (request: IncomingMessage, response: ServerResponse) => {
       routed.push(request.url ?? '');

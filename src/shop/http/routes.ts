@@ -70,11 +70,16 @@ function findUnknownParameter({ query, routeOptions }: FastifyRequest): ServiceE
   const { schema } = routeOptions;
   if (schema?.hide) return undefined;
   const { properties = {} } = (schema?.querystring ?? {}) as { properties?: object };
-  const unknown = Object.keys(query as RawQuery).filter((name) => !Object.hasOwn(properties, name));
+  const unknown = Object.keys(query as RawQuery).filter(
+    (name) => !Object.hasOwn(properties, name) && !PAGING.has(name),
+  );
   if (unknown.length === 0) return undefined;
   const details = unknown.map((path) => ({ path, message: 'is not a parameter of this operation' }));
   return new ServiceError('bad_request', INVALID_QUERY, { details });
 }
+
+/** Ignored by operations that are not paged, because clients may send them with every request. */
+const PAGING: ReadonlySet<string> = new Set(['limit', 'cursor']);
 
 /** The one message for every mistake in a query. `details` says which parameter is wrong. */
 const INVALID_QUERY = 'Invalid query parameters';

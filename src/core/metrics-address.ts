@@ -1,0 +1,16 @@
+// The address on which metrics are served: a host and port, or the path of a Unix socket.
+
+import { parseInteger } from './setting.ts';
+
+export type MetricsAddress = { host: string; port: number } | { path: string };
+
+const HOST_AND_PORT = /^(\[[\da-fA-F:.]+\]|[A-Za-z0-9._-]{1,253}):(\d{1,5})$/;
+
+/** Null for empty text: no metrics are served. */
+export function parseMetricsAddress(text: string): MetricsAddress | null | undefined {
+  if (text === '') return null;
+  if (text.includes('/')) return text.includes('\0') ? undefined : { path: text };
+  const [, host = '', portText = ''] = HOST_AND_PORT.exec(text) ?? [];
+  const port = parseInteger(portText, 1, 65_535);
+  return port === undefined ? undefined : { host: host.replace(/^\[|\]$/g, ''), port };
+}

@@ -1,0 +1,39 @@
+// Logs that requests fail because a database is out of reach: once when that begins and once when it ends, however many requests fail.
+
+import type { Log } from '../core/log.ts';
+
+/** After an outage has ended, another one is logged only after this time, so that a failure that comes and goes does not fill the log. */
+const QUIET_MS = 30_000;
+
+export class OutageLog {
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** When the last line was logged. */
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  #isLogged = false;
+  /** Requests that failed since the last line about the end of an outage. */
+  #failed = 0;
+
+  /** `now` is a clock that is never set back, in milliseconds. */
+  constructor(log: Log, now: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  noteFailure(error: unknown): void {
+    this.#failed += 1;
+    if (this.#isLogged || this.#now() - this.#loggedAt < QUIET_MS) return;
+    this.#isLogged = true;
+    this.#loggedAt = this.#now();
+    this.#log.warn('requests cannot reach the database', { error });
+  }
+
+  /** Call this when a request has been served from the database. */
+  noteSuccess(): void {
+    if (!this.#isLogged) return;
+    this.#isLogged = false;
+    this.#loggedAt = this.#now();
+    this.#log.info('requests reach the database again', { failed: this.#failed });
+    this.#failed = 0;
+  }
+}

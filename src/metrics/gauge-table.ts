@@ -1,0 +1,76 @@
+// Every metric whose value is read when the metrics are requested: its name, its labels and what it means.
+
+import { Counter, Gauge, Registry } from 'prom-client';
+
+type Definition = { help: string; labels: readonly string[] };
+
+const DEFINITIONS = {
+  target_info: { help: 'The program.', labels: ['service_name', 'service_version'] },
+  mercat_response_cache_requests_total: {
+    help: 'Requests to cached routes: hit (fresh), stale, shared (waited for the computation of another request) or computed.',
+    labels: ['result'],
+  },
+  mercat_rejected_requests_total: { help: 'Requests that a limit rejected.', labels: ['limit'] },
+  mercat_breaker_open: {
+    help: '1 while the circuit breaker of a source, an upstream or a chain endpoint is not closed.',
+    labels: ['kind', 'name'],
+  },
+  mercat_task_failures: { help: 'Failed runs in a row of a task.', labels: ['task'] },
+  mercat_task_lag_seconds: { help: 'Time since the end of the last successful run of a task.', labels: ['task'] },
+  mercat_task_period_seconds: { help: 'How often a task runs.', labels: ['task'] },
+  mercat_task_state: { help: '1 for the current state of a task.', labels: ['task', 'state'] },
+  mercat_chain_block: { help: 'The last block that was read.', labels: ['chain'] },
+  mercat_chain_lag_seconds: { help: 'Age of the last block that was read.', labels: ['chain'] },
+  mercat_chain_head_distance_blocks: {
+    help: 'Blocks between the newest block of the chain and the last one that was read. Only in processes that follow the chain.',
+    labels: ['chain'],
+  },
+  mercat_chain_reorganisations_total: { help: 'Reorganisations of a chain.', labels: ['chain'] },
+  mercat_webhook_deliveries_pending: { help: 'Deliveries that are not sent, at most 100000.', labels: [] },
+  mercat_webhook_deliveries_due: { help: 'Pending deliveries whose time has come.', labels: [] },
+  mercat_webhook_oldest_due_age_seconds: { help: 'How long the oldest due delivery has been due.', labels: [] },
+  mercat_webhook_events_pending: { help: 'Events without deliveries yet, at most 100000.', labels: [] },
+  mercat_metrics_section_readable: { help: '0 when the metrics of a section could not be read.', labels: ['section'] },
+  db_client_connection_count: {
+    help: 'Connections of a pool.',
+    labels: ['db_client_connection_pool_name', 'db_client_connection_state'],
+  },
+  db_client_connection_max: { help: 'The most connections of a pool.', labels: ['db_client_connection_pool_name'] },
+  db_client_connection_pending_requests: {
+    help: 'Callers that wait for a connection.',
+    labels: ['db_client_connection_pool_name'],
+  },
+  nodejs_eventloop_delay_mean_seconds: { help: 'Mean delay of the event loop since the last read.', labels: [] },
+  nodejs_eventloop_delay_p99_seconds: { help: '99th percentile of the delay of the event loop.', labels: [] },
+  nodejs_eventloop_delay_max_seconds: { help: 'Longest delay of the event loop.', labels: [] },
+  nodejs_eventloop_utilization_ratio: { help: 'Share of time in which the event loop was busy.', labels: [] },
+  v8js_memory_heap_used_bytes: { help: 'Used bytes of the JavaScript heap.', labels: [] },
+  v8js_memory_heap_limit_bytes: { help: 'Limit of the JavaScript heap.', labels: [] },
+  process_memory_usage_bytes: { help: 'Resident memory.', labels: [] },
+  process_cpu_time_seconds_total: { help: 'CPU time of the process.', labels: [] },
+  process_uptime_seconds: { help: 'Time since the start of the process.', labels: [] },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type MetricName = keyof typeof DEFINITIONS;
+
+/** Metrics with the values of one moment, which were counted elsewhere. A metric without a value is left out. */
+export class GaugeTable {
+  readonly #registry = new Registry();
+  readonly #metrics = new Map<MetricName, Gauge | Counter>();
+
+  /** Call this at most once for each name and set of labels. */
+  set(name: MetricName, labels: Readonly<Record<string, string>>, value: number): void {
+    let metric = this.#metrics.get(name);
+    if (!metric) {
+      const { help, labels: labelNames } = DEFINITIONS[name];
+      const configuration = { name, help, labelNames, registers: [this.#registry] };
+      metric = name.endsWith('_total') ? new Counter(configuration) : new Gauge(configuration);
+      this.#metrics.set(name, metric);
+    }
+    metric.inc(labels, value);
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}

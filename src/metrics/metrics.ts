@@ -1,0 +1,113 @@
+// The metrics of a process in the text format of Prometheus. Except for the durations of requests, everything is read when the metrics
+// are requested: from counters that their owners keep, and from the databases.
+
+import { Registry } from 'prom-client';
+import type { Database } from '../database/port.ts';
+import type { RejectionCounts } from '../http/rejection-counts.ts';
+import type { ResponseCache } from '../http/response-cache.ts';
+import type { Market } from '../market/market.ts';
+import { readOncePerSecond } from '../server/recent-read.ts';
+import type { RequestObserver } from '../server/request-observer.ts';
+import { findDeliveryQueue } from '../shop/queries/delivery-queue.ts';
+import type { RunningTasks } from '../workers/start.ts';
+import { GaugeTable } from './gauge-table.ts';
+import { createRequestMetrics } from './request-metrics.ts';
+import { RuntimeMetrics } from './runtime-metrics.ts';
+import { setChainMetrics, setTaskMetrics } from './task-metrics.ts';
+
+export type MetricsSources = {
+  main: Database;
+  indexer: Database;
+  market: Pick<Market, 'sourceStates'>;
+  serviceName: string;
+  version: string;
+  tasks: Pick<RunningTasks, 'readTasks' | 'readChains'>;
+  /** Null in a process that serves no requests. */
+  http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts } | null;
+};
+
+/** How long the metrics wait for the databases. What is not known then is left out. */
+const DATABASE_TIMEOUT_MS = 2_000;
+
+export class Metrics {
+  readonly contentType: string;
+  readonly observe: RequestObserver;
+  readonly #registry = new Registry();
+  readonly #sources: MetricsSources;
+  readonly #runtime: RuntimeMetrics;
+
+  constructor(sources: MetricsSources) {
+    this.contentType = this.#registry.contentType;
+    this.observe = createRequestMetrics(this.#registry);
+    this.#sources = sources;
+    this.#runtime = new RuntimeMetrics();
+  }
+
+  /** The metrics as text. They are read at most once a second. */
+  readonly text: () => Promise<string> = readOncePerSecond(() => this.#read());
+
+  close(): void {
+    this.#runtime.close();
+  }
+
+  async #read(): Promise<string> {
+    const { serviceName, version } = this.#sources;
+    const gauges = new GaugeTable();
+    gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
+    this.#setPools(gauges);
+    this.#setBreakers(gauges);
+    this.#setHttp(gauges);
+    this.#runtime.set(gauges);
+    await Promise.all([
+      setFrom(gauges, 'tasks', () => this.#sources.tasks.readTasks(), setTaskMetrics),
+      setFrom(gauges, 'chains', () => this.#sources.tasks.readChains(), setChainMetrics),
+      setFrom(gauges, 'webhooks', () => findDeliveryQueue(this.#sources.main.within(DATABASE_TIMEOUT_MS)), setQueue),
+    ]);
+    return `${await this.#registry.metrics()}${await gauges.text()}`;
+  }
+
+  #setPools(gauges: GaugeTable): void {
+    const { main, indexer } = this.#sources;
+    for (const db of new Set([main, indexer])) {
+      const { max, open, idle, waiting } = db.pool();
+      const pool = { db_client_connection_pool_name: db.name };
+      gauges.set('db_client_connection_max', pool, max);
+      gauges.set('db_client_connection_pending_requests', pool, waiting);
+      gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'idle' }, idle);
+      gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'used' }, open - idle);
+    }
+  }
+
+  #setBreakers(gauges: GaugeTable): void {
+    for (const { name, isOpen } of this.#sources.market.sourceStates())
+      gauges.set('mercat_breaker_open', { kind: 'source', name }, isOpen ? 1 : 0);
+  }
+
+  #setHttp(gauges: GaugeTable): void {
+    const { http } = this.#sources;
+    if (!http) return;
+    for (const [result, count] of Object.entries(http.responses.counts))
+      gauges.set('mercat_response_cache_requests_total', { result }, count);
+    for (const [limit, count] of http.rejections.entries())
+      gauges.set('mercat_rejected_requests_total', { limit }, count);
+  }
+}
+
+/** Sets the metrics of a section that a database holds. A section that cannot be read is left out and marked as unreadable. */
+async function setFrom<T>(
+  gauges: GaugeTable,
+  section: string,
+  read: () => Promise<T>,
+  set: (gauges: GaugeTable, value: T) => void,
+): Promise<void> {
+  const value = await read().catch(() => null);
+  if (value !== null) set(gauges, value);
+  gauges.set('mercat_metrics_section_readable', { section }, value === null ? 0 : 1);
+}
+
+function setQueue(gauges: GaugeTable, queue: Awaited<ReturnType<typeof findDeliveryQueue>>): void {
+  gauges.set('mercat_webhook_deliveries_pending', {}, queue.pending);
+  gauges.set('mercat_webhook_deliveries_due', {}, queue.due);
+  gauges.set('mercat_webhook_oldest_due_age_seconds', {}, queue.oldestDueAgeSeconds);
+  gauges.set('mercat_webhook_events_pending', {}, queue.events);
+}

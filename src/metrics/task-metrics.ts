@@ -1,0 +1,35 @@
+// Metrics of the tasks and of the chains that they follow, from the same values as the status.
+
+import type { ChainStatus } from '../chains/chain-status.ts';
+import type { TaskStatus } from '../tasks/task-status.ts';
+import type { GaugeTable } from './gauge-table.ts';
+
+export function setTaskMetrics(gauges: GaugeTable, tasks: readonly TaskStatus[]): void {
+  const openUpstreams = new Map<string, boolean>();
+  for (const { name: task, state, periodSeconds, lagSeconds, failures, upstreams } of tasks) {
+    gauges.set('mercat_task_state', { task, state }, 1);
+    gauges.set('mercat_task_period_seconds', { task }, periodSeconds);
+    gauges.set('mercat_task_failures', { task }, failures);
+    if (lagSeconds !== null) gauges.set('mercat_task_lag_seconds', { task }, lagSeconds);
+    // Several tasks may read one upstream.
+    for (const { name, breaker } of upstreams)
+      openUpstreams.set(name, openUpstreams.get(name) === true || breaker !== 'closed');
+  }
+  for (const [name, isOpen] of openUpstreams)
+    gauges.set('mercat_breaker_open', { kind: 'upstream', name }, isOpen ? 1 : 0);
+}
+
+export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus[]): void {
+  for (const { chain, block, lagSeconds, headDistance, reorganisations, endpoints } of chains) {
+    if (block !== null) gauges.set('mercat_chain_block', { chain }, block);
+    if (lagSeconds !== null) gauges.set('mercat_chain_lag_seconds', { chain }, lagSeconds);
+    if (headDistance !== null) gauges.set('mercat_chain_head_distance_blocks', { chain }, headDistance);
+    gauges.set('mercat_chain_reorganisations_total', { chain }, reorganisations);
+    for (const { position, state } of endpoints)
+      gauges.set(
+        'mercat_breaker_open',
+        { kind: 'endpoint', name: `${chain}-${position}` },
+        state === 'resting' ? 1 : 0,
+      );
+  }
+}

@@ -1,0 +1,26 @@
+// The access log: one line for each request. Queries are left out, because a client may have put a key into one by mistake.
+
+import type { IncomingMessage } from 'node:http';
+import type { Log } from '../core/log.ts';
+import { pathOf } from '../http/request-target.ts';
+import { traceOf } from './request-id.ts';
+import type { RequestObserver } from './request-observer.ts';
+
+/** Longer texts of clients are cut. */
+const TEXT_LENGTH_MAX = 200;
+
+export function createAccessLog(log: Log, clientAddress: (request: IncomingMessage) => string): RequestObserver {
+  return ({ request, id, target, route, status, seconds, isAborted }) =>
+    log.info('request', {
+      requestId: id,
+      ...traceOf(request),
+      method: request.method,
+      path: target === null ? null : pathOf(target).slice(0, TEXT_LENGTH_MAX),
+      route,
+      status,
+      durationMs: Math.round(seconds * 1e6) / 1e3,
+      client: clientAddress(request),
+      userAgent: request.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
+      ...(isAborted && { aborted: true }),
+    });
+}

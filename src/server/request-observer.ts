@@ -1,0 +1,51 @@
+// What is known of a request when it has ended, for the metrics and the access log.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export type EndedRequest = {
+  request: IncomingMessage;
+  id: string;
+  /** The canonical spelling of the target. Null when the target cannot be read. */
+  target: string | null;
+  /** The pattern of the route, such as `/v1/collections/:id`. Null when no route was reached. */
+  route: string | null;
+  status: number;
+  seconds: number;
+  /** True when the client disconnected before the response was complete. */
+  isAborted: boolean;
+};
+
+export type RequestObserver = (ended: EndedRequest) => void;
+
+/** The routes of requests that the router has received. */
+export class RoutesOfRequests {
+  readonly #routes = new WeakMap<IncomingMessage, string>();
+
+  note(request: IncomingMessage, route: string | undefined): void {
+    if (route !== undefined) this.#routes.set(request, route);
+  }
+
+  routeOf(request: IncomingMessage): string | null {
+    return this.#routes.get(request) ?? null;
+  }
+}
+
+export type Observation = { observe: RequestObserver; routes: RoutesOfRequests };
+
+/** Calls `observe` when the response is complete or the client has disconnected. */
+export function observeEnd(
+  response: ServerResponse,
+  started: Pick<EndedRequest, 'request' | 'id' | 'target'> & { startedAt: number },
+  { observe, routes }: Observation,
+): void {
+  const { startedAt, ...request } = started;
+  response.once('close', () =>
+    observe({
+      ...request,
+      route: routes.routeOf(request.request),
+      status: response.statusCode,
+      seconds: (performance.now() - startedAt) / 1_000,
+      isAborted: !response.writableFinished,
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+// The log: one JSON object for each line, with errors and their causes, and without secrets.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../src/core/log.ts';
+
+function collect(level: Parameters<typeof createLog>[0]) {
+  const lines: string[] = [];
+  return { log: createLog(level, (line) => void lines.push(line)), lines };
+}
+
+test('a line has its time, level, message and fields, and an error with its causes and stack', () => {
+  const { log, lines } = collect('info');
+  const error = new Error('the read failed', { cause: new Error('connection refused') });
+  log.warn('a task failed', { task: 'expiry', error });
+  const { time, stack, ...line } = JSON.parse(lines[0] ?? '');
+  assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  assert.match(stack, /^Error: the read failed\n {4}at /);
+  const expected = { level: 'warn', message: 'a task failed', task: 'expiry' };
+  assert.deepEqual(line, { ...expected, error: 'the read failed: connection refused' });
+  assert.equal(lines.length, 1);
+});
+
+test('lines below the level are dropped', () => {
+  const { log, lines } = collect('warn');
+  log.debug('a');
+  log.info('b');
+  log.warn('c');
+  log.error('d');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).message),
+    ['c', 'd'],
+  );
+  const silent = collect('silent');
+  silent.log.error('e');
+  assert.deepEqual(silent.lines, []);
+});
+
+test('secrets are removed wherever they stand: in the message, in fields, and in the causes of an error', () => {
+  const { log, lines } = collect('info');
+  const key = `mercat_live_${'aB3'.repeat(12)}`;
+  const webhookSecret = `whsec_${'Zm9v'.repeat(8)}`;
+  const secrets = ['hunter2', 'aB3aB3aB3', 'Zm9vZm9v', 'opensesame'];
+  log.error(`cannot connect to postgres://mercat:hunter2@db:5432/mercat`, {
+    header: 'Bearer opensesame',
+    nested: { key, list: [webhookSecret] },
+    error: new Error(`rejected ${key}`, { cause: new Error('redis://:hunter2@cache:6379') }),
+  });
+  const [line = ''] = lines;
+  for (const secret of secrets) assert.ok(!line.includes(secret), `${secret} is in ${line}`);
+  const parsed = JSON.parse(line);
+  assert.equal(parsed.message, 'cannot connect to postgres://…@db:5432/mercat');
+  assert.equal(parsed.nested.key, 'mercat_live_…');
+});
+
+test('text of a client cannot begin a line of its own', () => {
+  const { log, lines } = collect('info');
+  log.info('request', { userAgent: 'curl\n{"level":"error","message":"forged"}\u2028x' });
+  assert.equal(lines.length, 1);
+  assert.ok(!lines[0]?.includes('\n'));
+});
