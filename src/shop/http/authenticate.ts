@@ -26,7 +26,7 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
  * or the client address has exceeded its limit.
  */
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-  const [, secret] = BEARER.exec(request.headers.authorization ?? '') ?? [];
+  const [, secret] = BEARER.exec(readAuthorization(request)) ?? [];
   const caller = secret === undefined ? null : await access.keys.verify(secret);
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
@@ -42,6 +42,12 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   if (caller) return caller;
   reply.header('www-authenticate', 'Bearer');
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
+}
+
+/** The value of the header `Authorization`. Empty when the header is missing or given twice: it would be unclear which key is meant. */
+function readAuthorization({ raw }: FastifyRequest): string {
+  const [value = '', second] = raw.headersDistinct.authorization ?? [];
+  return second === undefined ? value : '';
 }
 
 export function lacksScope(scope: string): ServiceError {
