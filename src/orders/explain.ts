@@ -19,8 +19,8 @@ import type { OrderContext } from './submit.ts';
 /** One condition that an order must meet to be filled. `ok` is null when this service cannot know whether the order meets it. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
 /**
- * A change of the order's state. `at` is in milliseconds since the epoch. It is null when the event that made the order dormant is not
- * among the newest `TOKEN_EVENTS_MAX` events of the token.
+ * A change of the order's state. `at` is in milliseconds since the epoch. For a transition to `dormant`, `at` is null when the event that
+ * made the order dormant is not among the newest `TOKEN_EVENTS_MAX` events of the token.
  */
 export type Transition = { at: number | null; to: string; because: string; tx: string | null };
 
@@ -96,7 +96,7 @@ function listChecks(
     {
       check: 'counter',
       ok: evidence.counterRaise === null,
-      detail: describeOccurrence(evidence.counterRaise, `signed with ${terms.counter}, not raised above it`),
+      detail: describeOccurrence(evidence.counterRaise, `signed with counter ${terms.counter}, which was not raised`),
     },
     {
       check: 'not_cancelled_off_chain',
@@ -157,7 +157,7 @@ function listTransitions(
   return [stored, ...fills, end];
 }
 
-/** The transition by the newest event that took the token from the offerer, or the approval from the operator. */
+/** The transition to `dormant`, at the newest event that took the token from the offerer, or the approval from the operator. */
 function toDormancy(
   { seller, signed, createdAt }: StoredOrder,
   dormant: DormantReason,
@@ -169,7 +169,7 @@ function toDormancy(
       : revokesApproval(event, { seller, operator: signed?.operator ?? null, standard: signed?.standard ?? null }),
   );
   const isComplete = tokenEvents.length < TOKEN_EVENTS_MAX;
-  // An order can be stored after the event. If no event took anything away, the order was dormant from the beginning.
+  // The event may be older than the order. If there is no such event, the order was dormant when it was stored.
   const at = cause ? Math.max(cause.blockTime, createdAt) : isComplete ? createdAt : null;
   return { at, to: 'dormant', because: dormant, tx: cause?.tx ?? null };
 }

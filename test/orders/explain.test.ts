@@ -45,7 +45,7 @@ forEachEngine('the explanation of an order', (engine) => {
     );
   });
 
-  test('an order is dormant since the newest event that took the token away, or since it was stored when no event did', async () => {
+  test('the time of dormancy is that of the newest event that took the token away or, without such an event, of the submission', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.changeBalance(-1n);
@@ -69,7 +69,7 @@ forEachEngine('the explanation of an order', (engine) => {
     assert.deepEqual(await dormancy(), { at: null, to: 'dormant', because: 'no-balance', tx: null });
   });
 
-  test('an order is dormant since the newest event that took the approval away', async () => {
+  test('the time of dormancy is that of the newest event that took the approval away', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.approve(SEAPORT_1_6.address, false);
@@ -87,7 +87,7 @@ forEachEngine('the explanation of an order', (engine) => {
     assert.deepEqual({ at, because }, { at: NOW + 120_000, because: 'not-approved' });
   });
 
-  test('the check of the balance compares it with the units that a fill needs, whatever state is stored', async () => {
+  test("the check `balance` compares the offerer's balance with the units that a fill needs, whatever state is stored", async () => {
     await orders.follow({ held: 3n });
     const order = ask({ standard: 'erc1155', quantity: 3n });
     const { orderId } = await orders.submitSigned(orders.contextOf({}), order);

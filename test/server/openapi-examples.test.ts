@@ -140,7 +140,7 @@ describe('the examples of the OpenAPI documents', () => {
     assert.ok(values.get('id')?.has(productId));
   });
 
-  test('the service responds to the marketplace requests of the examples when it has the records of the examples', async () => {
+  test('after an import of the example records, the service responds to the marketplace requests of the examples', async () => {
     const { schemas } = documentOf('intake').components;
     const records = ['CollectionRecord', 'ListingRecord', 'SaleRecord'].map((name) => schemas[name]?.examples?.[0]);
     await importLines(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
@@ -221,7 +221,7 @@ describe('the examples of the OpenAPI documents', () => {
     };
     const exampleOf = (kind: string) => schemaOf(kind).examples?.[0] as Record<string, unknown>;
 
-    test('have exactly the fields that the parser knows', () => {
+    test('the schema of each kind of record has exactly the fields that the parser knows', () => {
       for (const kind of RECORD_KINDS) {
         const fields = Object.entries(schemaOf(kind).properties).flatMap(([name, { properties }]) =>
           properties ? Object.keys(properties).map((inner) => `${name}.${inner}`) : [name],
@@ -230,12 +230,12 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('have examples that the parser accepts, and it requires the fields that the schema requires', () => {
+    test('the parser accepts the example of each kind of record, and requires the fields that the schema requires', () => {
       for (const kind of RECORD_KINDS) {
         const { properties, required } = schemaOf(kind);
         const example = exampleOf(kind);
         assert.ok(isParsed(example), kind);
-        // Of `tokenId` and `mint`, the chain decides which one is required.
+        // The chain decides whether `tokenId` or `mint` is required.
         const alternatives = new Set(properties['mint'] ? ['tokenId'] : []);
         for (const name of Object.keys(properties)) {
           const { [name]: _removed, ...rest } = example;
@@ -245,7 +245,7 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('may have null in each field that the schema allows to be null, and in no required field', () => {
+    test('the parser accepts null in exactly the fields that the schema allows to be null, and no required field may be null', () => {
       for (const kind of RECORD_KINDS) {
         const { properties, required } = schemaOf(kind);
         for (const [name, { type }] of Object.entries(properties)) {
@@ -257,7 +257,7 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('are read from the example of a body, and the response has the documented events', async () => {
+    test('the import reads the example of a body, and responds with the documented events', async () => {
       const document = documentOf('intake');
       const { post } = document.paths['/intake/v1/records'] ?? {};
       const body = String(post?.requestBody?.content['application/x-ndjson']?.example);
