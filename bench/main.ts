@@ -10,6 +10,7 @@ import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchLarge } from './large.ts';
+import { benchLargeInventory } from './large-inventory.ts';
 import { benchRanking } from './ranking.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
@@ -27,6 +28,7 @@ const BENCHMARKS = {
   start: benchStart,
   commands: benchCommands,
   store: benchStore,
+  inventory: benchLargeInventory,
   deliveries: benchDeliveries,
   decode: benchDecode,
   following: benchFollowing,

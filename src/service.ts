@@ -132,7 +132,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const sampleRecords = options.sample ? await loadSample(context) : 0;
 
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
-  const shop = toShopContext(context);
+  const shop = { ...toShopContext(context), main: databases.store };
   const keys = new KeyVerifier(shop);
   closers.push(() => keys.writeUses());
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: () => keys.writeUses() }, log));

@@ -6,6 +6,7 @@ import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
+import type { PoolPurpose } from './postgres.ts';
 import { checkPostgres, openPostgres } from './postgres.ts';
 
 export type DatabaseSettings = {
@@ -16,7 +17,16 @@ export type DatabaseSettings = {
   indexerDatabaseUrl: string | null;
 };
 
-export type Databases = { main: Database; indexer: Database; close(): Promise<void> };
+export type Databases = {
+  main: Database;
+  /**
+   * The primary for requests of the store. On PostgreSQL it has connections of its own, so that the marketplace and the workers cannot
+   * take them. On the embedded engine it is `main`.
+   */
+  store: Database;
+  indexer: Database;
+  close(): Promise<void>;
+};
 
 /** Opens the databases. Throws when the primary cannot be used. The indexer is not checked, so that a start succeeds while the indexer is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
@@ -24,11 +34,13 @@ export async function openDatabases(config: DatabaseSettings, log: Log): Promise
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
   const indexer =
     config.indexerDatabaseUrl === null ? main : openPostgresDatabase(config.indexerDatabaseUrl, 'indexer', log);
+  const store = config.databaseUrl === null ? main : openPostgresDatabase(config.databaseUrl, 'main', log, 'store');
   return {
     main,
+    store,
     indexer,
     close: async () => {
-      await Promise.all([main.close(), indexer === main ? null : indexer.close()]);
+      await Promise.all([...new Set([main, store, indexer])].map((database) => database.close()));
     },
   };
 }
@@ -49,7 +61,7 @@ async function openPostgresMain(url: string, log: Log): Promise<Database> {
   return database;
 }
 
-function openPostgresDatabase(url: string, name: string, log: Log): Database {
-  const { pool, close } = openPostgres(url, log);
+function openPostgresDatabase(url: string, name: string, log: Log, purpose?: PoolPurpose): Database {
+  const { pool, close } = openPostgres(url, log, purpose);
   return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
 }

@@ -166,6 +166,11 @@ export function isOutOfReach(error: unknown): boolean {
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
+/** Whether a statement failed because it could not lock a row in time (SQLSTATE 55P03). */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '55P03';
+}
+
 /**
  * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
  * with a deadline are recorded.

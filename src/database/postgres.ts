@@ -7,7 +7,15 @@ import type { Log } from '../core/log.ts';
 import type { Queryable } from './port.ts';
 import { rowDecoder, safeInteger } from './rows.ts';
 
-const CONNECTIONS_MAX = 10;
+/** What the connections of a pool are for. `store`: requests of the store, which must not wait for a locked row for long. */
+export type PoolPurpose = 'general' | 'store';
+
+const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 6 };
+/**
+ * A statement of the store that waits for a lock for longer than this fails. It is longer than other writers of a row take. Without
+ * a limit, a row that stays locked would hold connections until the deadline of each request.
+ */
+const STORE_LOCK_TIMEOUT_MS = 2_000;
 /** How long a caller waits for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
@@ -32,15 +40,15 @@ export type Postgres = {
 };
 
 /** Creates a pool for the database at `url`. The first query opens the first connection. */
-export function openPostgres(url: string, log: Log): Postgres {
+export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'general'): Postgres {
   const sockets = new Set<net.Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: CONNECTIONS_MAX,
+    max: CONNECTIONS_MAX[purpose],
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    options: `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
+    options: toOptions(purpose),
     keepAlive: true,
     application_name: 'mercat',
     stream: () => {
@@ -52,6 +60,11 @@ export function openPostgres(url: string, log: Log): Postgres {
   // An idle connection that the server closed is replaced at the next query. Without a listener, the `error` event would end the process.
   pool.on('error', (error) => log.warn('an idle database connection was lost', { error }));
   return { pool, close: () => endPool(pool, sockets) };
+}
+
+function toOptions(purpose: PoolPurpose): string {
+  const check = `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`;
+  return purpose === 'store' ? `${check} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}` : check;
 }
 
 async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise<void> {

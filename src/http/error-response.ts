@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isOutOfReach } from '../database/port.ts';
+import { isLockTimeout, isOutOfReach } from '../database/port.ts';
 import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
@@ -63,10 +63,13 @@ export function sendErrorResponse(
 
 /**
  * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, or a database could not be reached, which
- * is noted in `outages`. Returns any other error unchanged.
+ * is noted in `outages`, or a row could not be locked in time. Returns any other error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
+  if (isLockTimeout(thrown)) {
+    return new ServiceError('unavailable', 'Another change holds this record, try again soon', { cause: thrown });
+  }
   if (!isOutOfReach(thrown)) return thrown;
   outages.noteFailure(thrown);
   return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause: thrown });

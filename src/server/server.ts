@@ -18,6 +18,7 @@ import type { MarketplaceContext } from '../market/http/context.ts';
 import { MARKETPLACE_PREFIX, registerMarketplace } from '../market/http/routes.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
+import { StoreShares } from '../shop/http/shares.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
 import { createAccessLog } from './access-log.ts';
@@ -151,7 +152,8 @@ function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
 function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
   const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
-  return { ...options.store, clientAddress, limiter };
+  const shares = new StoreShares(options.store.shop.main);
+  return { ...options.store, shares, clientAddress, limiter };
 }
 
 /** Stops listening, waits for the responses in progress, and destroys the connections that are still open after three seconds. */

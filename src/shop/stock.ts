@@ -13,7 +13,7 @@ import type {
   StockChangeResult,
   StockLevel,
 } from './queries/stock.ts';
-import { listAdjustments, listStock, updateStock } from './queries/stock.ts';
+import { findStock, listAdjustments, listStockPage, updateStock } from './queries/stock.ts';
 
 /** The highest stock: the largest signed 32-bit integer. The numbers in a request are from `-STOCK_MAX` to `STOCK_MAX`. */
 export const STOCK_MAX = 2 ** 31 - 1;
@@ -24,15 +24,30 @@ export const LOW_STOCK_LEVEL = 10;
 /** The default of the query parameter `threshold`. It has no influence on events. */
 export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 
-/** The stock of the shop's tracked products, or of one product. With `lowStock`, only products with at most `threshold` in stock. */
-export function readStockLevels(
+/** `atMost`: only products with at most this stock. */
+export type StockQuery = { productId: string | null; atMost: number | null };
+
+/** How many products of a shop one statement reads, so that no statement and no part of a response is long. */
+export const STOCK_PAGE_SIZE = 250;
+
+/**
+ * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is passed as `before` to read the
+ * next page; null after the last page.
+ */
+export async function readStockPage(
   context: ShopContext,
   caller: ShopCaller,
-  query: { productId: string | null; lowStock: boolean; threshold: number },
-): Promise<StockLevel[]> {
-  if (query.productId !== null && !isId('prod', query.productId)) return Promise.resolve([]);
-  const atMost = query.lowStock ? query.threshold : null;
-  return listStock(context.main, caller.shopId, { productId: query.productId, atMost });
+  { productId, atMost }: StockQuery,
+  before: string | null = null,
+): Promise<{ levels: StockLevel[]; next: string | null }> {
+  const { main } = context;
+  if (productId === null) {
+    const { levels, last } = await listStockPage(main, caller.shopId, { before, atMost, limit: STOCK_PAGE_SIZE });
+    return { levels, next: last };
+  }
+  const level = isId('prod', productId) ? await findStock(main, caller.shopId, productId) : null;
+  const isSelected = level !== null && (atMost === null || level.inventory <= atMost);
+  return { levels: isSelected ? [level] : [], next: null };
 }
 
 /**

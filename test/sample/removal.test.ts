@@ -49,7 +49,7 @@ forEachEngine('removing the sample', (engine) => {
       service = await startTestService({
         settings: { DATA_DIR: temporaryDirectory() },
         clock: () => START,
-        open: () => Promise.resolve({ main: db, indexer: db, close: () => Promise.resolve() }),
+        open: () => Promise.resolve({ main: db, store: db, indexer: db, close: () => Promise.resolve() }),
       });
     });
     after(() => service.close());

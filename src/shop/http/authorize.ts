@@ -3,12 +3,13 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
+import type { Statements } from '../../database/port.ts';
 import type { Caller, ShopCaller, ShopContext } from '../context.ts';
 import { authenticate, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 
-type Authorized = { caller: ShopCaller; shop: ShopContext };
+type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (productId?: string) => Statements };
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
@@ -18,8 +19,11 @@ export function authorize(context: StoreRoutesContext, scope: StoreScope) {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;
     const caller = await authenticate(context, request, reply);
     if (!caller.scopes.has(scope) || !isInShop(caller)) throw lacksScope(scope);
-    const main = context.shop.main.within(deadline - performance.now());
-    authorizedRequests.set(request, { caller, shop: { ...context.shop, main } });
+    const { shopId } = caller;
+    const timeoutMs = deadline - performance.now();
+    const toStatements = (productId?: string) =>
+      context.shares.statementsOf(shopId, { timeoutMs, ...(productId !== undefined && { productId }) });
+    authorizedRequests.set(request, { caller, shop: { ...context.shop, main: toStatements() }, toStatements });
   };
 }
 
@@ -28,9 +32,21 @@ export function callerOf(request: FastifyRequest): ShopCaller {
   return authorizedOf(request).caller;
 }
 
-/** The shop context of this request. Its database statements end at the deadline of the request. */
+/** The shop context of this request. Its statements run when it is the turn of the shop, and have a common limit of time. */
 export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
+}
+
+/** A shop context for one page of a long response: each page has a limit of time of its own. */
+export function pageContextOf(request: FastifyRequest): ShopContext {
+  const { shop, toStatements } = authorizedOf(request);
+  return { ...shop, main: toStatements() };
+}
+
+/** The shop context of a request that changes the product. Its statements run when it is the turn of the request for this product. */
+export function productContextOf(request: FastifyRequest, productId: string): ShopContext {
+  const { shop, toStatements } = authorizedOf(request);
+  return { ...shop, main: toStatements(productId) };
 }
 
 function authorizedOf(request: FastifyRequest): Authorized {

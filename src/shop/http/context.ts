@@ -3,9 +3,11 @@
 import type { Database } from '../../database/port.ts';
 import type { ShopContext } from '../context.ts';
 import type { KeyAccess } from './authenticate.ts';
+import type { StoreShares } from './shares.ts';
 
 export type StoreRoutesContext = KeyAccess & {
   shop: ShopContext & { main: Database };
+  shares: StoreShares;
   /** The secret that authenticates paging cursors, the same on every node. */
   cursorSecret: Buffer;
   webhooks: {
@@ -17,7 +19,7 @@ export type StoreRoutesContext = KeyAccess & {
 };
 
 /**
- * How long a request may use the database, counted from the start of the request. After that time the response is a 503, and the
- * database connection is released.
+ * How long a request may use the database. The time for which it waits for its turn does not count. After this time the response is a
+ * 503, and the database connection is released.
  */
 export const REQUEST_TIMEOUT_MS = 5_000;

@@ -1,15 +1,17 @@
 // /api/v1/inventory: stock levels, changes of stock, and the adjustment log.
 
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { JsonNumber } from '../../core/json-text.ts';
-import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, changeStock, readAdjustments, readStockLevels } from '../stock.ts';
+import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, changeStock, readAdjustments, readStockPage } from '../stock.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
-import type { StockChange } from '../queries/stock.ts';
+import type { Queryable } from '../../database/port.ts';
+import type { StockChange, StockLevel } from '../queries/stock.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { DETAILS_MAX, isJsonObject } from '../body-fields.ts';
-import { authorize, callerOf, shopContextOf } from './authorize.ts';
+import { authorize, callerOf, pageContextOf, productContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
@@ -64,13 +66,41 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
         ),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { product_id: productId = null, low_stock: lowStock, threshold } = request.query as LevelsQuery;
-      const query = { productId, lowStock, threshold };
-      const levels = await readStockLevels(shopContextOf(request), callerOf(request), query);
-      return { data: levels.map((level) => toWireInventoryItem(level, threshold)), count: levels.length };
+      const query = { productId, atMost: lowStock ? threshold : null };
+      const caller = callerOf(request);
+      const readPage = (before: string | null) => readStockPage(pageContextOf(request), caller, query, before);
+      const first = await readPage(null);
+      const toText = (level: StockLevel) => JSON.stringify(toWireInventoryItem(level, threshold));
+      if (first.next === null) return reply.type(JSON_TYPE).send(toInventoryText(first.levels.map(toText)));
+      const parts = streamInventory(first, { readPage, toText });
+      return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts);
     },
   );
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const toInventoryText = (items: readonly string[]) => `{"data":[${items.join(',')}],"count":${items.length}}`;
+
+type StockPage = Awaited<ReturnType<typeof readStockPage>>;
+
+/** The text of a response of several pages, a page at a time. Products that are created meanwhile are missing, and none is repeated. */
+async function* streamInventory(
+  first: StockPage,
+  { readPage, toText }: { readPage: (before: string) => Promise<StockPage>; toText: (level: StockLevel) => string },
+): AsyncGenerator<string> {
+  let count = 0;
+  yield '{"data":[';
+  for (let page = first; ; page = await readPage(page.next)) {
+    if (page.levels.length > 0) yield `${count > 0 ? ',' : ''}${page.levels.map(toText).join(',')}`;
+    count += page.levels.length;
+    if (page.next === null) break;
+    // Other requests are served between two pages.
+    await setImmediate();
+  }
+  yield `],"count":${count}}`;
 }
 
 function registerChange(app: FastifyInstance, context: StoreRoutesContext): void {
@@ -94,15 +124,16 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
     async (request, reply) => {
       const change = parseStockRequest(bodyOf(request).value);
       const caller = callerOf(request);
-      const shop = shopContextOf(request);
+      const shop = productContextOf(request, change.productId);
       // The change is one atomic statement. It needs a transaction only when the response has to be stored with it.
       if (!hasIdempotencyKey(request)) {
         return { data: toWireStockResult(await changeStock(shop, shop.main, caller, change)) };
       }
-      return sendInTransaction(request, reply, async (tx) => ({
+      const write = async (tx: Queryable) => ({
         status: 200,
         body: { data: toWireStockResult(await changeStock(shop, tx, caller, change)) },
-      }));
+      });
+      return sendInTransaction(request, reply, write, shop);
     },
   );
 }

@@ -8,6 +8,7 @@ import { parseNewProduct, parseProductInput } from '../products/product-input.ts
 import { toProductSummaryView, toProductView } from '../products/product-view.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { Queryable } from '../../database/port.ts';
 import { ProductList } from '../products/product-list.ts';
 import {
   INVALID_PRODUCT,
@@ -17,7 +18,7 @@ import {
   readProduct,
   removeProduct,
 } from '../products/products.ts';
-import { authorize, callerOf, shopContextOf } from './authorize.ts';
+import { authorize, callerOf, productContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
@@ -161,14 +162,13 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     async (request, reply) => {
       const parsed = parseProductInput(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
-      return sendInTransaction(request, reply, async (tx) => {
-        const product = await changeProduct(shopContextOf(request), tx, callerOf(request), {
-          id: idOf(request),
-          input: parsed.value,
-          check: ifMatchCheck(request),
-        });
+      const shop = productContextOf(request, idOf(request));
+      const write = async (tx: Queryable) => {
+        const update = { id: idOf(request), input: parsed.value, check: ifMatchCheck(request) };
+        const product = await changeProduct(shop, tx, callerOf(request), update);
         return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
-      });
+      };
+      return sendInTransaction(request, reply, write, shop);
     },
   );
 
@@ -198,7 +198,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     },
     async (request) => {
       const id = idOf(request);
-      const context = shopContextOf(request);
+      const context = productContextOf(request, id);
       await context.main.transaction((tx) =>
         removeProduct(context, tx, callerOf(request), { id, check: ifMatchCheck(request) }),
       );

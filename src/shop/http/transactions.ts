@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../database/port.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { bodyOf } from '../../http/json-body.ts';
+import type { ShopContext } from '../context.ts';
 import type { RepeatableResponse } from '../idempotency.ts';
 import { runOnce } from '../idempotency.ts';
 import { callerOf, shopContextOf } from './authorize.ts';
@@ -19,15 +20,17 @@ const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 /**
  * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, `write` does not run,
- * and the stored response is sent. An error rolls the transaction back and is not stored.
+ * and the stored response is sent. An error rolls the transaction back and is not stored. `shop` names the product that is changed
+ * (`productContextOf`).
  */
 export async function sendInTransaction(
   request: FastifyRequest,
   reply: FastifyReply,
   write: Write,
+  shop: ShopContext = shopContextOf(request),
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request);
-  const { status, headers, body } = await shopContextOf(request).main.transaction((tx) =>
+  const { status, headers, body } = await shop.main.transaction((tx) =>
     key === null ? write(tx).then(toRepeatable) : writeOnce(tx, { request, key }, write),
   );
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);

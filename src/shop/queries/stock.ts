@@ -115,22 +115,38 @@ export async function updateStock(
 
 export type StockLevel = { productId: string; name: string; inventory: number };
 
-const decodeLevel = rowDecoder('product', { productId: column('id', text), name: text, inventory: integer });
+const levelColumns = { productId: column('id', text), name: text, inventory: integer };
+const decodeLevel = rowDecoder('product', levelColumns);
+const decodePageRow = rowDecoder('product', { ...levelColumns, isSelected: column('selected', boolean) });
 
-/** Tracked products of a shop with their stock, newest first. With `atMost`, only products with at most this stock. */
-export async function listStock(
-  db: Queryable,
-  shopId: string,
-  options: { productId: string | null; atMost: number | null },
-): Promise<StockLevel[]> {
-  const rows = await db.query(
-    `select id, name, inventory from main.product
-     where shop_id = $1 and track_inventory and ($2::text is null or id = $2) and ($3::integer is null or inventory <= $3)
-     order by id desc`,
-    [shopId, options.productId, options.atMost],
+/** The stock of a tracked product. Null when the shop has no such product. */
+export async function findStock(db: Queryable, shopId: string, productId: string): Promise<StockLevel | null> {
+  const [row] = await db.query(
+    `select id, name, inventory from main.product where shop_id = $1 and id = $2 and track_inventory`,
+    [shopId, productId],
   );
-  return rows.map(decodeLevel);
+  return row ? decodeLevel(row) : null;
 }
+
+/**
+ * A page of the products of a shop, newest first: the tracked products among the `limit` products after `before` (the id of a product).
+ * With `atMost`, only products with at most this stock. `last` is the id of the last product that was read; null when no product is
+ * left. The limit is on the products that are read, so that a page costs the same whatever is selected.
+ */
+export async function listStockPage(
+  db: Queryable | Statements,
+  shopId: string,
+  { before, atMost, limit }: { before: string | null; atMost: number | null; limit: number },
+): Promise<{ levels: StockLevel[]; last: string | null }> {
+  const rows = await queryHot(db, STOCK_PAGE, [shopId, before, atMost, limit]);
+  const read = rows.map(decodePageRow);
+  const levels = read.flatMap(({ isSelected, ...level }) => (isSelected ? [level] : []));
+  return { levels, last: read.length < limit ? null : (read.at(-1)?.productId ?? null) };
+}
+
+const STOCK_PAGE = `
+  select id, name, inventory, track_inventory and ($3::integer is null or inventory <= $3) as selected
+  from main.product where shop_id = $1 and id < coalesce($2, '~') order by id desc limit $4`;
 
 const decodeAdjustment = rowDecoder('adjustment', {
   sequence: column('id', amount),

@@ -12,6 +12,7 @@ const START_TIMEOUT_MS = 60_000;
 
 export type ServiceProcess = {
   url: string;
+  pid: number;
   socketPath: string;
   /** Kills the process with SIGKILL, and waits for its end. */
   kill(): Promise<void>;
@@ -46,7 +47,7 @@ export async function startServiceProcess(
     await ended;
   };
   const socketPath = path.join(settings.DATA_DIR, 'mercat.sock');
-  return { url, socketPath, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
+  return { url, pid: child.pid ?? 0, socketPath, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
 /** Sends a request through the local socket. */

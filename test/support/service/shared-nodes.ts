@@ -50,7 +50,7 @@ export async function openNodes(settings: Record<string, string> = {}): Promise<
         settings: { TRUST_PROXY: 'true', ...settings, ...own },
         clock: now,
         limits: MARKETPLACE_LIMITS,
-        open: async () => ({ main, indexer: main, close: () => Promise.resolve() }),
+        open: async () => ({ main, store: main, indexer: main, close: () => Promise.resolve() }),
       });
       const counted = async () => (await service.operate('status', {})).body.result.rateLimits?.counted;
       const count = (words: string) => service.logged.filter((line) => line.includes(words)).length;

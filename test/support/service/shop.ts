@@ -107,12 +107,13 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
     open: async (config, log) => {
       const databases = await openDatabases(config, log);
       main = databases.main;
-      const counted: Database = {
-        ...databases.main,
-        ...countAll(databases.main),
-        within: (timeoutMs, lane) => countAll(databases.main.within(timeoutMs, lane)),
-      };
-      return { ...databases, main: counted, indexer: counted };
+      const toCounted = (database: Database): Database => ({
+        ...database,
+        ...countAll(database),
+        within: (timeoutMs, lane) => countAll(database.within(timeoutMs, lane)),
+      });
+      const [counted, countedStore] = [toCounted(databases.main), toCounted(databases.store)];
+      return { ...databases, main: counted, indexer: counted, store: countedStore };
     },
   });
   if (!main) throw new Error('the service has not opened its databases');

@@ -1,0 +1,135 @@
+// Turns: a share of the connections of a pool for each row and each shop. Work waits in this process, without a connection, until its
+// turn. So a row that is locked, or a shop that sends many requests, leaves connections to the others.
+
+import { ServiceError } from '../core/errors.ts';
+import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
+import type { Database, Statements } from './port.ts';
+import { isLockTimeout } from './port.ts';
+
+export type TurnLimits = {
+  /** The most works of one key that run at the same time. */
+  runningMax: number;
+  /** The most works of one key that wait. Further works are rejected at once. */
+  waitingMax: number;
+  /** A work that waits is rejected when no other work of its key has ended for this long. */
+  stallMs: number;
+  /** The longest wait. */
+  waitMaxMs: number;
+  /** Whether works that wait are rejected together with a work that could not lock a row or was not done by its deadline. */
+  failsTogether: boolean;
+};
+
+type Waiter = { place: PromiseWithResolvers<void>; hasPlace: boolean };
+type Queue = { running: number; readonly waiting: Set<Waiter>; movedAt: number };
+
+export class Turns {
+  readonly #limits: TurnLimits;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** Runs the work when it is its turn among the works of its key, in the order of the calls. Throws `unavailable` for a work that is rejected. */
+  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(key) ?? { running: 0, waiting: new Set(), movedAt: 0 };
+    this.#queues.set(key, queue);
+    await this.#enter(queue);
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#limits.failsTogether && (error instanceof DeadlineExceeded || isLockTimeout(error))) rejectAll(queue);
+      throw error;
+    } finally {
+      leave(queue);
+      if (queue.running === 0) this.#queues.delete(key);
+    }
+  }
+
+  async #enter(queue: Queue): Promise<void> {
+    const { runningMax, waitingMax } = this.#limits;
+    if (queue.running < runningMax) {
+      queue.running += 1;
+      queue.movedAt = performance.now();
+      return;
+    }
+    if (queue.waiting.size >= waitingMax) throw tooMany();
+    const waiter: Waiter = { place: Promise.withResolvers(), hasPlace: false };
+    queue.waiting.add(waiter);
+    await this.#wait(queue, waiter);
+  }
+
+  async #wait(queue: Queue, waiter: Waiter): Promise<void> {
+    const { stallMs, waitMaxMs } = this.#limits;
+    const latest = performance.now() + waitMaxMs;
+    for (;;) {
+      const deadline = Math.min(latest, queue.movedAt + stallMs);
+      try {
+        return await raceDeadline(waiter.place.promise, deadline);
+      } catch (error) {
+        // A place that was free just before the deadline is used.
+        if (waiter.hasPlace) return;
+        const hasMoved = Math.min(latest, queue.movedAt + stallMs) > performance.now();
+        if (error instanceof DeadlineExceeded && hasMoved) continue;
+        queue.waiting.delete(waiter);
+        throw error instanceof DeadlineExceeded ? tooMany() : error;
+      }
+    }
+  }
+}
+
+/** A time in the database that the works of one request share. */
+export class TimeBudget {
+  #leftMs: number;
+
+  constructor(ms: number) {
+    this.#leftMs = ms;
+  }
+
+  /** Runs the work with the time that is left, and takes the time that the work needed. */
+  async spend<T>(work: (leftMs: number) => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await work(this.#leftMs);
+    } finally {
+      this.#leftMs -= performance.now() - startedAt;
+    }
+  }
+}
+
+/**
+ * The statements of a request on the database. Each statement, or each transaction, runs when it is the request's turn. The time budget
+ * covers the time after that, so that a request that waits in a queue that moves does not fail.
+ */
+export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => Promise<T>) => Promise<T>): Statements {
+  const run = <T>(use: (statements: Statements) => Promise<T>): Promise<T> =>
+    take(() => budget.spend((leftMs) => use(db.within(leftMs))));
+  return {
+    query: (sql, params) => run((statements) => statements.query(sql, params)),
+    queryPrepared: (sql, params) => run((statements) => statements.queryPrepared(sql, params)),
+    transaction: (work) => run((statements) => statements.transaction(work)),
+  };
+}
+
+/** Gives the place to the work that has waited longest, or frees it. */
+function leave(queue: Queue): void {
+  queue.movedAt = performance.now();
+  const [next] = queue.waiting;
+  if (!next) {
+    queue.running -= 1;
+    return;
+  }
+  queue.waiting.delete(next);
+  next.hasPlace = true;
+  next.place.resolve();
+}
+
+function rejectAll(queue: Queue): void {
+  const waiting = [...queue.waiting];
+  queue.waiting.clear();
+  for (const { place } of waiting) place.reject(tooMany());
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError('unavailable', 'Too many requests wait for the same record, try again soon');
+}

@@ -1,0 +1,121 @@
+// Turns: how many works of one key run and wait, in which order, and when a work that waits is rejected.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
+import type { TurnLimits } from '../../src/database/turns.ts';
+import { TimeBudget, Turns } from '../../src/database/turns.ts';
+
+const HOUR_MS = 3_600_000;
+const LIMITS: TurnLimits = {
+  runningMax: 2,
+  waitingMax: 3,
+  stallMs: HOUR_MS,
+  waitMaxMs: HOUR_MS,
+  failsTogether: true,
+};
+
+/** Works that end when the test says so. `started` has their names in the order of their starts. */
+function createWorks(limits: Partial<TurnLimits> = {}) {
+  const turns = new Turns({ ...LIMITS, ...limits });
+  const started: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<string>>();
+  const take = (key: string, name: string): Promise<string> => {
+    const end = Promise.withResolvers<string>();
+    ends.set(name, end);
+    return turns.take(key, () => {
+      started.push(name);
+      return end.promise;
+    });
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const end = async (name: string, error?: Error) => {
+    if (error) ends.get(name)?.reject(error);
+    else ends.get(name)?.resolve(name);
+    await settle();
+  };
+  return { started, take, end, settle };
+}
+
+const isUnavailable = { name: 'ServiceError', code: 'unavailable' };
+const lockTimeout = () => Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+
+test('works of one key run in the order of their calls, at most two at a time; other keys are not affected', async () => {
+  const { started, take, end, settle } = createWorks();
+  const works = ['a', 'b', 'c', 'd'].map((name) => take('one', name));
+  works.push(take('other', 'x'));
+  await settle();
+  assert.deepEqual(started, ['a', 'b', 'x']);
+  await end('b');
+  await end('a');
+  assert.deepEqual(started, ['a', 'b', 'x', 'c', 'd']);
+  for (const name of ['c', 'd', 'x']) await end(name);
+  assert.deepEqual(await Promise.all(works), ['a', 'b', 'c', 'd', 'x']);
+});
+
+test('a work beyond the longest queue is rejected at once', async () => {
+  const { take, end } = createWorks();
+  const works = ['a', 'b', 'c', 'd', 'e'].map((name) => take('one', name));
+  await assert.rejects(take('one', 'f'), isUnavailable);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await end(name);
+  await Promise.all(works);
+});
+
+for (const [name, error] of [
+  ['could not lock its row', lockTimeout()],
+  ['missed its deadline', new DeadlineExceeded()],
+] as const) {
+  test(`works that wait are rejected together with a work that ${name}, and later works run`, async () => {
+    const { take, end, started } = createWorks();
+    const works = ['a', 'b', 'c', 'd'].map((one) => take('one', one));
+    const results = Promise.allSettled(works);
+    await end('a', error);
+    await end('b');
+    const reasons = (await results).map((result) => (result.status === 'rejected' ? result.reason : null));
+    assert.equal(reasons[0], error);
+    assert.equal(reasons[1], null);
+    assert.deepEqual([reasons[2].code, reasons[3].code], ['unavailable', 'unavailable']);
+    const later = take('one', 'later');
+    await end('later');
+    assert.equal(await later, 'later');
+    assert.deepEqual(started, ['a', 'b', 'later']);
+  });
+}
+
+test('any other failure of a work rejects no other work', async () => {
+  const { take, end } = createWorks();
+  const works = Promise.allSettled(['a', 'b', 'c'].map((one) => take('one', one)));
+  await end('a', new Error('a mistake'));
+  await end('b');
+  await end('c');
+  assert.deepEqual(
+    (await works).map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled'],
+  );
+});
+
+test('a work waits while the queue moves, and is rejected when the queue stalls', async () => {
+  const { take, end } = createWorks({ runningMax: 1, stallMs: 50 });
+  const works = ['a', 'b', 'c'].map((one) => take('one', one));
+  const last = works[2]?.catch((error: unknown) => error);
+  await end('a');
+  // The work b runs and does not end, so the queue stalls.
+  assert.equal(((await last) as { code: string }).code, 'unavailable');
+  await end('b');
+  assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
+});
+
+test('the works of a request share its time', async () => {
+  const budget = new TimeBudget(1_000);
+  const lefts: number[] = [];
+  const spend = () =>
+    budget.spend(async (leftMs) => {
+      lefts.push(leftMs);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+  await spend();
+  await spend();
+  const [first = 0, second = 0] = lefts;
+  assert.equal(first, 1_000);
+  assert.ok(second <= 985, `${second} ms are left`);
+});

@@ -1,0 +1,110 @@
+// GET /inventory of a shop with many products: the response is complete, is made as fast as the client reads it, and leaves time for other
+// requests.
+
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { test } from 'node:test';
+import type { TestShop } from '../support/service/shop.ts';
+import { forEachStore } from '../support/service/shop.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT_MS = 60_000;
+const PAGE_SIZE = 250;
+const PRODUCTS = 3_000;
+/** More than the buffers of two sockets hold: each item has a name of 500 characters. */
+const MANY_PRODUCTS = 20_000;
+const NAME_LENGTH = 500;
+const READS = 20;
+
+forEachStore('the inventory of a large shop', (store) => {
+  const newLargeShop = async (products = PRODUCTS): Promise<TestShop> => {
+    const shop = await store.shop();
+    await store.query(
+      `insert into main.product (id, shop_id, name, slug, price, type, more_images, inventory, track_inventory, requires_shipping,
+         weight_grams, collections, created_at, updated_at)
+       select 'prod_' || lpad(n::text, 26, '0'), $1, rpad('Mug ' || n, $3, 'x'), 'mug-' || n, '1', 'physical', '{}', n % 100, n % 10 > 0, true,
+         0, '{}', now(), now()
+       from generate_series(1, $2) as n`,
+      [shop.id, products, NAME_LENGTH],
+    );
+    return shop;
+  };
+  const removeProducts = (shop: TestShop) => store.query('delete from main.product where shop_id = $1', [shop.id]);
+  const pagesRead = () => store.statements('as selected');
+
+  test('the response has every tracked product once, newest first, and their number', async () => {
+    const shop = await newLargeShop();
+    const { data, count } = await shop.ok('GET', '/inventory');
+    assert.equal(count, (PRODUCTS * 9) / 10);
+    assert.equal(data.length, count);
+    const ids: string[] = data.map(({ productId }: { productId: string }) => productId);
+    for (const [index, id] of ids.entries()) assert.ok(index === 0 || id < (ids[index - 1] ?? ''), id);
+    assert.deepEqual(data[0], {
+      productId: `prod_${String(PRODUCTS - 1).padStart(26, '0')}`,
+      name: `Mug ${PRODUCTS - 1}`.padEnd(NAME_LENGTH, 'x'),
+      inventory: 99,
+      trackInventory: true,
+      lowStock: false,
+    });
+    const low = await shop.ok('GET', '/inventory?low_stock=true&threshold=3');
+    assert.equal(low.count, (PRODUCTS * 3) / 100);
+    assert.ok(low.data.every((item: any) => item.inventory <= 3 && item.lowStock));
+    await removeProducts(shop);
+  });
+
+  test('no more pages are read than a client that does not read can take, and the turn of a client that leaves is free', async () => {
+    const shop = await newLargeShop(MANY_PRODUCTS);
+    const { secret } = await shop.newKey(['inventory:read']);
+    const before = pagesRead();
+    const sockets = [1, 2].map(() => {
+      const socket = net.connect(Number(new URL(store.service.url).port), '127.0.0.1');
+      socket.on('error', () => undefined).pause();
+      socket.write(`GET /api/v1/inventory HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
+      return socket;
+    });
+    let read = -1;
+    await until(
+      async () => {
+        const last = read;
+        read = pagesRead() - before;
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        return read > 2 && read === last;
+      },
+      LIMIT_MS,
+      'pages are still read',
+    );
+    assert.ok(read < (2 * MANY_PRODUCTS) / PAGE_SIZE, `all ${read} pages were read`);
+    for (const socket of sockets) socket.destroy();
+    assert.equal((await shop.ok('GET', '/inventory?low_stock=true&threshold=0')).count, 0);
+    await removeProducts(shop);
+  });
+
+  test('of many simultaneous reads some get a 503 with Retry-After, and another shop does not wait for the others', async () => {
+    const shop = await newLargeShop();
+    const other = await store.shop();
+    const { id } = await other.product({ inventory: 5 });
+    const completed: string[] = [];
+    const reads = Array.from({ length: READS }, async () => {
+      const response = await shop.send('GET', '/inventory');
+      if (response.status === 200) completed.push('read');
+      return response;
+    });
+    await until(() => pagesRead() > 0, LIMIT_MS, 'nothing was read');
+    const adjust = async () => {
+      await other.ok('POST', '/inventory', { product_id: id, adjustment: 1 });
+      completed.push('adjustment');
+    };
+    await Promise.all([adjust(), store.service.ok('/v1').then(() => completed.push('index'))]);
+    const responses = await Promise.all(reads);
+    const whole = responses.filter(({ status }) => status === 200);
+    const rejected = responses.filter(({ status }) => status !== 200);
+    assert.equal(whole.length, 10, 'two streams, and eight that wait');
+    for (const { body } of whole) assert.equal(body.count, (PRODUCTS * 9) / 10);
+    for (const { status, headers } of rejected) assert.deepEqual([status, headers.get('retry-after')], [503, '2']);
+    assert.ok(
+      completed.slice(0, 5).includes('adjustment') && completed.slice(0, 5).includes('index'),
+      completed.join(', '),
+    );
+    await removeProducts(shop);
+  });
+});
