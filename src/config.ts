@@ -193,7 +193,8 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'METRICS_ADDRESS',
     default: '',
     form: 'host:port, [IPv6]:port, or the path of a Unix socket with a slash in it',
-    meaning: 'The address on which Prometheus metrics are served at `/metrics`, without a key. Empty: none are served.',
+    meaning:
+      'The address on which Prometheus metrics are served at `/metrics`, without a key. Empty: no metrics are served.',
     parse: parseMetricsAddress,
   },
 };

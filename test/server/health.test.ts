@@ -1,4 +1,4 @@
-// The health checks: which phase and which failure they report, and that neither limits nor a slow database hold them up.
+// The health checks: which phase of the service and which failure they report. Neither rate limits nor a slow database delay them.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -36,7 +36,7 @@ async function serveHealth(t: TestContext, health: Pick<Health, 'findObstacle'>)
 }
 
 describe('the phases of the service', () => {
-  test('it is ready while it serves and its primary is in reach, and alive in every phase', async (t) => {
+  test('a service is ready while it serves and its primary responds, and alive in every phase', async (t) => {
     let isInReach = true;
     const health = new Health(() => Promise.resolve(isInReach));
     const url = await serveHealth(t, health);
@@ -54,7 +54,7 @@ describe('the phases of the service', () => {
     await isAlive();
   });
 
-  test('a 503 says when to ask again, HEAD gets no body, another method is 405, and other paths are passed on', async (t) => {
+  test('a 503 has Retry-After, HEAD gets no body, another method gets a 405, and other paths are passed on', async (t) => {
     const url = await serveHealth(t, new Health(() => Promise.resolve(true)));
     assert.ok(Number((await fetch(`${url}/readyz`)).headers.get('retry-after')) > 0);
     const head = await fetch(`${url}/livez?probe=1`, { method: 'HEAD' });
@@ -64,7 +64,7 @@ describe('the phases of the service', () => {
     assert.equal((await fetch(`${url}/livez/deeper`)).status, 418);
   });
 
-  test('while the service starts, its port is taken, it is alive but not ready, and requests get a 503', async () => {
+  test('while a service starts, its port is taken, the service is alive but not ready, and requests get a 503', async () => {
     const address = { host: '127.0.0.1', port: await freePort() };
     const url = `http://${address.host}:${address.port}`;
     {
@@ -88,7 +88,7 @@ describe('the check of the primary', () => {
       within: () => ({ query }),
     }) as unknown as Database;
 
-  test('however many checks there are, one statement is sent', async () => {
+  test('concurrent checks send one statement together', async () => {
     let statements = 0;
     const { promise, resolve } = Promise.withResolvers<[]>();
     const check = createPrimaryCheck(databaseThat(() => ((statements += 1), promise)));
@@ -98,7 +98,7 @@ describe('the check of the primary', () => {
     assert.equal(statements, 1);
   });
 
-  test('a primary that has just responded to a request is in reach without a statement of its own', async () => {
+  test('no statement is sent to check a primary that has just responded to a request', async () => {
     const busy = databaseThat(() => Promise.reject(new Error('no connection is free')), performance.now());
     assert.equal(await createPrimaryCheck(busy)(), true);
   });

@@ -26,7 +26,7 @@ after(async () => {
 const accessLines = (): any[] =>
   service.logged.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request');
 
-test('each response has a request id: that of the client if it is usable, or else a new one', async () => {
+test('each response has a request id: the id that the client sent if it is valid, and otherwise a new id', async () => {
   const { url } = service;
   const idOf = async (path: string, sent?: string) => {
     const response = await fetch(`${url}${path}`, sent === undefined ? {} : { headers: { 'x-request-id': sent } });
@@ -48,7 +48,7 @@ test('each response has a request id: that of the client if it is usable, or els
 });
 
 describe('the access log', () => {
-  test('has one line for each request, with its route, its ids and no query', async () => {
+  test('the access log has one line for each request, with route, request id and trace, and without the query', async () => {
     service.logged.length = 0;
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const send = (path: string) =>
@@ -78,7 +78,7 @@ describe('the access log', () => {
     assert.ok(!service.logged.join('').includes('secret'));
   });
 
-  test('has no trace of a traceparent that is malformed', async () => {
+  test('the access log has no trace for a request with a malformed traceparent', async () => {
     service.logged.length = 0;
     for (const traceparent of ['00-0-0-0', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, 'x'.repeat(500)])
       await (await fetch(`${service.url}/v1`, { headers: { traceparent } })).text();
@@ -124,7 +124,7 @@ describe('an outage of a database', () => {
     return { outages, lines, advance: (ms: number) => (now += ms) };
   }
 
-  test('is logged once when it begins, and once with the number of failed requests when it ends', () => {
+  test('an outage is logged once when it begins, and once with the number of failed requests when it ends', () => {
     const { outages, lines } = start();
     outages.noteSuccess();
     for (let request = 0; request < 1_000; request += 1) outages.noteFailure(new Error('connection refused'));
@@ -138,7 +138,7 @@ describe('an outage of a database', () => {
     assert.deepEqual([lines[1].message, lines[1].failed], ['requests reach the database again', 1_000]);
   });
 
-  test('that comes and goes is logged at most once in half a minute', () => {
+  test('an outage that begins and ends repeatedly is logged at most once in half a minute', () => {
     const { outages, lines, advance } = start();
     for (let second = 0; second < 29; second += 1) {
       outages.noteFailure(new Error('timeout'));
