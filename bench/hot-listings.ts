@@ -34,7 +34,7 @@ export async function benchHotListings(): Promise<void> {
 }
 
 async function benchPage(serviceUrl: string, page: string, dir: string, limit: number): Promise<void> {
-  const response = await fetch(serviceUrl + page);
+  const response = await fetch(serviceUrl + page, { headers: { 'accept-encoding': 'identity' } });
   const body = await response.text();
   const headers = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)).flat();
   const file = path.join(dir, 'same.json');

@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ContentCoding } from './content-coding.ts';
+import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
 
 /** How long shared caches may keep a response, in seconds. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
@@ -20,6 +22,8 @@ export type CachedResponse = {
   parts: readonly Buffer[];
   /** The length of the body in bytes. */
   size: number;
+  /** Null when the body is too small to be encoded, or contains the time of the response. */
+  encoded: EncodedBodies | null;
   etag: string;
   headers: readonly string[];
   notModifiedHeaders: readonly string[];
@@ -50,13 +54,14 @@ export function createCachedResponse(options: {
   const text = JSON.stringify(options.body);
   const bytes = Buffer.from(text);
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  const shared = { 'cache-control': toCacheControl(policy), etag, ...CORS_HEADERS };
+  const shared = { 'cache-control': toCacheControl(policy), etag, vary: 'Accept-Encoding', ...CORS_HEADERS };
   return {
     route: null,
     cacheTag: options.cacheTag,
     validUntil: options.validUntil ?? null,
     parts: options.timestamped ? text.split(RESPONSE_TIME).map((part) => Buffer.from(part)) : [bytes],
     size: bytes.length,
+    encoded: bytes.length < ENCODED_BYTES_MIN || options.timestamped ? null : new EncodedBodies(bytes),
     etag,
     headers: flatten({
       'content-type': 'application/json; charset=utf-8',
@@ -97,8 +102,25 @@ export function writeCachedResponse(
     reply.writeHead(304, [...response.notModifiedHeaders, ...extraHeaders]).end();
     return;
   }
-  reply.writeHead(200, [...response.headers, ...extraHeaders]);
-  reply.end(request.method === 'HEAD' ? undefined : toBody(response, now));
+  const coding = response.encoded && chooseCoding(request.headers['accept-encoding']);
+  const isHead = request.method === 'HEAD';
+  const sendPlain = () => {
+    reply.writeHead(200, [...response.headers, ...extraHeaders]);
+    reply.end(isHead ? undefined : toBody(response, now));
+  };
+  if (!response.encoded || !coding) return sendPlain();
+  const send = (body: Buffer) => {
+    reply.writeHead(200, [...toEncodedHeaders(response.headers, body, coding), ...extraHeaders]);
+    reply.end(isHead ? undefined : body);
+  };
+  const encoded = response.encoded.get(coding);
+  if (encoded instanceof Promise) void encoded.then(send, sendPlain);
+  else send(encoded);
+}
+
+function toEncodedHeaders(headers: readonly string[], body: Buffer, coding: ContentCoding): string[] {
+  const changed = headers.map((part, index) => (headers[index - 1] === 'content-length' ? String(body.length) : part));
+  return [...changed, 'content-encoding', coding];
 }
 
 function toBody({ parts }: CachedResponse, now: number): Buffer | undefined {

@@ -16,6 +16,8 @@ const STALE_WHILE_COMPUTING_MS = 5_000;
 /** The greatest age of a response that is served while the primary database cannot be reached. */
 const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
+/** The body and its encodings occupy at most this many times the size of the body. */
+const BODIES = 2;
 /** An estimate of the memory that an entry occupies in addition to its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
@@ -33,7 +35,7 @@ export class ResponseCache {
   readonly #clock: Clock;
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: BYTES_MAX,
-    sizeCalculation: (entry, key) => entry.response.size + key.length + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: (entry, key) => entry.response.size * BODIES + key.length + ENTRY_OVERHEAD_BYTES,
   });
   readonly #computations = new Map<string, Computation>();
 

@@ -6,6 +6,7 @@ import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { CORS_HEADERS } from '../http/cached-response.ts';
+import { compressResponses } from '../http/compression.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
 import { OutageLog } from '../http/outage-log.ts';
@@ -82,6 +83,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
   noteServed(app, outages);
+  compressResponses(app);
   answerUnknownRoutes(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
   const storeContext = toStoreContext(options, clientAddress);

@@ -1,0 +1,31 @@
+// Compression of the responses that are made for one request. Cached responses are encoded once for all requests
+// (cached-response.ts).
+
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ENCODED_BYTES_MIN, chooseCoding, encode } from './content-coding.ts';
+
+/**
+ * Encodes JSON in responses to GET and HEAD. Responses to other methods are left as they are, because one of them may hold a secret
+ * beside text of the caller (docs/decisions/compression.md). So are responses with a strong ETag, which names exactly these bytes.
+ */
+export function compressResponses(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || !isCompressible(reply, payload)) return payload;
+    reply.header('vary', 'Accept-Encoding');
+    const coding = chooseCoding(request.headers['accept-encoding']);
+    if (coding === null) return payload;
+    const encoded = await encode(Buffer.from(payload), coding);
+    reply.header('content-encoding', coding).header('content-length', encoded.length);
+    return encoded;
+  });
+}
+
+function isCompressible(reply: FastifyReply, payload: unknown): payload is string {
+  if (typeof payload !== 'string' || payload.length < ENCODED_BYTES_MIN || reply.statusCode !== 200) return false;
+  const etag = reply.getHeader('etag');
+  return (
+    String(reply.getHeader('content-type')).startsWith('application/json') &&
+    reply.getHeader('content-encoding') === undefined &&
+    (etag === undefined || String(etag).startsWith('W/'))
+  );
+}
