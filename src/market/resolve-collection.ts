@@ -65,18 +65,18 @@ function toNames(chains: Chains, id: string): { id: string; slug: string; addres
 
 /**
  * Chooses among collections that have the same address on several chains: the one with the largest all-time volume in native
- * units, or among equal volumes the one whose chain is configured first.
+ * units, or among equal volumes the one whose chain is configured first. A collection on a chain that is not configured comes last.
  */
 async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];
   const ids = candidates.map((one) => one.id);
   const volumes = valueOrNull(await market.volumes.read((db) => listVolumeFacts(db, ids)));
   const now = market.clock();
-  const chainOrder = [...market.chains.keys()];
+  const chainOrder = new Map([...market.chains.keys()].map((id, index) => [id, index]));
   const volumeOf = (one: Collection): number => {
     const context = { chain: market.chainOf(one.chain), snapshot: one.snapshot.volumeAllTime };
     return toVolumeAllTime(volumes?.get(one.id), context, now) ?? -1;
   };
-  const rankOf = (one: Collection) => (one.chain === null ? chainOrder.length : chainOrder.indexOf(one.chain));
+  const rankOf = (one: Collection) => chainOrder.get(one.chain ?? '') ?? chainOrder.size;
   return candidates.sort((a, b) => volumeOf(b) - volumeOf(a) || rankOf(a) - rankOf(b))[0];
 }

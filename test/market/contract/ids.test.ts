@@ -4,15 +4,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import { forEachMarket, mintOf, newCollection } from '../../support/service/market.ts';
+import { startTestService } from '../../support/service/service.ts';
 
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
+
+/** Has a collection on a chain that was configured before, and one on a chain that is still configured. */
+const ON_FORMER_CHAIN = toEvmAddress('on a former chain');
+
+async function loadOnFormerChain(current: Record<string, string>): Promise<void> {
+  const earlier = await startTestService({ settings: { ...current, EXTRA_CHAIN: 'former:evm:FORM:18:999' } });
+  const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: ON_FORMER_CHAIN, name: `On ${chain}` });
+  await earlier.load([on('former'), on('abstract')]);
+  await earlier.close();
+}
 
 const swapCase = (text: string) =>
   text.replaceAll(/[a-z]/gi, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
 const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 
-forEachMarket('ids', { settings }, (market) => {
+forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
   // Does not check responses against the OpenAPI document: its enumerations lack the chain that the settings add.
   const read = async (id: string, endpoint = ''): Promise<any> =>
     (await fetch(`${market.url}/v1/collections/${encodeURIComponent(id)}${endpoint}`)).json();
@@ -123,6 +134,10 @@ forEachMarket('ids', { settings }, (market) => {
     assert.equal(await idOf(address), `ink_${address}`, 'with equal volumes, the first chain is expected');
     assert.equal((await read(address, '/floor')).data.collectionId, `ink_${address}`);
     assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id must name its own collection');
+  });
+
+  test('among collections with one address, a collection on a chain that is not configured any more comes last', async () => {
+    assert.equal(await idOf(ON_FORMER_CHAIN), `abstract_${ON_FORMER_CHAIN}`);
   });
 
   test('among collections with one address, a volume summed from sales counts like a volume from a record', async () => {
