@@ -45,9 +45,12 @@ export const MarketItemSchema = Type.Object(
     price: ref<WirePrice>('Price'),
     seller: typeOrNull<string>(
       'string',
-      'Address of the seller; null when it is not known, or when a custody wallet is reported as the seller of a listing.',
+      'Address of the seller; null when it is not known, or when it is a custody wallet, which holds tokens for others.',
     ),
-    buyer: typeOrNull<string>('string', 'Address of the buyer; null for a listing, and when it is not known.'),
+    buyer: typeOrNull<string>(
+      'string',
+      'Address of the buyer; null for a listing, when it is not known, and when it is a custody wallet.',
+    ),
     marketplace: Type.String({
       description: "An upper-case code for the service's own rows, the lower-case source slug for external rows.",
     }),
@@ -77,7 +80,7 @@ export function toListingItem(listing: Listing, location: ItemLocation, context:
   return {
     ...toAssetIdentity(location, listing.asset),
     price: toPrice(listing.raw, location.chain, context.rates, context.now),
-    seller: context.custodyWallets.has(listing.seller) ? null : listing.seller,
+    seller: withoutCustody(listing.seller, context),
     buyer: null,
     marketplace: listing.source ?? context.ownCode,
     status: 'active',
@@ -98,8 +101,8 @@ export function toSaleItem(
   return {
     ...toAssetIdentity(location, sale.asset),
     price: toPrice(sale.raw, location.chain, context.rates, context.now),
-    seller: sale.seller,
-    buyer: sale.buyer,
+    seller: withoutCustody(sale.seller, context),
+    buyer: withoutCustody(sale.buyer, context),
     marketplace: sale.source === serviceName ? context.ownCode : sale.source,
     status: 'sold',
     expiresAt: null,
@@ -107,6 +110,11 @@ export function toSaleItem(
     orderId: sale.listingId,
     tx: sale.tx,
   };
+}
+
+/** The address; null for a custody wallet. It holds tokens for others, so it is neither the seller nor the buyer. */
+function withoutCustody(address: string | null, { custodyWallets }: PriceContext): string | null {
+  return address !== null && custodyWallets.has(address) ? null : address;
 }
 
 function toTime(ms: number): string {

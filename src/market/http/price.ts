@@ -31,7 +31,7 @@ export type WirePrice = Static<typeof PriceSchema>;
 
 /**
  * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. An address in
- * `custodyWallets` is not published as the seller of a listing.
+ * `custodyWallets` is not published as the seller or buyer of a listing or sale.
  */
 export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
 

@@ -43,7 +43,9 @@ export const TokenDetailSchema = Type.Object(
         label: typeOrNull<string>('string', 'Label of the custody wallet.'),
       },
       {
-        description: 'Beneficial owner: the seller of a listed token, never the shared custody wallet.',
+        description:
+          'Beneficial owner, never the shared custody wallet: on a followed chain the holder that the chain has; otherwise ' +
+          'the seller of a listed token, or the reported holder of a token that is not listed.',
         ...closed,
       },
     ),

@@ -192,6 +192,28 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT) && !listings.text.includes(SOLANA_VAULT));
     });
 
+    test('is not shown as the seller or the buyer of a sale when a custody wallet sold or bought the token', async () => {
+      const subject = newCollection();
+      const [sold, bought] = [
+        { seller: EVM_VAULT, buyer: HOLDER },
+        { seller: SELLER, buyer: EVM_VAULT },
+      ];
+      await market.load([
+        subject.collection(),
+        subject.sale('1', 5, { ...sold, timestamp: market.ago(0) }),
+        subject.sale('2', 5, bought),
+      ]);
+      const { text, body } = await market.get(`/v1/collections/${subject.slug}/sales`);
+      assert.deepEqual(
+        body.data.map(({ seller, buyer }: any) => [seller, buyer]),
+        [
+          [null, HOLDER],
+          [SELLER, null],
+        ],
+      );
+      assert.ok(!text.includes(EVM_VAULT));
+    });
+
     test('is unknown when neither a seller nor a holder is known', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 5)]);
