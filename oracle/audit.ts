@@ -17,6 +17,8 @@ export type StoredBook = {
   standard: 'erc721' | 'erc1155';
   block: number;
   hash: string;
+  /** False when the collection has more orders than the service hands over. */
+  isComplete: boolean;
   orders: readonly {
     orderId: string;
     source: string | null;
@@ -40,8 +42,13 @@ export type FillableAudit = {
   rightlyAbsent: number;
   /** Orders of which too little is known, or that are about to expire. */
   undecided: number;
-  /** Collections that could not be compared: new blocks came too fast, a source of the service failed, or the endpoint lacks the block. */
+  /**
+   * Collections that could not be compared: they have too many orders, new blocks came too fast, a source of the service failed, or the
+   * endpoint lacks the block.
+   */
   uncompared: string[];
+  /** The collections among `uncompared` that have more orders than the service hands over. */
+  tooLarge: string[];
   findings: (Finding & { block: number })[];
 };
 
@@ -65,12 +72,15 @@ export async function auditFillable(options: FillableAuditOptions): Promise<Fill
     rightlyAbsent: 0,
     undecided: 0,
     uncompared: [],
+    tooLarge: [],
     findings: [],
   };
   for (const collectionId of options.collectionIds) {
-    const compared = await compareRepeatedly(options, collectionId);
+    const result = await compareRepeatedly(options, collectionId);
+    const compared = result === 'too-large' ? null : result;
     audit.collections += 1;
     if (!compared) audit.uncompared.push(collectionId);
+    if (result === 'too-large') audit.tooLarge.push(collectionId);
     audit.listings += compared?.listings ?? 0;
     audit.rightlyAbsent += compared?.rightlyAbsent ?? 0;
     audit.undecided += compared?.undecided ?? 0;
@@ -81,21 +91,26 @@ export async function auditFillable(options: FillableAuditOptions): Promise<Fill
 
 type ComparedAt = Compared & { block: number };
 
-async function compareRepeatedly(options: FillableAuditOptions, collectionId: string): Promise<ComparedAt | null> {
+/** `too-large`: the service does not hand over all orders. Null: see `uncompared`. */
+type Comparison = ComparedAt | 'too-large' | null;
+
+async function compareRepeatedly(options: FillableAuditOptions, collectionId: string): Promise<Comparison> {
   let last: ComparedAt | null = null;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
     if (attempts > 0) await delay(PAUSE_MS);
     const compared = await compareOnce(options, collectionId);
-    if (compared?.findings.length === 0) return compared;
+    if (compared === 'too-large' || compared?.findings.length === 0) return compared;
     last = compared ?? last;
   }
   return last;
 }
 
 /** Compares a collection. Null when its listings, its orders and the chain could not all be read at one block. */
-async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<ComparedAt | null> {
+async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<Comparison> {
   const { api, endpoint, readBook, clock } = options;
   const book = await readBook(collectionId);
+  // A listing of an order that is not in the book would be reported as unknown.
+  if (!book.isComplete) return 'too-large';
   const readFrom = clock();
   const { rows, isComplete } = await api.listings(collectionId);
   const readTo = clock();

@@ -99,11 +99,14 @@ function describe(results: readonly ChainResult[], seed: string, stdout: Command
   const heads = ['chain', 'collections', 'listings', 'phantoms', 'hidden', 'wrong', 'undecided', 'unreadable'];
   const lines = [
     '',
-    ...results.flatMap(({ chain, findings, uncompared }) => [
+    ...results.flatMap(({ chain, findings, uncompared, tooLarge }) => [
       ...findings.map(({ block, kind, collectionId, asset, detail }) => {
         return `${chain} at block ${block}: ${kind}: ${collectionId} ${asset}: ${detail}`;
       }),
-      ...uncompared.map((id) => `${chain}: ${id} could not be compared`),
+      ...uncompared.map((id) => {
+        const reason = tooLarge.includes(id) ? ': it has too many orders' : '';
+        return `${chain}: ${id} could not be compared${reason}`;
+      }),
     ]),
     `drawn with --seed ${seed}`,
   ];

@@ -11,6 +11,10 @@ import { createLog } from '../../src/core/log.ts';
 import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { createAuditOperations } from '../../src/chains/audit/audit.ts';
 import type { AuditReport } from '../../src/chains/audit/report.ts';
+import type { AuditedBook } from '../../src/chains/audit/signed-orders.ts';
+import { readAuditedBook } from '../../src/chains/audit/signed-orders.ts';
+import type { ChainReader } from '../../src/chains/rpc/chain-reader.ts';
+import { RpcFailure } from '../../src/chains/rpc/rpc-failure.ts';
 import { replayLog } from '../../src/chains/audit/replay.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -41,6 +45,18 @@ forEachEngine('audit', (engine) => {
   /** `pauseMs` is short where no other process changes what the audit waits for. */
   const audit = (input: Record<string, unknown> = { sample: 0 }, pace: { pauseMs?: number } = { pauseMs: 1 }) =>
     createAuditOperations(followed.operations, pace).audit(input);
+  /** An audit that reads the chain through the given reader. */
+  const auditBy = (reader: ChainReader) => {
+    class ReadBy extends FollowedChains {
+      override readerOf(id: string) {
+        return id === 'ethereum' ? reader : null;
+      }
+    }
+    const { operations } = followed;
+    return createAuditOperations({ ...operations, followed: new ReadBy(operations) }, { pauseMs: 1 }).audit({
+      sample: 10,
+    });
+  };
   const replay = async () => replayLog(followed.operations, { chains: ['ethereum'], into: await engine.open() });
   const first = async (sql: string, params: readonly unknown[] = []) => {
     const [row] = await db.query(sql, params);
@@ -321,22 +337,35 @@ forEachEngine('audit', (engine) => {
   });
 
   test('when the chain cannot be read, orders and tokens are counted as unreadable, and not as equal or different', async () => {
-    const { operations } = followed;
-    const reader = operations.followed.readerOf('ethereum') ?? assert.fail();
-    const { chain } = reader;
+    const { chain } = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const silent = createTestReader({ chain, urls: ['http://127.0.0.1:9'], patienceMs: 100, openMs: 10 });
-    class UnreachableChains extends FollowedChains {
-      override readerOf(id: string) {
-        return id === 'ethereum' ? silent : null;
-      }
-    }
-    const unreachable = createAuditOperations(
-      { ...operations, followed: new UnreachableChains(operations) },
-      { pauseMs: 1 },
-    );
-    const report = await unreachable.audit({ sample: 10 });
+    const report = await auditBy(silent);
     silent.close();
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
+  });
+
+  test('the audit names no block when the endpoint has the blocks, but the state of no contract', async () => {
+    const reader = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
+    const contracts = new Proxy(reader.contracts, {
+      get: () => () => Promise.reject(new RpcFailure('no-state')),
+    });
+    const pruned: ChainReader = Object.create(reader, { contracts: { value: contracts } });
+    const { chains, unreadable } = await auditBy(pruned);
+    assert.deepEqual([chains[0]?.block, unreadable], [null, 20]);
+  });
+
+  test('a book with more orders or listings than the limit is cut, and is not complete', async () => {
+    const { collection_id: id } = await first(
+      `select collection_id from main.book_order where order_hash is not null and expires_at > now() + interval '1 day'
+       group by 1 having count(*) > 1 limit 1`,
+    );
+    const read = (ordersMax: number) => readAuditedBook(followed.operations, String(id), { ordersMax });
+    const own = ({ orders }: AuditedBook) => orders.filter(({ source }) => source === null).length;
+    const complete = await read(1_000);
+    const count = Math.max(own(complete), complete.orders.length - own(complete));
+    assert.deepEqual([complete.isComplete, (await read(count)).isComplete], [true, true]);
+    const cut = await read(count - 1);
+    assert.deepEqual([cut.isComplete, cut.orders.length < complete.orders.length], [false, true]);
   });
 
   test('invalid input of the audit and the replay is rejected with the reason', async () => {

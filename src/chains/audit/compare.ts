@@ -38,7 +38,7 @@ export type Finding = { field: string; ours: string; theirs: string };
 export type ComparisonResult = {
   compared: number;
   unreadable: number;
-  /** The newest block at which rows were read, whether or not the chain could be read for them. Null if no row was read. */
+  /** The newest block at which a row was compared. Null if no row was compared. */
   block: number | null;
   /** The rows with findings, by key. */
   differences: Map<string, { block: number | null; findings: Finding[] }>;
@@ -66,10 +66,13 @@ export async function compareAll<R>(
   for (let start = 0; start < keys.length; start += BATCH_SIZE) {
     const outcomes = await compareRepeatedly(context, comparison, keys.slice(start, start + BATCH_SIZE));
     for (const [key, { block, findings }] of outcomes) {
+      if (findings === null) {
+        result.unreadable += 1;
+        continue;
+      }
+      result.compared += 1;
       result.block = Math.max(result.block ?? 0, block ?? 0) || null;
-      if (findings === null) result.unreadable += 1;
-      else result.compared += 1;
-      if (findings && findings.length > 0) result.differences.set(key, { block, findings });
+      if (findings.length > 0) result.differences.set(key, { block, findings });
     }
   }
   return result;

@@ -17,6 +17,8 @@ export type AuditedBook = {
   block: number;
   /** The hash of that block. */
   hash: string;
+  /** False when the collection has more own orders, or more mirrored listings, than `orders` may contain. */
+  isComplete: boolean;
   /** `source` is null for an order of this service's own order book. Other fields are null where the value is not known. */
   orders: {
     orderId: string;
@@ -34,12 +36,16 @@ export type AuditedBook = {
   }[];
 };
 
-/** The most own orders, and the most mirrored listings, of one book. Further ones are left out. */
+/** The most own orders, and the most mirrored listings, of one book. The others are left out, and the book is not complete. */
 const ORDERS_MAX = 50_000;
 
 /** Throws OperatorError unless the collection is followed on its chain, its backfill is complete and its token standard is known. */
-export async function readAuditedBook(context: ChainContext, collectionId: string): Promise<AuditedBook> {
-  const options = { now: context.clock(), limit: ORDERS_MAX };
+export async function readAuditedBook(
+  context: ChainContext,
+  collectionId: string,
+  { ordersMax = ORDERS_MAX }: { ordersMax?: number } = {},
+): Promise<AuditedBook> {
+  const options = { now: context.clock(), limit: ordersMax + 1 };
   return readTogether(context, async ({ main, indexer }) => {
     const follow = await findFollow(main, collectionId);
     const cursor = follow?.joined ? await findChainCursor(main, follow.chain) : null;
@@ -53,9 +59,10 @@ export async function readAuditedBook(context: ChainContext, collectionId: strin
       standard: follow.standard,
       block: cursor.number,
       hash: cursor.hash,
+      isComplete: own.length <= ordersMax && mirrored.length <= ordersMax,
       orders: [
-        ...own.map((order) => ({ ...order, source: null, ...toWire(order) })),
-        ...mirrored.map((order) => ({ ...order, terms: null, ...toWire(order) })),
+        ...own.slice(0, ordersMax).map((order) => ({ ...order, source: null, ...toWire(order) })),
+        ...mirrored.slice(0, ordersMax).map((order) => ({ ...order, terms: null, ...toWire(order) })),
       ],
     };
   });

@@ -1,0 +1,27 @@
+// The audit of a running service, for a collection that it cannot compare.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { auditFillable } from '../../oracle/audit.ts';
+import { createEndpoint } from '../../oracle/rpc.ts';
+import { createServedApi } from '../../oracle/served.ts';
+
+const NOBODY = 'http://127.0.0.1:9';
+
+test('a collection with more orders than the service hands over is not compared, and is named as too large', async () => {
+  const audit = await auditFillable({
+    api: createServedApi(NOBODY),
+    endpoint: createEndpoint(NOBODY, {}),
+    collectionIds: ['ethereum_0x01'],
+    readBook: async () => ({
+      contract: '0x01',
+      standard: 'erc721',
+      block: 1,
+      hash: '0x02',
+      isComplete: false,
+      orders: [],
+    }),
+    clock: () => 0,
+  });
+  assert.deepEqual([audit.uncompared, audit.tooLarge, audit.findings], [['ethereum_0x01'], ['ethereum_0x01'], []]);
+});
