@@ -350,7 +350,7 @@ const event = (name: string, description: string, members: Record<string, TSchem
 const NO_COUNTS = { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
 const INSERTED = { ...NO_COUNTS, inserted: 1 };
 
-/** The events of the response to IMPORT_BODY_EXAMPLE. */
+/** The events of the response to `BODY_EXAMPLE`. */
 const EVENT_EXAMPLES = [
   { event: 'progress', read: 2, ...NO_COUNTS, inserted: 2 },
   {
@@ -411,13 +411,19 @@ function linesOf(schemaId: string, description: string): TSchema {
   return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });
 }
 
+/** The example of a body. */
+const BODY_EXAMPLE = toLines([KIND_DOCUMENTS.collection.example, KIND_DOCUMENTS.listing.example]);
+
+/** The example for the description of the operation, because Swagger UI shows the example of the body with escaped quotes. */
+export const BODY_EXAMPLE_TEXT = `A body of two records:\n\n\`\`\`json\n${BODY_EXAMPLE}\`\`\``;
+
 /** The body of a request in each content type. */
 export const IMPORT_BODY = {
   content: {
     'application/x-ndjson': {
       schema: {
         ...linesOf('ImportRecord', 'Records, one on each line: each line is an `ImportRecord`.'),
-        examples: [toLines([KIND_DOCUMENTS.collection.example, KIND_DOCUMENTS.listing.example])],
+        examples: [BODY_EXAMPLE],
       },
     },
     'text/csv': {

@@ -11,7 +11,7 @@ import type { Importer } from '../ingest/products.ts';
 import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
 import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
-import { IMPORT_BODY, IMPORT_RESPONSE } from './record-schemas.ts';
+import { IMPORT_BODY, BODY_EXAMPLE_TEXT, IMPORT_RESPONSE } from './record-schemas.ts';
 import { intakeResponses } from './schemas.ts';
 
 /** An import whose client does not read the response for this long is stopped. */
@@ -50,8 +50,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
 const DOCUMENTED = {
   operationId: 'importRecords',
   summary: 'Import records',
-  description:
-    'The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: `refused` with the line and the reason of each rejected record, `progress` after each batch, and at the end `done` with the counts, or `error`. Status 200 means only that the import has begun. Scope `intake:write`.',
+  description: `The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: \`refused\` with the line and the reason of each rejected record, \`progress\` after each batch, and at the end \`done\` with the counts, or \`error\`. Status 200 means only that the import has begun. Scope \`intake:write\`.\n\n${BODY_EXAMPLE_TEXT}`,
   tags: ['Records'],
   body: IMPORT_BODY,
   querystring: Type.Object({
