@@ -589,6 +589,7 @@ CREATE INDEX listing_by_signer ON indexer.listing USING btree (chain, seller) WH
 CREATE INDEX listing_hidden ON indexer.listing USING btree (collection_id, key) WHERE (undeliverable IS NOT NULL);
 CREATE INDEX listing_listed_by_buyer_total ON indexer.listing USING btree (collection_id, COALESCE(buyer_total_raw, price_raw)) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
 CREATE INDEX listing_listed_by_price ON indexer.listing USING btree (collection_id, price_raw, id, key) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
+CREATE INDEX listing_listed_without_total ON indexer.listing USING btree (collection_id, source, price_raw) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL) AND (buyer_total_raw IS NULL));
 CREATE INDEX listing_pending ON indexer.listing USING btree (chain, collection_id, key) WHERE (undeliverable = 'pending'::text);
 
 create table indexer.listing_snapshot (

@@ -7,6 +7,7 @@ import { applyListingSnapshot } from '../../src/market/listing-snapshot.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { lockFigures, refreshListedAssets } from '../../src/market/queries/figures.ts';
+import { listCheapestFills } from '../../src/market/queries/listings.ts';
 import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
 import { deleteUnmintedTokens, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
@@ -63,6 +64,19 @@ forEachEngine('maintained figures', (engine) => {
       return (await countRowsRead(tx)) - before;
     });
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
+  });
+
+  test('are not needed to find the cheapest listings for a buyer without reading the collection', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
+    await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
+    await db.query('analyze indexer.listing');
+    const options = { now: NOW, ownSource: 'mercat', except: [], limit: 5 };
+    const read = await db.transaction(async (tx) => {
+      const before = await countRowsRead(tx);
+      assert.equal((await listCheapestFills(tx, COLLECTION, options)).length, options.limit);
+      return (await countRowsRead(tx)) - before;
+    });
+    assert.ok(read <= 2 * options.limit, `${read} rows were read for ${options.limit} listings`);
   });
 
   test('leave out an expired listing after the sweep that records its expiry', async () => {
