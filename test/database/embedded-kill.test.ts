@@ -1,4 +1,5 @@
 // A real process that writes to the embedded database is killed at varying moments. Every acknowledged row must still be stored.
+// CRASHES sets the number of kills.
 
 import path from 'node:path';
 import test from 'node:test';
@@ -6,7 +7,7 @@ import { assertAcknowledged, kill, startWriter } from '../support/engines/embedd
 import { copyDatabase } from '../support/engines/embedded-template.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ROUNDS = 10;
+const ROUNDS = Number(process.env['CRASHES'] ?? 8);
 
 test(`${ROUNDS} kills in a row lose no acknowledged row and do not block the next start`, async () => {
   const root = temporaryDirectory();

@@ -1,6 +1,6 @@
 // A simulated power cut: a writer process is stopped with SIGSTOP and the image of its file system is copied. The copy contains the
 // data that was flushed to the disk, and not the data that the kernel still held in memory. Every row whose commit was acknowledged
-// to the writer must be in the copy.
+// to the writer must be in the copy. CRASHES sets the number of power cuts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { makeExt4, mountImage } from '../support/engines/file-systems.ts';
 import { assertAcknowledged, kill, startWriter } from '../support/engines/embedded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const ROUNDS = 3;
+const ROUNDS = Number(process.env['CRASHES'] ?? 3);
 
 test(`${ROUNDS} simulated power cuts lose no acknowledged row`, async (t) => {
   const root = temporaryDirectory();

@@ -19,11 +19,11 @@ import { sendToSocket, startServiceProcess } from '../support/service/service-pr
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
-const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 160);
+const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 80);
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const BOOK_SIZE = 60;
 /** The probability that the service is killed after an action. */
-const KILL_SHARE = 0.012;
+const KILL_SHARE = 0.03;
 /** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
 /** A limit that only a service that hangs exceeds. */

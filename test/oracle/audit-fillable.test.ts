@@ -2,18 +2,17 @@
 // fillable orders that the service does not list.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startSimulation } from '../../devnet/devnet.ts';
 import { createIntakeClient } from '../../devnet/intake-client.ts';
 import { readHeight } from '../../devnet/chain.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
+import { defineAudit } from '../../src/cli/audit.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/database/port.ts';
 import { openDatabases } from '../../src/database/open.ts';
+import { runCommand } from '../cli/run-command.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { startTestDevnet } from '../support/chain/devnet.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -22,7 +21,6 @@ import { until } from '../support/until.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ORDERS = 30;
 const STEPS = 25;
 const PATIENCE_MS = 60_000;
@@ -71,15 +69,11 @@ forEachEngine('audit --fillable', (engine) => {
       );
     };
     const audit = async (...args: string[]) => {
-      const { PATH = '' } = process.env;
-      const child = spawn(process.execPath, [MAIN, 'audit', '--fillable', '--json', ...args], {
-        env: { PATH, HOME: settings['DATA_DIR'] ?? '', LOG_LEVEL: 'error', ...settings },
-        stdio: ['ignore', 'pipe', 'pipe'],
+      const env = { LOG_LEVEL: 'error', ...settings };
+      const { code, stdout, stderr } = await runCommand(defineAudit, ['audit', '--fillable', '--json', ...args], {
+        env,
       });
-      let printed = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += String(chunk)));
-      const [code] = (await once(child, 'close')) as [number];
-      return { code, printed, chains: printed.startsWith('{') ? JSON.parse(printed).chains : [] };
+      return { code, printed: stdout + stderr, chains: stdout.startsWith('{') ? JSON.parse(stdout).chains : [] };
     };
     /** Changes rows while the service is stopped. */
     const change = async (work: (main: Database) => Promise<void>) => {

@@ -23,11 +23,11 @@ const LIMIT_MS = 10_000;
 const NAME = 'things';
 /** On a busy machine, up to this much real time passes between two statements. */
 const SLACK_MS = 20_000;
-const STEP_MS = 30_000;
+const STEP_MS = 60_000;
 /** Steps between two restarts of processes. */
-const RESTART_STEPS = 25;
+const RESTART_STEPS = 12;
 /** Steps between two pauses of half an hour. */
-const QUIET_STEPS = 70;
+const QUIET_STEPS = 35;
 
 type Crowd = { count: number; perHour: number };
 

@@ -14,7 +14,7 @@ import { createLog } from '../../src/core/log.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { NOW, emptySyncTables, toContext } from '../support/service/intake.ts';
+import { ASSET, NOW, emptySyncTables, toContext } from '../support/service/intake.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
@@ -301,6 +301,24 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     await run(task);
     const [named] = await db.query(`select name, contract_address from main.collection`);
     assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
+  });
+
+  test('the token standard and the royalty of a collection are stored as its tokens have them, unless they were known', async (t) => {
+    const minted = { interface: 'ProgrammableNFT', royalty: { basis_points: 750 } };
+    const store = createDasStore([assetOf(LANTERNS, LANTERNS, { grouping: [] }), assetOf(ASSET, LANTERNS, minted)]);
+    const replay = await startReplayServer(t, dasRoutes(store));
+    await follow('solana', LANTERNS, null);
+    const context = toServiceContext({ DAS_URL: replay.url });
+    const [task] = await createVendorTasks(
+      context.config.vendors.filter(({ name }) => name === 'das'),
+      context,
+    );
+    const stored = async () => (await db.query(`select token_standard, royalty_bps from main.collection`))[0];
+    await run(task);
+    assert.deepEqual(await stored(), { token_standard: 'ProgrammableNonFungible', royalty_bps: 750 });
+    await db.query(`update main.collection set royalty_bps = 200`);
+    await run(task);
+    assert.deepEqual(await stored(), { token_standard: 'ProgrammableNonFungible', royalty_bps: 200 });
   });
 
   const ownListing = (number: number, more: object = {}) => ({

@@ -345,7 +345,9 @@ forEachEngine('OpenSea', (engine) => {
     const { run, done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
     await done('listings');
-    for (const fault of REPLAY_FAULTS) {
+    // The database does not notice which fault the upstream has, so each engine sees one half of the faults.
+    const half = engine.name === 'embedded' ? 0 : 1;
+    for (const fault of REPLAY_FAULTS.filter((_, index) => index % 2 === half)) {
       for (const skip of [0, 1]) {
         replay.fail(fault, { skip, ms: 50 });
         await run('listings');
