@@ -27,6 +27,7 @@ import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
+import { EventLoopDelay, shedLoad } from './load-shedding.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver } from './request-observer.ts';
@@ -78,7 +79,9 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const outages = new OutageLog(log);
   const clientAddress = createClientAddress(options.trustProxy);
   const observation = toObservation(options, clientAddress);
-  const app = createRouter(options, { clientAddress, observation, outages });
+  const delay = new EventLoopDelay();
+  const app = createRouter(options, { clientAddress, observation, outages, delay });
+  app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
@@ -103,9 +106,9 @@ type ClientAddress = StoreRoutesContext['clientAddress'];
 
 function createRouter(
   options: ServerOptions,
-  parts: { clientAddress: ClientAddress; observation: Observation | null; outages: OutageLog },
+  parts: { clientAddress: ClientAddress; observation: Observation | null; outages: OutageLog; delay: EventLoopDelay },
 ): FastifyInstance {
-  const { clientAddress, observation, outages } = parts;
+  const { clientAddress, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -119,7 +122,8 @@ function createRouter(
     serverFactory: (route) => {
       const limiter = rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
       const { responses } = marketplace;
-      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, route);
+      const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
+      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge));
     },
   });

@@ -1,0 +1,88 @@
+// Load shedding: beyond a number of requests in progress, an interface rejects further requests at once with a 503, so that the requests of
+// the other interfaces keep their share of the process. It is behind the cache and the rate limits: health checks, fresh cached responses and
+// rejections by a rate limit are never shed.
+
+import type { RequestListener } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { ServiceError } from '../core/errors.ts';
+import { CORS_HEADERS } from '../http/cached-response.ts';
+import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
+import { INTAKE_PREFIX } from '../intake/http/routes.ts';
+import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+import { STORE_PREFIX } from '../shop/http/routes.ts';
+
+export type LoadLimits = {
+  /** The most requests of one interface in progress. */
+  inProgressMax: number;
+  /** The most requests of one interface in progress while the event loop is late. */
+  inProgressLateMax: number;
+  /** The event loop is late when a timer is delayed by more than this in the mean of one period. */
+  lateMs: number;
+};
+
+export const LOAD_LIMITS: LoadLimits = { inProgressMax: 1_000, inProgressLateMax: 500, lateMs: 500 };
+
+/** Requests to other paths, such as /status, are few and are not shed. */
+const INTERFACES = [MARKETPLACE_PREFIX, STORE_PREFIX, INTAKE_PREFIX];
+
+const BUSY = new ServiceError('unavailable', 'The service is busy, try again soon');
+
+export type LoadSheddingOptions = {
+  limits?: LoadLimits;
+  /** How late the event loop is, in milliseconds. */
+  delayMs: () => number;
+  /** Called for each request that is shed. */
+  onShed: () => void;
+};
+
+/** Passes requests to `route` while their interface has less than its limit of requests in progress. */
+export function shedLoad(options: LoadSheddingOptions, route: RequestListener): RequestListener {
+  const { limits = LOAD_LIMITS, delayMs, onShed } = options;
+  const inProgress = new Map<string, number>(INTERFACES.map((prefix) => [prefix, 0]));
+  return (request, response) => {
+    const prefix = INTERFACES.find((one) => request.url?.startsWith(one));
+    if (prefix === undefined) return route(request, response);
+    const count = inProgress.get(prefix) ?? 0;
+    const isBusy = count >= limits.inProgressLateMax && delayMs() > limits.lateMs;
+    if (isBusy || count >= limits.inProgressMax) {
+      onShed();
+      return sendErrorResponse(
+        request,
+        response,
+        toErrorResponse(BUSY),
+        prefix === MARKETPLACE_PREFIX ? CORS_HEADERS : {},
+      );
+    }
+    inProgress.set(prefix, count + 1);
+    response.once('close', () => inProgress.set(prefix, (inProgress.get(prefix) ?? 0) - 1));
+    route(request, response);
+  };
+}
+
+const SAMPLE_PERIOD_MS = 20;
+const MEAN_PERIOD_MS = 500;
+
+/** The delay of the event loop, as the mean of the last half second that is over. */
+export class EventLoopDelay {
+  readonly #histogram = monitorEventLoopDelay({ resolution: SAMPLE_PERIOD_MS });
+  readonly #timer: NodeJS.Timeout;
+  #meanMs = 0;
+
+  constructor() {
+    this.#histogram.enable();
+    this.#timer = setInterval(() => this.#sample(), MEAN_PERIOD_MS).unref();
+  }
+
+  readonly meanMs = (): number => this.#meanMs;
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#histogram.disable();
+  }
+
+  #sample(): void {
+    // The mean is not a number when there is no sample yet.
+    this.#meanMs = Math.max(0, (this.#histogram.mean || 0) / 1e6 - SAMPLE_PERIOD_MS);
+    this.#histogram.reset();
+  }
+}

@@ -1,0 +1,107 @@
+// Which requests are shed, and that a flood of one interface does not shed the requests of another.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import { answerHealthChecks } from '../../src/server/health.ts';
+import { EventLoopDelay, shedLoad } from '../../src/server/load-shedding.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT_MS = 60_000;
+const LIMITS = { inProgressMax: 8, inProgressLateMax: 3, lateMs: 500 };
+
+/** A server whose requests stay in progress until the test ends them. `delay.ms` is how late the event loop is said to be. */
+async function startServer(t: TestContext) {
+  const held: ServerResponse[] = [];
+  const delay = { ms: 0 };
+  const counted = { shed: 0 };
+  const shedding = shedLoad(
+    { limits: LIMITS, delayMs: () => delay.ms, onShed: () => (counted.shed += 1) },
+    (_request, response) => void held.push(response),
+  );
+  const health = { findObstacle: () => Promise.resolve(null) };
+  const server = createServer(answerHealthChecks(health, shedding)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  /** Starts requests and waits until they are in progress. Returns a function that ends them. */
+  const hold = async (path: string, count: number) => {
+    const before = held.length;
+    const sent = Array.from({ length: count }, () => fetch(`${url}${path}`));
+    await until(() => held.length === before + count, LIMIT_MS, 'the requests are not in progress');
+    return async () => {
+      for (const response of held.slice(before, before + count)) response.end('done');
+      for (const response of await Promise.all(sent)) assert.equal(await response.text(), 'done');
+    };
+  };
+  const assertShed = async (path: string) => {
+    const response = await fetch(`${url}${path}`);
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '2'], path);
+    assert.equal(((await response.json()) as any).error.code, 'unavailable');
+    return response;
+  };
+  return { url, delay, counted, hold, assertShed };
+}
+
+test('an interface with its limit of requests in progress sheds further requests, until one of them has ended', async (t) => {
+  const { hold, assertShed, counted } = await startServer(t);
+  const end = await hold('/v1/collections', LIMITS.inProgressMax);
+  const shed = await assertShed('/v1/collections');
+  assert.equal(shed.headers.get('access-control-allow-origin'), '*');
+  assert.equal(counted.shed, 1);
+  await end();
+  const endAgain = await hold('/v1/collections', LIMITS.inProgressMax);
+  await endAgain();
+  assert.equal(counted.shed, 1);
+});
+
+for (const [flooded, other] of [
+  ['/v1/collections', '/api/v1/products'],
+  ['/api/v1/products', '/v1/collections'],
+] as const) {
+  test(`a flood of ${flooded} sheds no request of ${other} and no health check`, async (t) => {
+    const { url, hold, assertShed } = await startServer(t);
+    const end = await hold(flooded, LIMITS.inProgressMax);
+    await assertShed(flooded);
+    const endOther = await hold(other, LIMITS.inProgressMax - 1);
+    for (const path of ['/livez', '/readyz']) assert.equal((await fetch(`${url}${path}`)).status, 200, path);
+    await endOther();
+    await end();
+  });
+}
+
+test('while the event loop is late, an interface may have fewer requests in progress, and other paths are not shed', async (t) => {
+  const { delay, hold, assertShed } = await startServer(t);
+  const end = await hold('/intake/v1/orders', LIMITS.inProgressLateMax);
+  delay.ms = LIMITS.lateMs + 1;
+  await assertShed('/intake/v1/orders');
+  const endStatus = await hold('/status', LIMITS.inProgressMax + 1);
+  delay.ms = LIMITS.lateMs;
+  const endMore = await hold('/intake/v1/orders', 1);
+  await endMore();
+  await endStatus();
+  await end();
+});
+
+test('the delay of the event loop is measured', async (t) => {
+  const delay = new EventLoopDelay();
+  t.after(() => delay.stop());
+  const block = () => {
+    for (const end = performance.now() + 300; performance.now() < end;);
+  };
+  await until(
+    () => {
+      block();
+      return delay.meanMs() > 100;
+    },
+    LIMIT_MS,
+    'a blocked event loop was not noticed',
+  );
+});
