@@ -159,7 +159,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   };
   const responses = new ResponseCache(changes, clock);
   const rejections = new RejectionCounts();
-  const metrics = await openMetrics(context, { tasks: workers.tasks, http: { responses, rejections } });
+  const metrics = await openMetrics(context, {
+    tasks: workers.tasks,
+    http: { responses, rejections, store: databases.store },
+  });
   if (metrics) frontClosers.push(metrics.close);
   const app = await createHttpServer({
     intake,

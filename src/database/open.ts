@@ -34,7 +34,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log): Promise
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
   const indexer =
     config.indexerDatabaseUrl === null ? main : openPostgresDatabase(config.indexerDatabaseUrl, 'indexer', log);
-  const store = config.databaseUrl === null ? main : openPostgresDatabase(config.databaseUrl, 'main', log, 'store');
+  const store = config.databaseUrl === null ? main : openPostgresDatabase(config.databaseUrl, 'store', log, 'store');
   return {
     main,
     store,

@@ -31,7 +31,7 @@ export type Statements = Queryable & {
 /** A database. It owns its `pg` pool: `close` ends the pool. */
 export type Database = Statements & {
   readonly engine: Engine;
-  /** A name for messages, such as `main` or `indexer`. It must not contain a host or a path. */
+  /** A name for messages and metrics, such as `main`, `store` or `indexer`. It must not contain a host or a path. */
   readonly name: string;
   /**
    * Returns the same database with one deadline for all its statements, `timeoutMs` from now. A statement that has not completed by

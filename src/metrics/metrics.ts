@@ -23,7 +23,7 @@ export type MetricsSources = {
   version: string;
   tasks: Pick<RunningTasks, 'readTasks' | 'readChains'>;
   /** Null in a process that serves no requests. */
-  http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts } | null;
+  http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts; store: Database } | null;
 };
 
 /** How long the metrics wait for the databases. What is not known then is left out. */
@@ -67,8 +67,8 @@ export class Metrics {
   }
 
   #setPools(gauges: GaugeTable): void {
-    const { main, indexer } = this.#sources;
-    for (const db of new Set([main, indexer])) {
+    const { main, indexer, http } = this.#sources;
+    for (const db of new Set([main, indexer, http?.store ?? main])) {
       const { max, open, idle, waiting } = db.pool();
       const pool = { db_client_connection_pool_name: db.name };
       gauges.set('db_client_connection_max', pool, max);
