@@ -1,19 +1,22 @@
 // The entry point: runs the command that the arguments name, and sets the exit code. At the first SIGINT or SIGTERM the command begins
-// to stop. A second signal ends the process immediately.
+// to stop. A second signal ends the process immediately. A command that failed because of a signal has the exit code of that signal.
 
 import { runProgram } from './cli/program.ts';
 
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
 const stopping = new AbortController();
+/** The exit code of the first signal, or null when there was none. */
+let interruptCode: number | null = null;
 for (const [signal, exitCode] of Object.entries(EXIT_BY_SIGNAL)) {
   process.on(signal, () => {
     if (stopping.signal.aborted) process.exit(exitCode);
+    interruptCode = exitCode;
     stopping.abort();
   });
 }
 
-process.exitCode = await runProgram(process.argv.slice(2), {
+const exitCode = await runProgram(process.argv.slice(2), {
   // A getter, because Node opens standard input when `process.stdin` is first read.
   get stdin() {
     return process.stdin;
@@ -23,3 +26,4 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   signal: stopping.signal,
   exitCode: 0,
 });
+process.exitCode = exitCode === 1 && interruptCode !== null ? interruptCode : exitCode;

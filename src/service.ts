@@ -43,6 +43,7 @@ import { startTasks } from './workers/start.ts';
 import type { RunningTasks } from './workers/start.ts';
 import type { StatusProvider } from './core/status.ts';
 import { createStatusReader } from './core/status.ts';
+import { listUnrecordedCollections } from './market/queries/unrecorded-collections.ts';
 import { createDatabaseStatus } from './database/status.ts';
 import { readVersion } from './version.ts';
 import { WebhookWorker } from './shop/webhooks/worker.ts';
@@ -224,6 +225,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     ...createShopOperations(shop),
     ...createDeliveryOperations(shop, workers.nudge),
     ...workers.tasks.operations,
+    'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
 }

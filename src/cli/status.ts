@@ -18,6 +18,8 @@ type Status = {
   rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
+  /** Collections that have rows and no collection record, at most UNRECORDED_MAX. Null when they cannot be read. */
+  unrecordedCollections: readonly string[] | null;
   unavailable: string[];
 };
 
@@ -26,7 +28,7 @@ export const defineStatus: DefineCommand = (status, io) => {
     .description(
       'Show whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
         'For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
-        'that it reads.',
+        'that it reads. Name the collections that have rows and no collection record.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => printStatus(options, io));
@@ -38,12 +40,13 @@ async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Pr
   // `sync.read` returns more about the tasks than the public status. When the public status of the tasks cannot be read, `sync.read` would
   // fail as well.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
-  const complete: Status = { ...status, tasks };
+  const unrecordedCollections = (await service.call('collections.unrecorded', {}).catch(() => null)) as string[] | null;
+  const complete: Status = { ...status, tasks, unrecordedCollections };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
 
 function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
-  const { databases, rateLimits, chains, tasks, unavailable } = status;
+  const { databases, rateLimits, chains, tasks, unrecordedCollections, unavailable } = status;
   const sections = [
     describeDatabases(databases ?? {}, stdout),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
@@ -51,6 +54,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
     describeTasks(tasks ?? [], stdout),
     describeUpstreams(tasks ?? [], stdout),
     describeProblems(tasks ?? [], chains ?? []),
+    describeUnrecorded(unrecordedCollections ?? []),
     unavailable.length > 0 ? `cannot be read now: ${unavailable.join(', ')}\n` : '',
   ];
   return sections.filter((section) => section !== '').join('\n');
@@ -148,6 +152,11 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
     ]),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function describeUnrecorded(ids: readonly string[]): string {
+  const lines = ids.map((id) => `${printable(id)} has rows and no collection record, so it is not served\n`);
+  return lines.join('');
 }
 
 const UNITS = [

@@ -9,6 +9,12 @@ import type { ImportSummary } from './import-summary.ts';
 
 export const RECORDS_PATH = '/intake/v1/records';
 
+/**
+ * A client that stops an import ends the body and sends this trailer. The server then stops after the batch that is being ingested, and
+ * reports what was stored. The value is the reason.
+ */
+export const STOPPED_TRAILER = 'mercat-stopped';
+
 /** The last event of a complete response is `done` or `error`. A response that ends with another event was cut off. */
 export type ResponseEvent =
   | ImportEvent

@@ -1,16 +1,32 @@
-// The counts of an import: how many records were read, inserted, updated, unchanged and rejected, in total and by kind.
+// The counts of an import: how many records were read, inserted, updated, unchanged, in conflict and rejected, in total and by kind, and
+// what is noteworthy about the accepted records.
 
 import type { UpsertCounts } from '../database/upsert.ts';
+import type { ImportWarnings } from './import-warnings.ts';
+import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';
 
-export type KindCounts = UpsertCounts & { refused: number };
+/** `conflict`: records whose identity is stored with other facts. They changed nothing. */
+export type KindCounts = UpsertCounts & { conflict: number; refused: number };
 
-/** `read` is the sum of the other four counts. A rejected record whose kind is unknown is in the total only, not in `byKind`. */
+/** `read` is the sum of the other five counts. A rejected record whose kind is unknown is in the total only, not in `byKind`. */
 export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
+  /** Lines inside rejected CSV rows, without the first line of each row. */
+  skippedLines: number;
+  warnings: ImportWarnings;
+  /**
+   * How many of the stored or unchanged records belong to a collection without a collection record, by collection id. Such records are not
+   * served. Null when the import ended before this was checked.
+   */
+  unknownCollections: Record<string, number> | null;
+  /** The ids of the imported collection records, at most COLLECTIONS_MAX of them. */
+  collections: string[];
   seconds: number;
 };
+
+export type ImportProgress = KindCounts & Pick<ImportSummary, 'read' | 'skippedLines'>;
 
 /** Counts the records of one import, and measures its time from the creation of the counter. */
 export class ImportCounter {
@@ -18,9 +34,14 @@ export class ImportCounter {
   readonly #total = zeroCounts();
   readonly #byKind: Partial<Record<RecordKind, KindCounts>> = {};
   #read = 0;
+  #skippedLines = 0;
 
   addRead(records: number): void {
     this.#read += records;
+  }
+
+  addSkippedLines(lines: number): void {
+    this.#skippedLines += lines;
   }
 
   addStored(counts: ReadonlyMap<RecordKind, UpsertCounts>): void {
@@ -31,42 +52,80 @@ export class ImportCounter {
     }
   }
 
+  addConflict(kind: RecordKind): void {
+    this.#total.conflict += 1;
+    (this.#byKind[kind] ??= zeroCounts()).conflict += 1;
+  }
+
   addRejected(kind: RecordKind | null): void {
     this.#total.refused += 1;
     if (kind !== null) (this.#byKind[kind] ??= zeroCounts()).refused += 1;
   }
 
-  summary(): ImportSummary {
+  progress(): ImportProgress {
+    return { read: this.#read, ...this.#total, skippedLines: this.#skippedLines };
+  }
+
+  summary(noted: Partial<Pick<ImportSummary, 'warnings' | 'unknownCollections' | 'collections'>> = {}): ImportSummary {
     return {
-      read: this.#read,
-      ...this.#total,
+      ...this.progress(),
       byKind: structuredClone(this.#byKind),
+      warnings: {},
+      unknownCollections: null,
+      collections: [],
+      ...noted,
       seconds: Math.round(performance.now() - this.#startedAt) / 1_000,
     };
   }
 }
 
-/** Adds up the summaries of several files. */
+/** Adds up the summaries of several files. A collection is unknown only if none of the files has its record. */
 export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary {
-  const sum: ImportSummary = { read: 0, ...zeroCounts(), byKind: {}, seconds: 0 };
+  const sum: ImportSummary = {
+    read: 0,
+    ...zeroCounts(),
+    byKind: {},
+    skippedLines: 0,
+    warnings: {},
+    unknownCollections: null,
+    collections: [...new Set(summaries.flatMap(({ collections }) => collections))].sort(),
+    seconds: 0,
+  };
   for (const summary of summaries) {
     sum.read += summary.read;
+    sum.skippedLines += summary.skippedLines;
     sum.seconds = Math.round((sum.seconds + summary.seconds) * 1_000) / 1_000;
     addCounts(sum, summary);
     for (const [kind, counts] of Object.entries(summary.byKind)) {
       addCounts((sum.byKind[kind as RecordKind] ??= zeroCounts()), counts);
     }
+    sum.warnings = addWarnings(sum.warnings, summary.warnings);
+  }
+  if (summaries.every(({ unknownCollections }) => unknownCollections !== null)) {
+    sum.unknownCollections = addUnknownCollections(summaries, new Set(sum.collections));
+  }
+  return sum;
+}
+
+function addUnknownCollections(
+  summaries: readonly ImportSummary[],
+  recorded: ReadonlySet<string>,
+): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const [id, records] of summaries.flatMap(({ unknownCollections }) => Object.entries(unknownCollections ?? {}))) {
+    if (!recorded.has(id)) sum[id] = (sum[id] ?? 0) + records;
   }
   return sum;
 }
 
 function zeroCounts(): KindCounts {
-  return { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
+  return { inserted: 0, updated: 0, unchanged: 0, conflict: 0, refused: 0 };
 }
 
-function addCounts(sum: KindCounts, counts: UpsertCounts & { refused?: number }): void {
+function addCounts(sum: KindCounts, counts: UpsertCounts & Partial<KindCounts>): void {
   sum.inserted += counts.inserted;
   sum.updated += counts.updated;
   sum.unchanged += counts.unchanged;
+  sum.conflict += counts.conflict ?? 0;
   sum.refused += counts.refused ?? 0;
 }

@@ -8,15 +8,16 @@ import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
 import type { CsvMap } from './csv/column-map.ts';
 import { readCsvRows } from './csv/rows.ts';
-import type { ImportSummary } from './import-summary.ts';
+import type { ImportProgress, ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
+import { RecordNotes } from './import-warnings.ts';
 import type { IngestContext } from './ingest/batch.ts';
 import { ingestBatch } from './ingest/batch.ts';
 import type { Importer } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
 import type { RecordContext } from './records/identifiers.ts';
 import type { RecordKind } from './records/kinds.ts';
-import type { NumberedRecord, ParsedRecord } from './records/parse.ts';
+import type { LineRejection, NumberedRecord, ParsedRecord } from './records/parse.ts';
 import { parseRecord, parseRecordLine } from './records/parse.ts';
 
 export type ImportContext = IngestContext & {
@@ -30,10 +31,13 @@ export type ImportContext = IngestContext & {
 export const IMPORT_FORMATS = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
-/** `refused`: a record that was rejected. `progress`: the counts so far, after each batch. */
+/**
+ * `refused`: a record that was rejected. `conflict`: a record whose identity is stored with other facts, so that it changed nothing.
+ * `progress`: the counts so far, after each batch.
+ */
 export type ImportEvent =
-  | { event: 'refused'; line: number; reason: string }
-  | ({ event: 'progress' } & Omit<ImportSummary, 'byKind' | 'seconds'>);
+  | { event: 'refused' | 'conflict'; line: number; reason: string }
+  | ({ event: 'progress' } & ImportProgress);
 
 export type ImportOptions = {
   format: ImportFormat;
@@ -69,6 +73,7 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const counter = new ImportCounter();
+  const notes = new RecordNotes(context.chains);
   const failed = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
   let ingesting: Promise<void> = Promise.resolve();
@@ -77,26 +82,31 @@ export async function importRecords(
     for await (const batch of toBatches(parsed)) {
       await ingesting;
       signal.throwIfAborted();
-      ingesting = ingestAndCount(context, batch, { counter, options });
+      ingesting = ingestAndCount(context, batch, { counter, notes, options });
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
-    return counter.summary();
+    const unknownCollections = await notes.findUnknownCollections(context.main);
+    return counter.summary({ ...toNoted(notes), unknownCollections });
   } catch (error) {
     // If a batch failed, its failure has aborted the reading. The cause is then the batch's error, not the abort.
     const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,
     );
-    throw new ImportFailure(counter.summary(), cause);
+    throw new ImportFailure(counter.summary(toNoted(notes)), cause);
   }
 }
 
+function toNoted({ warnings, collections }: RecordNotes): Pick<ImportSummary, 'warnings' | 'collections'> {
+  return { warnings, collections };
+}
+
 /**
- * A line or CSV row of the source. `line` is the line of the file that it begins on, `size` its length in characters, and `parsed` the
+ * A line or CSV row of the source. `line` is the line of the file that it begins on, `lines` how many lines it has, `size` its length in characters, and `parsed` the
  * record or the reason why it was rejected.
  */
-type ParsedRow = { line: number; size: number; parsed: ParsedRecord };
+type ParsedRow = { line: number; lines: number; size: number; parsed: ParsedRecord };
 
 function parseSource(
   context: ImportContext,
@@ -114,6 +124,7 @@ async function* parseLines(context: RecordContext, source: AsyncIterable<Uint8Ar
   for await (const lines of splitLines(source)) {
     yield lines.map((line) => ({
       line: line.number,
+      lines: 1,
       size: line.text?.length ?? 0,
       parsed: line.text === null ? toRejection(line.reason) : parseRecordLine(context, line.text),
     }));
@@ -128,6 +139,7 @@ async function* parseCsv(
   for await (const rows of readCsvRows(source, { chains: context.chains, map })) {
     yield rows.map((row) => ({
       line: row.line,
+      lines: row.lines,
       size: row.size,
       parsed: row.values === null ? toRejection(row.reason) : parseRecord(context, row.values),
     }));
@@ -162,10 +174,11 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<Pa
 async function ingestAndCount(
   context: ImportContext,
   batch: readonly ParsedRow[],
-  { counter, options }: { counter: ImportCounter; options: ImportOptions },
+  { counter, notes, options }: { counter: ImportCounter; notes: RecordNotes; options: ImportOptions },
 ): Promise<void> {
   const records: NumberedRecord[] = [];
   const rejections: { line: number; kind: RecordKind | null; reason: string }[] = [];
+  const conflicts: LineRejection[] = [];
   for (const { line, parsed } of batch) {
     if (parsed.record) records.push({ line, record: parsed.record });
     else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
@@ -178,13 +191,19 @@ async function ingestAndCount(
     onIngested: (part) => {
       counter.addStored(part.counts);
       rejections.push(...part.rejections);
+      conflicts.push(...part.conflicts);
     },
   });
   counter.addRead(batch.length);
-  for (const { line, kind, reason } of rejections.sort((a, b) => a.line - b.line)) {
-    counter.addRejected(kind);
-    await options.onEvent?.({ event: 'refused', line, reason });
-  }
-  const { read, inserted, updated, unchanged, refused } = counter.summary();
-  await options.onEvent?.({ event: 'progress', read, inserted, updated, unchanged, refused });
+  for (const { lines, parsed } of batch) if (parsed.record === null) counter.addSkippedLines(lines - 1);
+  for (const { kind } of rejections) counter.addRejected(kind);
+  for (const { kind } of conflicts) counter.addConflict(kind);
+  const rejectedLines = new Set(rejections.map(({ line }) => line));
+  for (const record of records) if (!rejectedLines.has(record.line)) notes.add(record);
+  const events = [
+    ...rejections.map(({ line, reason }) => ({ event: 'refused' as const, line, reason })),
+    ...conflicts.map(({ line, reason }) => ({ event: 'conflict' as const, line, reason })),
+  ];
+  for (const event of events.sort((a, b) => a.line - b.line)) await options.onEvent?.(event);
+  await options.onEvent?.({ event: 'progress', ...counter.progress() });
 }

@@ -1,7 +1,9 @@
 // Splits a stream of bytes into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8
-// invalidate only their own line. Between two chunks, at most one incomplete line is held in memory.
+// invalidate only their own line. A quote that is not closed invalidates only the line that it is on. Between two chunks, at most one
+// incomplete line is held in memory.
 
 import { isUtf8 } from 'node:buffer';
+import { withValue } from './records/fields.ts';
 
 /** The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which it begins, from 1. */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
@@ -17,6 +19,8 @@ const CR = 0x0d;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BOM = Buffer.from('\u{feff}');
+/** The largest number of lines in one group. */
+const GROUP_LINES_MAX = 4_096;
 const OVERSIZE = `longer than ${LINE_SIZE_MAX} bytes`;
 
 export type LineOptions = {
@@ -24,55 +28,75 @@ export type LineOptions = {
   quoted?: boolean;
 };
 
-/** Yields the lines of a source, in one group for each piece. Leaves out blank lines, and a byte-order mark at the start. */
+/** Yields the lines of a source, in groups. Leaves out blank lines, and a byte-order mark at the start. */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
   { quoted = false }: LineOptions = {},
 ): AsyncGenerator<Line[]> {
-  const splitter = quoted
-    ? new LineSplitter(new QuotedLineEnds(), `${OVERSIZE}: check that every quote is closed`)
-    : new LineSplitter(PLAIN_LINE_ENDS, OVERSIZE);
+  const splitter = new LineSplitter(quoted ? new QuotedLineEnds() : PLAIN_LINE_ENDS);
   for await (const chunk of source) {
     for (let start = 0; start < chunk.length; start += PIECE_SIZE_MAX) {
-      const lines = splitter.push(toBuffer(chunk.subarray(start, start + PIECE_SIZE_MAX)));
-      if (lines.length > 0) yield lines;
+      yield* toGroups(splitter.push(toBuffer(chunk.subarray(start, start + PIECE_SIZE_MAX))));
     }
   }
-  const last = splitter.end();
-  if (last.length > 0) yield last;
+  yield* toGroups(splitter.end());
+}
+
+function* toGroups(lines: Line[]): Generator<Line[]> {
+  if (lines.length <= GROUP_LINES_MAX) {
+    if (lines.length > 0) yield lines;
+    return;
+  }
+  for (let start = 0; start < lines.length; start += GROUP_LINES_MAX) yield lines.slice(start, start + GROUP_LINES_MAX);
 }
 
 /** Finds the line break that ends a line. */
 type LineEnds = {
-  /** Returns the offset of the first line end at or after `from`, or -1 when there is none. `isNewLine`: a line begins at `from`. */
+  /**
+   * Returns the offset of the first line end at or after `from`, or -1 when there is none before the end of the piece or before `brokenAt`.
+   * `isNewLine`: a line begins at `from`.
+   */
   find(piece: Buffer, from: number, isNewLine: boolean): number;
+  /**
+   * The offset, in the piece of the last call, of a byte that cannot follow a closing quote. A quote before it, on an earlier line of the
+   * same row, is not closed. Null when no such byte was found.
+   */
+  brokenAt: number | null;
+  /** Whether the current row has a line break inside quotes. */
+  spansLines: boolean;
+  /** Whether the current row ends inside quotes, so far. */
+  isOpen(): boolean;
 };
 
 /** Splits the pieces of a stream into lines, and joins the parts of a line that begins in one piece and ends in another. */
 class LineSplitter {
   readonly #lineEnds: LineEnds;
-  readonly #oversize: string;
   /** The beginning of a line that continues in the next piece. Null while the rest of an oversized line is skipped. */
   #held: Buffer[] | null = [];
   #heldSize = 0;
   #number = 1;
 
-  /** `oversize`: the reason with which a line that is too long is rejected. */
-  constructor(lineEnds: LineEnds, oversize: string) {
+  constructor(lineEnds: LineEnds) {
     this.#lineEnds = lineEnds;
-    this.#oversize = oversize;
   }
 
   /** Returns the lines that end in this piece. */
-  push(piece: Buffer): Line[] {
+  push(received: Buffer): Line[] {
     const lines: Line[] = [];
+    let piece = received;
     let start = 0;
     for (;;) {
-      // An oversized line ends at the next line break, quoted or not: it may be oversized because a quote is not closed.
+      // An oversized line ends at the next line break, quoted or not.
       const end =
         this.#held === null ? piece.indexOf(LF, start) : this.#lineEnds.find(piece, start, this.#held.length === 0);
       const limit = start + LINE_SIZE_MAX - this.#heldSize;
-      if (end >= 0) {
+      const { brokenAt, spansLines } = this.#lineEnds;
+      const isOversize = spansLines && limit < (end < 0 ? (brokenAt ?? piece.length) : end);
+      const breakAt = isOversize ? limit : brokenAt;
+      if (this.#held !== null && breakAt !== null) {
+        piece = Buffer.concat([this.#breakUp(piece.subarray(start, breakAt), lines), piece.subarray(breakAt)]);
+        start = 0;
+      } else if (end >= 0) {
         this.#finish(piece.subarray(start, end), lines);
         start = end + 1;
       } else if (this.#held !== null && limit < piece.length) {
@@ -87,8 +111,33 @@ class LineSplitter {
   /** Returns the last line if the stream does not end with a line break. */
   end(): Line[] {
     const lines: Line[] = [];
+    if (this.#held !== null && this.#lineEnds.spansLines && this.#lineEnds.isOpen()) {
+      this.#held = [this.#breakUp(Buffer.alloc(0), lines)];
+      this.#heldSize = this.#held[0]?.length ?? 0;
+    }
     if (this.#heldSize > 0) this.#finish(Buffer.alloc(0), lines);
     return lines;
+  }
+
+  /**
+   * Ends a row in which a quote is not closed. Rejects the first line of the row, and returns each later line as a row of its own. Returns
+   * the bytes after the last line break, with which a row begins. These lines are not searched for quoted line breaks again, so that the
+   * time is linear in the size of the file.
+   */
+  #breakUp(rest: Buffer, lines: Line[]): Buffer {
+    const bytes = Buffer.concat([...(this.#held ?? []), rest]);
+    const last = bytes.lastIndexOf(LF) + 1;
+    for (let start = 0; start < last;) {
+      const end = bytes.indexOf(LF, start);
+      const line = toLine(bytes.subarray(start, end), this.#number);
+      if (start > 0 && line) lines.push(line);
+      if (start === 0) lines.push({ number: this.#number, text: null, reason: withValue(UNCLOSED, line?.text ?? '') });
+      this.#number += 1;
+      start = end + 1;
+    }
+    this.#held = [];
+    this.#heldSize = 0;
+    return bytes.subarray(last);
   }
 
   #hold(rest: Buffer): void {
@@ -114,29 +163,45 @@ class LineSplitter {
 
   /** Reports the current line as oversized and drops its held bytes. */
   #skip(rest: Buffer, lines: Line[]): void {
-    lines.push({ number: this.#number, text: null, reason: this.#oversize });
+    lines.push({ number: this.#number, text: null, reason: OVERSIZE });
     for (const part of [...(this.#held ?? []), rest]) this.#number += countLineBreaks(part);
     this.#held = null;
     this.#heldSize = 0;
   }
 }
 
-const PLAIN_LINE_ENDS: LineEnds = { find: (piece, from) => piece.indexOf(LF, from) };
+const UNCLOSED = 'a quote that begins on this line is not closed';
+
+const PLAIN_LINE_ENDS: LineEnds = {
+  find: (piece, from) => piece.indexOf(LF, from),
+  brokenAt: null,
+  spansLines: false,
+  isOpen: () => false,
+};
 
 /**
  * Finds line ends outside quoted cells. A cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell.
  */
 class QuotedLineEnds implements LineEnds {
+  brokenAt: number | null = null;
+  spansLines = false;
   #state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
 
+  isOpen(): boolean {
+    return this.#state === 'quoted';
+  }
+
   find(piece: Buffer, from: number, isNewLine: boolean): number {
-    // The state is kept in a local variable for speed, because this loop runs for every byte of the file.
+    // The state is kept in local variables for speed, because this loop runs for every byte of the file.
     let state = isNewLine ? 'cell start' : this.#state;
+    let spansLines = !isNewLine && this.spansLines;
     let found = -1;
+    this.brokenAt = null;
     for (let offset = from; offset < piece.length && found < 0; offset += 1) {
       const byte = piece[offset];
       if (state === 'quoted') {
         if (byte === QUOTE) state = 'quote in quoted';
+        else if (byte === LF) spansLines = true;
       } else if (byte === LF) {
         state = 'cell start';
         found = offset;
@@ -144,11 +209,15 @@ class QuotedLineEnds implements LineEnds {
         state = 'cell start';
       } else if (byte === QUOTE && state !== 'bare') {
         state = 'quoted';
+      } else if (spansLines && state === 'quote in quoted' && byte !== CR) {
+        this.brokenAt = offset;
+        break;
       } else {
         state = 'bare';
       }
     }
     this.#state = state;
+    this.spansLines = spansLines;
     return found;
   }
 }

@@ -3,17 +3,19 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
-import { OperatorError } from '../core/errors.ts';
+import { describeError, OperatorError } from '../core/errors.ts';
 import type { ConnectionImportOptions, ImportListener, IntakeConnection } from './connection.ts';
 import { ImportFailure } from './import.ts';
 import { splitLines } from './lines.ts';
 import type { ResponseEvent } from './import-protocol.ts';
-import { toRequestTarget } from './import-protocol.ts';
+import { STOPPED_TRAILER, toRequestTarget } from './import-protocol.ts';
 import type { ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
 
 /** Reading of an error response stops after this many characters. */
 const ERROR_BODY_MAX = 64 * 1024;
+/** How long a stopped import waits for the server to report what was stored. */
+const STOP_PATIENCE_MS = 15_000;
 const CLOSED = 'the server closed the connection before its response was complete';
 
 /** Imports through the server that listens on `socketPath`. Each import opens a connection of its own. */
@@ -48,7 +50,10 @@ class SocketImport {
       path: toRequestTarget(options),
       method: 'POST',
       agent: false,
-      headers: { 'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson' },
+      headers: {
+        'content-type': options.format === 'csv' ? 'text/csv' : 'application/x-ndjson',
+        trailer: STOPPED_TRAILER,
+      },
     });
     // This listener only keeps the error from ending the process. The error also ends #awaitResponse or #readEvents, and run() reports it.
     this.#request.on('error', () => undefined);
@@ -57,7 +62,11 @@ class SocketImport {
   }
 
   async run(source: AsyncIterable<Uint8Array>): Promise<ImportSummary> {
-    const abort = () => this.#request.destroy(this.#signal?.reason as Error);
+    let patience: NodeJS.Timeout | undefined;
+    const abort = () => {
+      this.#stop();
+      patience = setTimeout(() => this.#request.destroy(), STOP_PATIENCE_MS);
+    };
     this.#signal?.addEventListener('abort', abort, { once: true });
     if (this.#signal?.aborted) abort();
     void this.#send(source);
@@ -69,6 +78,7 @@ class SocketImport {
       throw new ImportFailure(this.#summary, (this.#sourceError ?? aborted ?? { error }).error);
     } finally {
       this.#signal?.removeEventListener('abort', abort);
+      clearTimeout(patience);
       this.#request.destroy();
     }
   }
@@ -80,14 +90,21 @@ class SocketImport {
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       for await (const chunk of source) {
-        if (this.#request.destroyed) return;
+        if (this.#request.destroyed || this.#request.writableEnded) return;
         if (!this.#request.write(chunk)) await drained(this.#request);
       }
-      if (!this.#request.destroyed) this.#request.end();
+      if (!this.#request.destroyed && !this.#request.writableEnded) this.#request.end();
     } catch (error) {
       this.#sourceError = { error };
       this.#request.destroy();
     }
+  }
+
+  /** Ends the body with the trailer that stops the import. The server then reports what was stored. */
+  #stop(): void {
+    if (this.#request.writableEnded || this.#request.destroyed) return;
+    this.#request.addTrailers({ [STOPPED_TRAILER]: encodeURIComponent(describeError(this.#signal?.reason)) });
+    this.#request.end();
   }
 
   #awaitResponse(): Promise<IncomingMessage> {

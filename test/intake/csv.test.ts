@@ -14,7 +14,8 @@ async function read(csv: string | Uint8Array, map: unknown, chunkSize = 5): Prom
   const rows: Read[] = [];
   const options = { chains: createChains(), map: parseCsvMap(map) };
   for await (const some of readCsvRows(toChunks(csv, chunkSize), options)) {
-    for (const { size: _size, ...row } of some) rows.push({ ...row, values: row.values && withPrototype(row.values) });
+    for (const { size: _size, lines: _lines, ...row } of some)
+      rows.push({ ...row, values: row.values && withPrototype(row.values) });
   }
   return rows;
 }
@@ -157,13 +158,20 @@ describe('rows', () => {
     const found = lines(await read(csv, map, 1000));
     assert.deepEqual(
       found.map(([line]) => line),
-      [2, 3, 4, 5, 6, 7, 8, 9],
+      [2, 3, 4, 5, 6, 7, 8, 9, 10],
     );
     assert.deepEqual([found[0]?.[1], found[6]?.[1]], ['a', 'f']);
     const reasons = [/has 3 cells, but the header has 2/, /has 1 cells/, /^not CSV: Invalid Opening Quote/];
     reasons.push(/^not CSV: Invalid Closing Quote/, /^not UTF-8/);
     for (const [index, reason] of reasons.entries()) assert.match(String(found[index + 1]?.[1]), reason);
-    assert.match(String(found[7]?.[1]), /^not CSV: Quote Not Closed/);
+    assert.match(String(found[7]?.[1]), /^a quote that begins on this line is not closed \("\\"open,7"\)/);
+    assert.equal(found[8]?.[1], 'g');
+  });
+
+  test('a malformed row of several lines is rejected with all its lines', async () => {
+    const rows = await read('name,id\n"a\nb\nc",1,2\nd,3\n', map);
+    assert.deepEqual(lines(rows)[0], [2, 'lines 2 to 4: has 3 cells, but the header has 2 ("a\\nb\\nc,1,2")']);
+    assert.deepEqual(lines(rows)[1], [5, 'd']);
   });
 
   test('a column can be named like a property of objects', async () => {

@@ -65,10 +65,19 @@ forEachEngine('import', (engine) => {
       refused.map(({ line }) => line),
       [4, 7, 9, 13],
     );
-    const { seconds, byKind, ...counts } = summary;
-    assert.deepEqual(counts, { read: 12, inserted: 8, updated: 0, unchanged: 0, refused: 4 });
+    const { seconds, byKind, warnings: _warnings, unknownCollections, collections, ...counts } = summary;
+    assert.deepEqual(counts, {
+      read: 12,
+      inserted: 8,
+      updated: 0,
+      unchanged: 0,
+      conflict: 0,
+      refused: 4,
+      skippedLines: 0,
+    });
+    assert.deepEqual([unknownCollections, collections], [{}, [`ethereum_${EVM}`]]);
     assert.ok(seconds >= 0);
-    const one = { inserted: 1, updated: 0, unchanged: 0, refused: 0 };
+    const one = { inserted: 1, updated: 0, unchanged: 0, conflict: 0, refused: 0 };
     assert.deepEqual(byKind, {
       collection: { ...one, refused: 1 },
       order: one,

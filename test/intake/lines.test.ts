@@ -135,13 +135,57 @@ describe('rows with quoted cells', () => {
     );
   });
 
-  test('a quote that is never closed invalidates at most the first 1 MiB after it', async () => {
-    const rows = 'good,1\n'.repeat(LINE_SIZE_MAX / 7 + 1000);
-    const found = await split(`a,1\n"b,2\n${rows}`, { quoted: true }, 64 * 1024);
-    assert.equal(found[1]?.number, 2);
-    assert.match(found[1]?.text === null ? found[1].reason : '', /check that every quote is closed/);
-    const last = found.at(-1);
-    assert.deepEqual([last?.number, last?.text], [rows.length / 7 + 2, 'good,1']);
-    assert.ok(found.length > 900);
+  const UNCLOSED = /^a quote that begins on this line is not closed \("/;
+  const numberAndText = (lines: Line[]) => lines.map(({ number, text }) => [number, text]);
+
+  test('a quote that is never closed invalidates its own line only', async () => {
+    const rows = Array.from({ length: 400_000 }, (_, row) => `${row},1`);
+    const found = await split(`a,1\n"b,2\n${rows.join('\n')}`, { quoted: true }, 64 * 1024);
+    assert.equal(found.length, rows.length + 2);
+    assert.deepEqual(numberAndText(found.slice(0, 3)), [
+      [1, 'a,1'],
+      [2, null],
+      [3, '0,1'],
+    ]);
+    assert.match(found[1]?.text === null ? found[1].reason : '', UNCLOSED);
+    assert.deepEqual(numberAndText(found.slice(-1)), [[rows.length + 2, rows.at(-1)]]);
+  });
+
+  test('a quote that is closed by the opening quote of a later row invalidates its own line only', async () => {
+    for (const chunkSize of [1, 3, 1000]) {
+      const found = await split('a,1\n"b,2\nc,""\n"d","x\ny"\n"e,5\nf,6', { quoted: true }, chunkSize);
+      assert.deepEqual(numberAndText(found), [
+        [1, 'a,1'],
+        [2, null],
+        [3, 'c,""'],
+        [4, '"d","x\ny"'],
+        [6, null],
+        [7, 'f,6'],
+      ]);
+    }
+  });
+
+  test('no line is lost: each line of a text begins a row, is inside a row, or is rejected', async () => {
+    const piece = fc.constantFrom('a', '"', '""', ',', '\n', '","', '"\n');
+    const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(text, async (content) => {
+        const found = await split(content, { quoted: true });
+        const lines = content.split('\n');
+        const seen = new Set<number>();
+        for (const { number, text: row } of found) {
+          const length = row === null ? 1 : row.split('\n').length;
+          for (let line = number; line < number + length; line += 1) seen.add(line);
+          if (row !== null) assert.equal(row, lines.slice(number - 1, number - 1 + length).join('\n'));
+        }
+        for (const [index, line] of lines.entries()) if (line.trim() !== '') assert.ok(seen.has(index + 1), content);
+      }),
+    );
+  });
+
+  // Searching each of these lines for the end of its quote would read the file once for each line.
+  test('a file in which every line opens another quote is read once', async () => {
+    const found = await split('"",x","\n'.repeat(320_000), { quoted: true }, 64 * 1024);
+    assert.equal(found.length, 320_000);
   });
 });

@@ -34,6 +34,23 @@ function reasonOf(record: unknown): string {
   return parsed.record === null ? parsed.reason : '';
 }
 
+test('a reason quotes the value that is wrong', () => {
+  const wrong: [record: unknown, value: string][] = [
+    [product({ price: -1 }), '-1'],
+    [product({ inventory: 'many' }), '"many"'],
+    [product({ name: '' }), '""'],
+    [collection({ name: 'x'.repeat(501) }), `"${'x'.repeat(50)}`],
+    [collection({ name: 'a\0b' }), '"a\\u0000b"'],
+    [listing({ quantity: '0' }), '"0"'],
+    [token({ mint: '5', tokenId: undefined }), '"5"'],
+    [listing({ source: 'mercat' }), '"mercat"'],
+    [sale({ timestamp: 'June' }), '"June"'],
+    [token({ contractAddress: '0x1' }), '"0x1"'],
+    ['{"kind":"token" x', '{\\"kind\\":\\"token\\" x'],
+  ];
+  for (const [record, value] of wrong) assert.ok(reasonOf(record).includes(value), reasonOf(record));
+});
+
 describe('a rejected record has a reason that names the field', () => {
   const big = (2n ** 256n).toString();
   const cases: [unknown, RegExp][] = [

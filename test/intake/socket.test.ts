@@ -132,7 +132,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(events.filter((event) => event.event === 'refused').length, 100_000);
   });
 
-  test('when a client disconnects, its import ends after the current batch, and the server serves the next client', async () => {
+  test('when a client stops its import, the import ends after the current batch and reports exactly what was stored, and the server serves the next client', async () => {
     const stop = new AbortController();
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
@@ -143,6 +143,7 @@ forEachEngine('the socket', (engine) => {
     const failure = await failureOf(importOver(endless(), { format: 'ndjson', signal: stop.signal }, listener));
     assert.match(failure.message, /^stopped after \d+ rows were stored: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
+    assert.equal(await countTokens(), failure.summary.inserted);
     // Only complete batches are stored, and the import does not continue: the next import adds exactly its own rows.
     const seen = await settledCount();
     assert.equal(seen % 500, 0);

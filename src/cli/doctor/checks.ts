@@ -11,6 +11,7 @@ import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
 import { openDatabases } from '../../database/open.ts';
+import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
 import { createLog } from '../../core/log.ts';
@@ -69,7 +70,7 @@ function judgeDisk(freeBytes: number): DoctorFinding {
 async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   if (config.databaseUrl === null) {
     const socketPath = socketPathOf(config.dataDir);
-    if (await isServerListening(socketPath)) return [await checkThroughServer(socketPath)];
+    if (await isServerListening(socketPath)) return checkThroughServer(socketPath);
     if (!hasEmbeddedDatabase(config.dataDir)) {
       return [ok('primary database', 'the embedded database is created at the first start')];
     }
@@ -78,21 +79,40 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   if (typeof opened === 'string') return [fail('primary database', opened, 'see DATABASE_URL and DATA_DIR')];
   try {
     const primary = await checkDatabase(opened.main, 'main', 'primary database');
-    return [...primary, ...(await checkDatabase(opened.indexer, 'indexer', 'indexer database'))];
+    const indexer = await checkDatabase(opened.indexer, 'indexer', 'indexer database');
+    const isReadable = indexer.every(({ level }) => level === 'ok');
+    const unrecorded = isReadable ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
+    return [...primary, ...indexer, ...unrecorded];
   } finally {
     await opened.close();
   }
 }
 
 /** Checks the embedded database through the running server, because only one process can have it open. */
-async function checkThroughServer(socketPath: string): Promise<DoctorFinding> {
+async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> {
   try {
     const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
-    if (status.databases?.main?.answers) return ok('primary database', 'it responds to the running server');
-    return fail('primary database', 'it does not respond to the running server', "see the server's log");
+    if (!status.databases?.main?.answers) {
+      return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
+    }
+    const unrecorded = (await callServer(socketPath, 'collections.unrecorded', {})) as string[];
+    return [ok('primary database', 'it responds to the running server'), ...judgeUnrecorded(unrecorded)];
   } catch (error) {
-    return fail('primary database', describeError(error), "see the server's log");
+    return [fail('primary database', describeError(error), "see the server's log")];
   }
+}
+
+const UNRECORDED_NAMED_MAX = 5;
+
+/** Collections that have rows and no collection record. */
+function judgeUnrecorded(ids: readonly string[]): DoctorFinding[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > UNRECORDED_NAMED_MAX ? ', …' : '';
+  const named = `${ids.slice(0, UNRECORDED_NAMED_MAX).join(', ')}${more}`;
+  const message = `rows without a collection record are not served: ${named}`;
+  return [
+    warn('collections', message, 'import a record of the kind collection for each, or see mercat collections add'),
+  ];
 }
 
 async function checkDatabase(db: Database, schema: Schema, name: string): Promise<DoctorFinding[]> {

@@ -68,7 +68,7 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       .option('--dry-run', 'check and count the records without storing them')
       .option(
         '--refused <file>',
-        'write each refused row to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
+        'write each refused row and each conflict to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
       .option('--json', 'print the summary as one JSON value')
       .addHelpText('after', NOTES)
@@ -81,7 +81,7 @@ const FORMAT_NAME_WIDTH = 23;
 const NOTES = `
 Formats of recorded responses, with their fields for --set (fields in brackets are optional):
 ${RECORDED_FORMATS.map(describeFormat).join('')}
-Exit code: 0 no row was refused, 1 the import failed or a row was refused, 2 the arguments are wrong.
+Exit code: 0 all rows were stored, 1 the import failed, a row was refused or is in conflict with a stored one, 2 the arguments are wrong.
 
 Examples:
   mercat import market.ndjson sales.ndjson.gz
@@ -109,7 +109,7 @@ async function runImport(
   rejections.end();
   const summary = withResponses(addSummaries(summaries), request.responses && responses);
   printSummary(summary, failure, { request, io });
-  if (failure !== null || summary.refused > 0) io.exitCode = 1;
+  if (failure !== null || summary.refused + summary.conflict > 0) io.exitCode = 1;
 }
 
 type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
@@ -144,8 +144,9 @@ async function importFile(
   const lines =
     request.responses && new RecordedLines(source.chunks, request.responses, { tally: responses, onRejected });
   const onEvent = (event: ImportEvent) => {
-    if (event.event === 'refused') {
-      const { line, reason } = event;
+    if (event.event !== 'progress') {
+      const { line } = event;
+      const reason = event.event === 'conflict' ? `conflict: ${event.reason}` : event.reason;
       onRejected(lines ? { ...lines.positionOf(line), reason } : { line, reason });
       return;
     }
@@ -180,6 +181,8 @@ function printSummary(
   { request, io }: Pick<ImportRun, 'request' | 'io'>,
 ): void {
   if (failure !== null) io.stderr.write(`mercat: ${printable(failure)}\n`);
-  if (request.json) io.stdout.write(`${JSON.stringify(failure === null ? summary : { ...summary, error: failure })}\n`);
-  else if (failure === null) io.stdout.write(`${request.dryRun ? 'dry run: ' : ''}${describeSummary(summary)}\n`);
+  if (request.json) {
+    const { collections: _collections, ...counts } = summary;
+    io.stdout.write(`${JSON.stringify(failure === null ? counts : { ...counts, error: failure })}\n`);
+  } else if (failure === null) io.stdout.write(`${request.dryRun ? 'dry run: ' : ''}${describeSummary(summary)}\n`);
 }

@@ -1,6 +1,9 @@
 // The summary of an import, for --json and as text.
 
 import type { ImportSummary } from '../../intake/import-summary.ts';
+import type { WarningCode } from '../../intake/import-warnings.ts';
+import { WARNING_CODES } from '../../intake/import-warnings.ts';
+import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
@@ -22,11 +25,62 @@ export function withResponses(summary: ImportSummary, responses: ResponseTally |
 }
 
 export function describeSummary(summary: CompleteSummary): string {
-  const { read, inserted, updated, unchanged, refused, seconds, answers } = summary;
+  const { read, inserted, updated, unchanged, conflict, refused, seconds, answers } = summary;
   const parts = [`${count(inserted)} inserted`, `${count(updated)} updated`, `${count(unchanged)} unchanged`];
+  if (conflict > 0) parts.push(`${count(conflict)} in conflict with stored rows`);
   const rate = toRate(read, seconds, answers ? 'records' : 'rows');
   const line = `${rate}: ${parts.join(', ')}, ${count(refused)} refused, in ${seconds.toFixed(1)} s`;
-  return answers ? `${line}\n${describeResponses(answers)}` : line;
+  return [line, ...(answers ? [describeResponses(answers)] : []), ...describeNotes(summary)].join('\n');
+}
+
+const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
+  unreadablePrice: (records) => [
+    `the price of ${records} is not an integer of base units, so they are stored but never served`,
+    'in a column map, give the price "as": "native-amount"',
+  ],
+  zeroPrice: (records) => [
+    `the price of ${records} is 0: sales at 0 do not count in volume and sales, listings at 0 are not listed`,
+    'check the column or field of the price',
+  ],
+  tinyPrice: (records) => [
+    `the price of ${records} is below a millionth of the native unit`,
+    'if the file has native amounts, such as 59 ETH, give the price "as": "native-amount" in the column map',
+  ],
+  repeatedSlug: (records) => [
+    `${records} have the slug of an earlier product of the import, and were applied after it`,
+    'give each product a slug of its own',
+  ],
+};
+
+/** The largest number of collections that are named in the text. */
+const COLLECTIONS_PRINTED_MAX = 20;
+
+/** What the counts do not show: records that are probably wrong, or that are not served. */
+export function describeNotes(summary: CompleteSummary): string[] {
+  const { skippedLines, warnings, unknownCollections, answers } = summary;
+  const notes = WARNING_CODES.flatMap((code) => {
+    const warning = warnings[code];
+    if (!warning) return [];
+    const [what, hint] = WARNINGS[code](toRecords(warning.count));
+    // The lines of recorded responses are not lines of the file.
+    const position = answers ? '' : `line ${warning.line}: `;
+    return [`warning: ${what} (${position}${printable(quoteValue(warning.value))}); ${hint}`];
+  });
+  if (skippedLines > 0) notes.push(`warning: the refused rows contain ${count(skippedLines)} more lines of the file`);
+  return [...notes, ...describeUnknownCollections(Object.entries(unknownCollections ?? {}))];
+}
+
+function describeUnknownCollections(unknown: readonly [id: string, records: number][]): string[] {
+  if (unknown.length === 0) return [];
+  const records = unknown.reduce((sum, [, ofOne]) => sum + ofOne, 0);
+  const named = unknown.slice(0, COLLECTIONS_PRINTED_MAX).map(([id]) => id);
+  const more = unknown.length > named.length ? ` and ${count(unknown.length - named.length)} more` : '';
+  const hint = 'they are not served until a record of the kind collection is imported';
+  return [`warning: ${toRecords(records)} have no collection record: ${named.join(', ')}${more}; ${hint}`];
+}
+
+function toRecords(records: number): string {
+  return records === 1 ? '1 record' : `${count(records)} records`;
 }
 
 function describeResponses({ pages, rows, leftOut }: NonNullable<CompleteSummary['answers']>): string {

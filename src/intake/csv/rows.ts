@@ -5,15 +5,15 @@ import type { Chains } from '../../core/chains.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Line } from '../lines.ts';
 import { splitLines } from '../lines.ts';
-import { RecordRejected } from '../records/fields.ts';
+import { RecordRejected, withValue } from '../records/fields.ts';
 import type { CsvMap } from './column-map.ts';
 import { RowReader } from './column-map.ts';
 
 /**
- * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins. `size` is the
- * length of the row in characters.
+ * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins, `lines` how many
+ * lines it has, because quoted cells may contain line breaks. `size` is the length of the row in characters.
  */
-export type CsvRow = { line: number; size: number } & (
+export type CsvRow = { line: number; lines: number; size: number } & (
   | { values: Record<string, unknown> }
   | { values: null; reason: string }
 );
@@ -36,19 +36,24 @@ function readHeader(row: ParsedRow | undefined, { chains, map }: { chains: Chain
   return new RowReader(chains, map, row.cells);
 }
 
-type ParsedRow = { line: number; size: number } & ({ cells: string[] } | { cells: null; reason: string });
+type ParsedRow = { line: number; lines: number; size: number } & (
+  | { cells: string[] }
+  | { cells: null; reason: string }
+);
 
 function toCsvRow(row: ParsedRow, reader: RowReader): CsvRow {
-  const { line, size } = row;
-  if (row.cells === null) return { line, size, values: null, reason: row.reason };
+  const { line, lines, size } = row;
+  if (row.cells === null) return { line, lines, size, values: null, reason: row.reason };
   if (row.cells.length !== reader.columns) {
-    return { line, size, values: null, reason: `has ${row.cells.length} cells, but the header has ${reader.columns}` };
+    const span = lines > 1 ? `lines ${line} to ${line + lines - 1}: ` : '';
+    const reason = `${span}has ${row.cells.length} cells, but the header has ${reader.columns}`;
+    return { line, lines, size, values: null, reason: withValue(reason, row.cells.join(',')) };
   }
   try {
-    return { line, size, values: reader.read(row.cells) };
+    return { line, lines, size, values: reader.read(row.cells) };
   } catch (error) {
     if (!(error instanceof RecordRejected)) throw error;
-    return { line, size, values: null, reason: error.message };
+    return { line, lines, size, values: null, reason: error.message };
   }
 }
 
@@ -60,20 +65,28 @@ function parseRows(lines: readonly Line[]): ParsedRow[] {
   let next = 0;
   return lines.map((line) => {
     const cells = line.text === null ? undefined : parsed[next++];
-    return cells ? { line: line.number, size: line.text?.length ?? 0, cells } : parseRow(line);
+    return cells ? { ...positionOf(line), cells } : parseRow(line);
   });
 }
 
 function parseRow(line: Line): ParsedRow {
-  if (line.text === null) return { line: line.number, size: 0, cells: null, reason: line.reason };
+  const position = positionOf(line);
+  if (line.text === null) return { ...position, cells: null, reason: line.reason };
   const parsed = parseText(line.text);
-  const position = { line: line.number, size: line.text.length };
   if (!Array.isArray(parsed)) {
     // The line number in the parser's message counts from the start of this row, not of the file.
-    return { ...position, cells: null, reason: `not CSV: ${parsed.message.replace(/ (at|on) line \d+/, '')}` };
+    return {
+      ...position,
+      cells: null,
+      reason: withValue(`not CSV: ${parsed.message.replace(/ (at|on) line \d+/, '')}`, line.text),
+    };
   }
   const [cells, secondRow] = parsed;
   return cells && !secondRow ? { ...position, cells } : { ...position, cells: null, reason: 'not one row of CSV' };
+}
+
+function positionOf({ number, text }: Line): { line: number; lines: number; size: number } {
+  return { line: number, lines: text?.split('\n').length ?? 1, size: text?.length ?? 0 };
 }
 
 function parseText(text: string): string[][] | Error {

@@ -9,6 +9,7 @@ import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import { PRODUCT_CREATE_EXAMPLE } from '../../shop/http/example-shop.ts';
 import { newProductProperties } from '../../shop/http/product-schemas.ts';
 import { closed, ref } from '../../http/schema-builders.ts';
+import { WARNING_CODES } from '../import-warnings.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
 import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
@@ -330,9 +331,22 @@ const counts = {
   inserted: count('Records that were stored as new rows.'),
   updated: count('Records that changed stored rows.'),
   unchanged: count('Records that changed nothing.'),
+  conflict: count('Sales whose identity is stored with other facts. They changed nothing.'),
   refused: count('Records that were rejected.'),
 };
-const soFar = { read: count('Records that were read.'), ...counts };
+const soFar = {
+  read: count('Records that were read: the sum of the other counts of records.'),
+  ...counts,
+  skippedLines: count('Lines inside rejected CSV rows, without the first line of each row.'),
+};
+const warningSchema = Type.Object(
+  {
+    count: Type.Integer({ minimum: 1, description: 'How many records.' }),
+    line: Type.Integer({ minimum: 1, description: 'The line of the first of them.' }),
+    value: Type.String({ description: 'The price or the slug of the first of them.' }),
+  },
+  closed,
+);
 const summary = {
   ...soFar,
   byKind: Type.Object(
@@ -342,23 +356,39 @@ const summary = {
       additionalProperties: Type.Object(counts, closed),
     },
   ),
+  warnings: Type.Object(Object.fromEntries(WARNING_CODES.map((code) => [code, Type.Optional(warningSchema)])), {
+    description: 'Accepted records that are probably wrong.',
+    ...closed,
+  }),
+  unknownCollections: Type.Union(
+    [Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) }), Type.Null()],
+    {
+      description:
+        'Records of collections without a collection record, by collection id. Null if the import ended early.',
+    },
+  ),
+  collections: Type.Array(Type.String(), { description: 'The ids of the imported collection records, at most 10000.' }),
   seconds: Type.Number({ minimum: 0, description: 'How long the import took.' }),
 };
 const event = (name: string, description: string, members: Record<string, TSchema>) =>
   Type.Object({ event: Type.Literal(name), ...members }, { description, ...closed });
 
-const NO_COUNTS = { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
+const NO_COUNTS = { inserted: 0, updated: 0, unchanged: 0, conflict: 0, refused: 0 };
 const INSERTED = { ...NO_COUNTS, inserted: 1 };
 
 /** The events of the response to `BODY_EXAMPLE`. */
 const EVENT_EXAMPLES = [
-  { event: 'progress', read: 2, ...NO_COUNTS, inserted: 2 },
+  { event: 'progress', read: 2, ...NO_COUNTS, inserted: 2, skippedLines: 0 },
   {
     event: 'done',
     read: 2,
     ...NO_COUNTS,
     inserted: 2,
+    skippedLines: 0,
     byKind: { collection: INSERTED, listing: INSERTED },
+    warnings: {},
+    unknownCollections: {},
+    collections: [`${chain}_${contractAddress}`],
     seconds: 0.02,
   },
 ];
@@ -371,6 +401,10 @@ const IMPORT_EVENT_SCHEMA = Type.Unsafe({
     event('refused', 'A record was rejected.', {
       line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
       reason: Type.String({ description: 'Why the record was rejected.' }),
+    }),
+    event('conflict', 'A sale is stored with other facts, so the record changed nothing.', {
+      line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
+      reason: Type.String({ description: 'The stored facts that differ, and those of the record.' }),
     }),
     event('progress', 'The counts so far, after each batch.', soFar),
     event('done', 'The import has ended.', summary),

@@ -9,7 +9,7 @@ import type { ImportContext } from '../import.ts';
 import { ImportFailure, importRecords } from '../import.ts';
 import type { Importer } from '../ingest/products.ts';
 import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
-import { parseRequestQuery, RECORDS_PATH } from '../import-protocol.ts';
+import { parseRequestQuery, RECORDS_PATH, STOPPED_TRAILER } from '../import-protocol.ts';
 import type { IntakeAccess } from './access.ts';
 import { IMPORT_BODY, BODY_EXAMPLE_TEXT, IMPORT_RESPONSE } from './record-schemas.ts';
 import { intakeResponses } from './schemas.ts';
@@ -50,7 +50,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
 const DOCUMENTED = {
   operationId: 'importRecords',
   summary: 'Import records',
-  description: `The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: \`refused\` with the line and the reason of each rejected record, \`progress\` after each batch, and at the end \`done\` with the counts, or \`error\`. Status 200 means only that the import has begun. Scope \`intake:write\`.\n\n${BODY_EXAMPLE_TEXT}`,
+  description: `The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: \`refused\` with the line and the reason of each rejected record, \`conflict\` with the line of each sale that is stored with other facts, \`progress\` after each batch, and at the end \`done\` with the counts, or \`error\`. Status 200 means only that the import has begun. Scope \`intake:write\`.\n\n${BODY_EXAMPLE_TEXT}`,
   tags: ['Records'],
   body: IMPORT_BODY,
   querystring: Type.Object({
@@ -134,9 +134,11 @@ class ImportStream {
     }
   }
 
-  /** The request's body. When the import stops early, the request is not destroyed, because its socket still carries the response. */
-  #body(): AsyncIterable<Uint8Array> {
-    return { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
+  /** The request's body. Throws at the end of the body if the client has stopped the import. When the import stops early, the request is not destroyed, because its socket still carries the response. */
+  async *#body(): AsyncGenerator<Uint8Array> {
+    yield* { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
+    const stopped = this.#request.trailers[STOPPED_TRAILER];
+    if (typeof stopped === 'string') throw new Error(decodeStopReason(stopped));
   }
 
   /** Sends one event, and waits until the client has read enough. Aborts the import if that takes longer than READ_TIMEOUT_MS. */
@@ -156,6 +158,14 @@ class ImportStream {
       await ended;
     }
     this.#response.end();
+  }
+}
+
+function decodeStopReason(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return 'the client stopped the import';
   }
 }
 

@@ -18,7 +18,6 @@ import {
   upsertListings,
 } from '../../market/queries/listing-writes.ts';
 import { upsertRates } from '../../market/queries/rates.ts';
-import { upsertSales } from '../../market/queries/sales.ts';
 import { upsertStats } from '../../market/queries/stats.ts';
 import { upsertAnalytics } from '../../market/queries/analytics.ts';
 import { upsertTokens } from '../../market/queries/tokens.ts';
@@ -29,9 +28,11 @@ import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
+import { collectionIdOf } from '../records/parse.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
+import { ingestSales } from './sales.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   chains: Chains;
@@ -44,6 +45,8 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
+  /** Sales whose identity is stored with other facts. Empty unless `isImport`: otherwise they are counted as unchanged. */
+  conflicts: LineRejection[];
   /**
    * The lines of mirrored listings whose order is stored in the primary database. The stored order is served in place of the listing, so
    * the listing is not written, and is counted as unchanged.
@@ -77,7 +80,7 @@ export async function ingestBatch(
     if (!options.dryRun) notifyChanged(context, records, part.counts);
   };
   const { verified, rejections } = verifyOrders(records);
-  if (rejections.length > 0) report({ counts: new Map(), rejections, ownOrderLines: [] });
+  if (rejections.length > 0) report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [] });
   const primary = verified.filter(({ record }) => isPrimary(record));
   const indexed = verified.filter(({ record }) => !isPrimary(record));
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
@@ -136,10 +139,12 @@ async function ingestIndexedPart(
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
-  const counts = await transact(indexer, dryRun, (tx) => writeIndexed(tx, accepted, { chains, now, isImport }));
+  const { counts, conflicts } = await transact(indexer, dryRun, (tx) =>
+    writeIndexed(tx, accepted, { chains, now, isImport }),
+  );
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
-  return { counts, rejections, ownOrderLines };
+  return { counts, rejections, conflicts, ownOrderLines };
 }
 
 async function writePrimary(
@@ -172,6 +177,7 @@ async function writePrimary(
       ...toLineRejections('collection', collections, rejectedCollections),
       ...toLineRejections('product', products, rejectedProducts),
     ],
+    conflicts: [],
     ownOrderLines: [],
   };
 }
@@ -188,7 +194,7 @@ async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
   { chains, now, isImport }: RefreshContext & Pick<IngestOptions, 'isImport'>,
-): Promise<Map<RecordKind, UpsertCounts>> {
+): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
@@ -196,13 +202,14 @@ async function writeIndexed(
   counts.set('listing', await upsertListings(tx, listings));
   const shared = await updateTermsOfSharedOrders(tx, listings);
   const ended = await updateListingsOfEndedOrders(tx, listings);
-  counts.set('sale', await upsertSales(tx, rowsOf(records, 'sale')));
+  const sales = await ingestSales(tx, records, { isImport });
+  counts.set('sale', sales.counts);
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
   counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
   if (isImport) await upsertCoverage(tx, toImportedCoverage(records, now));
   await refreshFigures(tx, { collectionIds, assets: [...listings, ...shared, ...ended] }, { chains, now });
-  return counts;
+  return { counts, conflicts: sales.conflicts };
 }
 
 /** Returns the coverage of an import: one row for each collection of which a sale is imported, and one for each with a listing. */
@@ -218,12 +225,6 @@ const IMPORTED = { source: 'import', kind: 'imported', from: null } as const;
 
 function rowsOf<K extends RecordKind>(records: readonly NumberedRecord[], kind: K): RowOf<K>[] {
   return records.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
-}
-
-/** The id of the collection that a record belongs to. Null for rates and products, which belong to none. */
-function collectionIdOf(record: IntakeRecord): string | null {
-  if (record.kind === 'rate' || record.kind === 'product') return null;
-  return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
 /** The key of the signed order that a mirrored listing shows. Null for a record of another kind and for a listing without an order hash. */

@@ -82,7 +82,7 @@ async function ingestProduct(
   if (before) {
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
-    if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details) };
+    if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details, update) };
     // Neither outcome can happen: the update keeps the slug, and a locked product cannot be deleted.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);

@@ -29,8 +29,17 @@ const REASON_MAX = 500;
 const QUOTED_VALUE_MAX = 60;
 const JSON_DEPTH_MAX = 16;
 
+/** Rejects the record because of one field. A reason that does not quote the value of the field gets the value in brackets. */
 export function rejectField(fields: Fields, name: string, why: string): never {
-  throw new RecordRejected(`${fields.path}${name}: ${why}`);
+  throw new RecordRejected(`${fields.path}${name}: ${withValue(why, fields.values[name])}`);
+}
+
+/** Returns the reason with the value in brackets, unless the reason quotes it or the value is an object, an array or absent. */
+export function withValue(reason: string, value: unknown): string {
+  const isNumber = value instanceof JsonNumber;
+  if ((value ?? null) === null || (typeof value === 'object' && !isNumber)) return reason;
+  const quoted = quoteValue(value);
+  return reason.includes(quoted) ? reason : `${reason} (${quoted})`;
 }
 
 /** Returns the value of a field. Rejects the record when the field is absent or null. */

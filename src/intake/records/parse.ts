@@ -3,7 +3,7 @@
 
 import { parseJsonText } from '../../core/json-text.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
-import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField } from './fields.ts';
+import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField, withValue } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 import { parseListingRecord, parseOrderRecord, parseSaleRecord, parseTokenRecord } from './items.ts';
 import type { RecordKind } from './kinds.ts';
@@ -36,6 +36,12 @@ export type LineRejection = { line: number; kind: RecordKind; reason: string };
 /** A parsed record, or the reason why it was rejected. `kind` is null when a rejected record has no known kind. */
 export type ParsedRecord = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
 
+/** The id of the collection that a record belongs to. Null for rates and products, which belong to none. */
+export function collectionIdOf(record: IntakeRecord): string | null {
+  if (record.kind === 'rate' || record.kind === 'product') return null;
+  return record.kind === 'collection' ? record.row.id : record.row.collectionId;
+}
+
 /** Parses one line of newline-delimited JSON. */
 export function parseRecordLine(context: RecordContext, line: string): ParsedRecord {
   let value: unknown;
@@ -44,7 +50,7 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
     // Numbers of product records are kept as their literal text: a price is stored as it was written, and 1.0 is not accepted as an integer.
     if (isPlainObject(value) && value['kind'] === 'product') value = parseJsonText(line);
   } catch (error) {
-    return { record: null, kind: null, reason: `not JSON: ${(error as Error).message}` };
+    return { record: null, kind: null, reason: withValue(`not JSON: ${(error as Error).message}`, line) };
   }
   if (!isPlainObject(value)) return { record: null, kind: null, reason: `not a JSON object: ${quoteValue(value)}` };
   if (typeof value['price'] === 'number') value['price'] = readPriceLiteral(line);

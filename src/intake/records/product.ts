@@ -6,7 +6,7 @@ import type { NewProduct, ProductInput } from '../../shop/products/product.ts';
 import { parseNewProduct, parseProductInput } from '../../shop/products/product-input.ts';
 import { toSlug } from '../../shop/products/slug.ts';
 import type { Fields } from './fields.ts';
-import { readName, RecordRejected, rejectField, requireField } from './fields.ts';
+import { readName, RecordRejected, rejectField, requireField, withValue } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
 /** A parsed product record. The slug identifies the product in its shop. */
@@ -28,15 +28,15 @@ export function parseProductRecord(_context: RecordContext, fields: Fields): Pro
   }
   const body = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toExactNumber(value)]));
   const create = parseNewProduct(body);
-  if (!create.ok) throw new RecordRejected(describeDetails(create.details));
+  if (!create.ok) throw new RecordRejected(describeDetails(create.details, body));
   const update = parseProductInput(body);
-  if (!update.ok) throw new RecordRejected(describeDetails(update.details));
+  if (!update.ok) throw new RecordRejected(describeDetails(update.details, body));
   return { shop, slug: create.value.slug ?? toSlug(create.value.name), create: create.value, update: update.value };
 }
 
-/** Joins error details to one line. */
-export function describeDetails(details: readonly ErrorDetail[]): string {
-  return details.map(({ path, message }) => `${path}: ${message}`).join('; ');
+/** Joins error details to one line. Each detail quotes its value in `values`. */
+export function describeDetails(details: readonly ErrorDetail[], values: Readonly<Record<string, unknown>>): string {
+  return details.map(({ path, message }) => `${path}: ${withValue(message, values[path])}`).join('; ');
 }
 
 /** CSV column maps convert cells to plain numbers. The rules of the store API expect a number as its literal text (JsonNumber). */

@@ -77,6 +77,14 @@ export async function listContractAddresses(db: Queryable, ids: readonly string[
   return new Map(rows.map(decodeContractAddress).map((row) => [row.id, row.contractAddress]));
 }
 
+const decodeId = rowDecoder('collection', { id: text });
+
+/** Those of the given ids that have a collection record. */
+export async function listRecordedIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query(`select id from main.collection where id = any($1)`, [ids]);
+  return rows.map((row) => decodeId(row).id);
+}
+
 /** An incoming collection record. A null field leaves the stored value unchanged. */
 export type CollectionChange = {
   id: string;
@@ -139,8 +147,6 @@ export async function upsertCollections(
     refused,
   };
 }
-
-const decodeId = rowDecoder('collection', { id: text });
 
 type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
 /** The names of collections, by id and by slug: the stored names, and those that earlier changes of this batch have claimed. */

@@ -134,6 +134,33 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   });
 }
 
+/** What a stored sale says, besides its identity. `soldAt` in milliseconds. */
+export type SaleFacts = Pick<NewSale, 'source' | 'price' | 'seller' | 'buyer' | 'soldAt' | 'listingId'>;
+
+const decodeFacts = rowDecoder('sale', {
+  key: text,
+  source: text,
+  price: text,
+  seller: nullable(text),
+  buyer: nullable(text),
+  soldAt: column('sold_at', timestamp),
+  listingId: column('listing_id', nullable(text)),
+});
+
+/** The facts of the stored sales with the given keys, by key. */
+export async function listSaleFacts(db: Queryable, keys: readonly string[]): Promise<Map<string, SaleFacts>> {
+  const rows = await db.query(
+    `select key, source, price, seller, buyer, sold_at, listing_id from indexer.sale where key = any($1::uuid[])`,
+    [keys],
+  );
+  return new Map(rows.map(decodeFacts).map(({ key, ...facts }) => [toDigestText(key), facts]));
+}
+
+/** The text of a uuid without its hyphens, as `toDigest` makes it. */
+function toDigestText(uuid: string): string {
+  return uuid.replaceAll('-', '');
+}
+
 /** Deletes the sales in blocks of a chain after the given block, and subtracts them from the sums. Returns their collections. */
 export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
   return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);

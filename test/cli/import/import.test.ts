@@ -16,7 +16,17 @@ import { LocalIntake } from '../../../src/intake/connection.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { disposable, runCommand } from '../run-command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { emptyTables, EVM, toContext, token, toNdjson } from '../../support/service/intake.ts';
+import {
+  collection,
+  emptyTables,
+  EVM,
+  listing,
+  product,
+  sale,
+  toContext,
+  token,
+  toNdjson,
+} from '../../support/service/intake.ts';
 
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));
 const CSV = ['--format', 'csv', '--set', 'kind=token', '--set', 'chain=ethereum', '--set', `contractAddress=${EVM}`];
@@ -56,10 +66,10 @@ forEachEngine('mercat import', (engine) => {
 
   test('mercat import imports several files and prints one line with the sums of their counts', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
-    const second = file('second.ndjson.gz', gzipSync(toNdjson(tokens(5))));
+    const second = file('second.ndjson.gz', gzipSync(toNdjson([collection(), ...tokens(5)])));
     const { code, stdout, stderr } = await run([first, second]);
     assert.equal(code, 0);
-    assert.match(stdout, /^8 rows \([\d,]+\/s\): 5 inserted, 0 updated, 3 unchanged, 0 refused, in \d+\.\d s\n$/);
+    assert.match(stdout, /^9 rows \([\d,]+\/s\): 6 inserted, 0 updated, 3 unchanged, 0 refused, in \d+\.\d s\n$/);
     assert.equal(stderr, '');
     assert.equal(connections, 1);
   });
@@ -76,8 +86,55 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(code, 1);
     const { seconds, ...summary } = JSON.parse(stdout) as Record<string, unknown>;
     assert.equal(typeof seconds, 'number');
-    const token = { inserted: 2, updated: 0, unchanged: 0, refused: 0 };
-    assert.deepEqual(summary, { read: 3, inserted: 2, updated: 0, unchanged: 0, refused: 1, byKind: { token } });
+    const token = { inserted: 2, updated: 0, unchanged: 0, conflict: 0, refused: 0 };
+    const counts = { read: 3, ...token, refused: 1, byKind: { token }, skippedLines: 0 };
+    assert.deepEqual(summary, { ...counts, warnings: {}, unknownCollections: { [`ethereum_${EVM}`]: 2 } });
+  });
+
+  test('mercat import names prices that are probably wrong, conflicts and collections without a record, with an example and a hint', async () => {
+    const other = '0x00000000000000000000000000000000000000bb';
+    await run([file('before.ndjson', toNdjson([sale({ tx: '0x1', price: '5900' })]))]);
+    const doubtful = [
+      sale({ tx: '0x1', price: '59' }),
+      sale({ tokenId: '2', price: '59.9' }),
+      sale({ tokenId: '3', price: '0' }),
+      listing({ contractAddress: other }),
+    ];
+    const doubtfulFile = file('doubtful.ndjson', toNdjson(doubtful));
+    for (const args of [[doubtfulFile, '--dry-run'], [doubtfulFile]]) {
+      const { code, stdout, stderr } = await run(args);
+      assert.equal(code, 1);
+      assert.match(stderr, /doubtful\.ndjson:1: conflict: this sale is stored with price "5900", not "59"\n$/);
+      const lines = stdout.trim().split('\n');
+      assert.match(lines[0] ?? '', /3 inserted, 0 updated, 0 unchanged, 1 in conflict with stored rows, 0 refused/);
+      assert.match(
+        lines[1] ?? '',
+        /^warning: the price of 1 record .* never served \(line 2: "59\.9"\); .*native-amount/,
+      );
+      assert.match(lines[2] ?? '', /^warning: the price of 1 record is 0: .* \(line 3: "0"\)/);
+      assert.match(lines[3] ?? '', /^warning: the price of 2 records is below .* \(line 1: "59"\); .*native-amount/);
+      assert.match(lines[4] ?? '', new RegExp(`^warning: 4 records have no .*: ethereum_${EVM}, ethereum_${other};`));
+      assert.equal(lines.length, 5);
+    }
+    // The record of a collection can be in a later file.
+    const later = file('later.ndjson', toNdjson([collection({ contractAddress: other, slug: 'bb' })]));
+    const both = await run([doubtfulFile, later, '--dry-run', '--json']);
+    const { unknownCollections, warnings } = JSON.parse(both.stdout) as Record<string, unknown>;
+    assert.deepEqual(unknownCollections, { [`ethereum_${EVM}`]: 3 });
+    assert.deepEqual(warnings, {
+      unreadablePrice: { count: 1, line: 2, value: '59.9' },
+      zeroPrice: { count: 1, line: 3, value: '0' },
+      tinyPrice: { count: 2, line: 1, value: '59' },
+    });
+  });
+
+  test('mercat import counts products whose slug occurred before in the same import', async () => {
+    const products = [product(), product({ name: 'Cup' }), product({ inventory: 3 })];
+    const { stdout } = await run(['-', '--dry-run'], { stdin: toNdjson(products) });
+    assert.doesNotMatch(stdout, /slug/, 'rejected records are not counted');
+    await db.query(`insert into main.shop (id, name, created_at) values ('shop_1', 's', now())`);
+    const known = await run(['-', '--dry-run'], { stdin: toNdjson(products) });
+    assert.match(known.stdout, /warning: 1 record .* slug of an earlier product .* \(line 3: "mug"\)/);
   });
 
   test('mercat import prints the first twenty refused rows by file and line, and writes all refused rows to the file of --refused', async () => {
@@ -235,5 +292,31 @@ forEachEngine('mercat import', (engine) => {
     assert.match(withInvalid.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
     const missing = await mercat('import', 'no-such-file');
     assert.deepEqual([missing.code, missing.stdout], [2, '']);
+    // The tokens have no collection record.
+    const status = await mercat('status', '--json');
+    const { unrecordedCollections } = JSON.parse(status.stdout) as Record<string, unknown>;
+    assert.deepEqual(unrecordedCollections, [`ethereum_${EVM}`]);
+    const { stdout } = await mercat('doctor');
+    assert.match(
+      stdout,
+      new RegExp(`^warn {2}collections: rows without .* not served: ethereum_${EVM}\n +-> import`, 'm'),
+    );
+  });
+
+  test('after an interrupt the program reports exactly what was stored, and its exit code is 130', async () => {
+    const settings = await engine.settings();
+    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main, 'import', '-'], { env: { ...process.env, ...settings } });
+    let stderr = '';
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk);
+      // The first batch contains a refused row, which is reported when the batch is stored.
+      if (stderr.includes('stdin:2:')) child.kill('SIGINT');
+    });
+    const [first, ...others] = tokens(800);
+    child.stdin.write(toNdjson([first, 'refused', ...others]));
+    const [code] = (await once(child, 'close')) as [number];
+    assert.equal(code, 130);
+    assert.match(stderr, /mercat: stdin: stopped after 499 rows were stored: interrupted\n$/);
   });
 });

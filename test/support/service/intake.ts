@@ -107,34 +107,42 @@ export async function* toChunks(content: string | Uint8Array, chunkSize = 10_000
   for (let offset = 0; offset < bytes.length; offset += chunkSize) yield bytes.subarray(offset, offset + chunkSize);
 }
 
-export type Imported = { summary: ImportSummary; refused: { line: number; reason: string }[] };
+type ReportedLine = { line: number; reason: string };
 
-/** Imports the content. Returns the summary and the rejected lines, after checking that their counts agree. */
+export type Imported = { summary: ImportSummary; refused: ReportedLine[]; conflicts: ReportedLine[] };
+
+/** Imports the content. Returns the summary, the rejected lines and the conflicts, after checking that their counts agree. */
 export async function runImport(
   context: ImportContext,
   content: string | Uint8Array,
   options: Partial<ImportOptions> = {},
 ): Promise<Imported> {
-  const refused: Imported['refused'] = [];
+  const refused: ReportedLine[] = [];
+  const conflicts: ReportedLine[] = [];
   const summary = await importRecords(context, toChunks(content), {
     format: 'ndjson',
     ...options,
     onEvent: (event) => {
       if (event.event === 'refused') refused.push({ line: event.line, reason: event.reason });
+      if (event.event === 'conflict') conflicts.push({ line: event.line, reason: event.reason });
       return options.onEvent?.(event);
     },
   });
-  const { read, inserted, updated, unchanged } = summary;
-  assert.equal(read, inserted + updated + unchanged + summary.refused);
+  const { read, inserted, updated, unchanged, conflict } = summary;
+  assert.equal(read, inserted + updated + unchanged + conflict + summary.refused);
   assert.equal(summary.refused, refused.length);
-  return { summary, refused };
+  assert.equal(conflict, conflicts.length);
+  return { summary, refused, conflicts };
 }
 
-/** Imports records that must all be accepted. Returns the row counts `[inserted, updated, unchanged]`. */
+/**
+ * Imports records that must all be accepted. Returns the row counts `[inserted, updated, unchanged]`. A record in conflict with a stored
+ * sale counts as unchanged.
+ */
 export async function ingest(db: Database, ...records: unknown[]): Promise<[number, number, number]> {
   const { summary, refused } = await runImport(toContext(db), toNdjson(records));
   assert.deepEqual(refused, []);
-  return [summary.inserted, summary.updated, summary.unchanged];
+  return [summary.inserted, summary.updated, summary.unchanged + summary.conflict];
 }
 
 const TABLES = [

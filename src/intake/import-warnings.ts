@@ -1,0 +1,108 @@
+// What an import notes about records that it accepts: prices that are probably wrong or cannot be served, products that occur several
+// times, and collections without a record.
+
+import type { Chains } from '../core/chains.ts';
+import type { Queryable } from '../database/port.ts';
+import { listRecordedIds } from '../market/queries/collections.ts';
+import type { IntakeRecord, NumberedRecord } from './records/parse.ts';
+import { collectionIdOf } from './records/parse.ts';
+
+/**
+ * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored and never served.
+ * - `zeroPrice`: a sale at 0 is served and does not count in volume and sales. A listing at 0 is not listed.
+ * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
+ * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later one was applied after it.
+ */
+export const WARNING_CODES = ['unreadablePrice', 'zeroPrice', 'tinyPrice', 'repeatedSlug'] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+/** How many records a warning is about, and the line and the value of the first of them. */
+export type ImportWarning = { count: number; line: number; value: string };
+
+export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
+
+/** A price below this fraction of the native unit, 10 to the power of minus this number, is noted as tiny. */
+const TINY_DECIMALS = 6;
+/** The largest number of collections that one import compares with the collection records. */
+const COLLECTIONS_MAX = 10_000;
+/** The largest number of products whose slugs are compared. */
+const SLUGS_MAX = 1_000_000;
+
+/** Notes the accepted records of one import. */
+export class RecordNotes {
+  readonly #chains: Chains;
+  readonly #warnings: ImportWarnings = {};
+  readonly #slugs = new Set<string>();
+  /** How many records each collection has, by its id. */
+  readonly #recordsOf = new Map<string, number>();
+  readonly #recorded = new Set<string>();
+
+  constructor(chains: Chains) {
+    this.#chains = chains;
+  }
+
+  get warnings(): ImportWarnings {
+    return structuredClone(this.#warnings);
+  }
+
+  get collections(): string[] {
+    return [...this.#recorded].sort();
+  }
+
+  add({ line, record }: NumberedRecord): void {
+    const price = this.#judgePrice(record);
+    if (price !== null) this.#warn(price.code, line, price.value);
+    if (record.kind === 'product') this.#addSlug(line, record.row);
+    this.#addCollection(record);
+  }
+
+  /** Counts the records of collections that neither the import nor the database has a record of. */
+  async findUnknownCollections(main: Queryable): Promise<Record<string, number>> {
+    const ids = [...this.#recordsOf.keys()].filter((id) => !this.#recorded.has(id));
+    const stored = new Set(ids.length > 0 ? await listRecordedIds(main, ids) : []);
+    const unknown = ids.filter((id) => !stored.has(id)).sort();
+    return Object.fromEntries(unknown.map((id) => [id, this.#recordsOf.get(id) ?? 0]));
+  }
+
+  #judgePrice(record: IntakeRecord): { code: WarningCode; value: string } | null {
+    if (record.kind !== 'sale' && record.kind !== 'listing' && record.kind !== 'order') return null;
+    const { priceRaw } = record.row;
+    if (priceRaw === null) return { code: 'unreadablePrice', value: record.kind === 'sale' ? record.row.price : '' };
+    if (priceRaw === 0n) return { code: 'zeroPrice', value: '0' };
+    const decimals = this.#chains.get(record.row.chain)?.decimals ?? 0;
+    const isTiny = priceRaw < 10n ** BigInt(Math.max(0, decimals - TINY_DECIMALS));
+    return isTiny ? { code: 'tinyPrice', value: priceRaw.toString() } : null;
+  }
+
+  #addSlug(line: number, { shop, slug }: { shop: string; slug: string }): void {
+    const key = `${shop} ${slug}`;
+    if (this.#slugs.has(key)) this.#warn('repeatedSlug', line, slug);
+    else if (this.#slugs.size < SLUGS_MAX) this.#slugs.add(key);
+  }
+
+  #addCollection(record: IntakeRecord): void {
+    const id = collectionIdOf(record);
+    if (id === null) return;
+    if (record.kind === 'collection') {
+      if (this.#recorded.size < COLLECTIONS_MAX) this.#recorded.add(id);
+      return;
+    }
+    const records = this.#recordsOf.get(id);
+    if (records !== undefined || this.#recordsOf.size < COLLECTIONS_MAX) this.#recordsOf.set(id, (records ?? 0) + 1);
+  }
+
+  #warn(code: WarningCode, line: number, value: string): void {
+    const warning = (this.#warnings[code] ??= { count: 0, line, value });
+    warning.count += 1;
+  }
+}
+
+/** Adds the counts. The example is that of the earlier warning. */
+export function addWarnings(earlier: ImportWarnings, later: ImportWarnings): ImportWarnings {
+  const sum = structuredClone(earlier);
+  for (const code of WARNING_CODES) {
+    const added = later[code];
+    if (added) sum[code] = { ...(sum[code] ?? added), count: (sum[code]?.count ?? 0) + added.count };
+  }
+  return sum;
+}
