@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { ConfigOverrides } from '../config.ts';
 import { isStartedByNpm, readConfig } from '../config.ts';
 import { createLog } from '../core/log.ts';
+import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
 import type { Service } from '../service.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { exitSoonAfter } from './exit-deadline.ts';
@@ -34,8 +35,10 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
   exitSoonAfter(signal, io.stderr);
   const { startService } = await import('../service.ts');
-  const service = await startService({ config, log: createLog(config.logLevel), workers, sample });
   const dataDir = config.databaseUrl === null ? config.dataDir : null;
+  if (dataDir !== null && !hasEmbeddedDatabase(dataDir))
+    io.stdout.write(`Creating the embedded database in ${dataDir}. The first start takes a while.\n`);
+  const service = await startService({ config, log: createLog(config.logLevel), workers, sample });
   io.stdout.write(describeService(service, { dataDir, hasSample: dataDir !== null && sample }));
   if (!signal.aborted) await once(signal, 'abort');
   await service.close();
