@@ -53,6 +53,8 @@ const DEFINITIONS = {
 
 export type MetricName = keyof typeof DEFINITIONS;
 
+export const METRIC_NAMES: readonly string[] = Object.keys(DEFINITIONS);
+
 /** Metrics with the values of one moment, which were counted elsewhere. A metric without a value is left out. */
 export class GaugeTable {
   readonly #registry = new Registry();
