@@ -17,7 +17,7 @@ export type StoredBook = {
   standard: 'erc721' | 'erc1155';
   block: number;
   hash: string;
-  /** False when the collection has more orders than the service hands over. */
+  /** False when the collection has more orders than the service returns. */
   isComplete: boolean;
   orders: readonly {
     orderId: string;
@@ -47,7 +47,7 @@ export type FillableAudit = {
    * endpoint lacks the block.
    */
   uncompared: string[];
-  /** The collections among `uncompared` that have more orders than the service hands over. */
+  /** The collections among `uncompared` that have more orders than the service returns. */
   tooLarge: string[];
   findings: (Finding & { block: number })[];
 };
@@ -91,7 +91,7 @@ export async function auditFillable(options: FillableAuditOptions): Promise<Fill
 
 type ComparedAt = Compared & { block: number };
 
-/** `too-large`: the service does not hand over all orders. Null: see `uncompared`. */
+/** `too-large`: the service does not return all orders of the collection. Null: the collection could not be compared for another reason. */
 type Comparison = ComparedAt | 'too-large' | null;
 
 async function compareRepeatedly(options: FillableAuditOptions, collectionId: string): Promise<Comparison> {

@@ -1,4 +1,4 @@
-// Compression: which coding a client gets, that every coding carries the same response, and how shared caches keep them apart.
+// Compression: which coding a client gets, that the response is the same in every coding, and that shared caches keep the codings apart.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -41,7 +41,7 @@ describe('the coding that a client gets', () => {
   });
 });
 
-test('a body is encoded once in each coding, however many clients ask for it at once', async () => {
+test('a body is encoded once in each coding, however many clients request the coding concurrently', async () => {
   const plain = Buffer.from('{"data":[]}'.repeat(1_000));
   const bodies = new EncodedBodies(plain);
   const all = await Promise.all(Array.from({ length: 100 }, async () => bodies.get('br')));
@@ -118,7 +118,7 @@ describe('responses', () => {
     });
   }
 
-  test('a 304 has Vary too, and comes for the ETag of any coding', async () => {
+  test('the ETag of any coding gives a 304, which also has Vary', async () => {
     const { headers } = await send('/v1/openapi.json', { headers: { 'accept-encoding': 'br' } });
     for (const coding of ['br', 'gzip', 'identity']) {
       const conditional = { 'accept-encoding': coding, 'if-none-match': headers['etag'] ?? '' };

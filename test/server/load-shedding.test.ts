@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const LIMIT_MS = 60_000;
 const LIMITS = { inProgressMax: 8, inProgressLateMax: 3, lateMs: 500 };
 
-/** A server whose requests stay in progress until the test ends them. `delay.ms` is how late the event loop is said to be. */
+/** A server whose requests stay in progress until the test ends them. `delay.ms` is the reported delay of the event loop. */
 async function startServer(t: TestContext) {
   const held: ServerResponse[] = [];
   const delay = { ms: 0 };
