@@ -4,10 +4,10 @@
 import type { EvidenceKey } from '../orders/queries/order-evidence.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
 import type { OrderEvidence } from '../orders/status.ts';
-import { deriveOrderStatus } from '../orders/status.ts';
+import { DORMANT_REASONS, deriveOrderStatus } from '../orders/status.ts';
 
 /** `pending`: the listing has not been compared with the log of its chain yet. */
-export const HIDDEN_REASONS = ['pending', 'no-balance', 'not-approved', 'counter'] as const;
+export const HIDDEN_REASONS = ['pending', ...DORMANT_REASONS] as const;
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 
 /** What the chain decides about a listing. */

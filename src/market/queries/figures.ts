@@ -107,12 +107,11 @@ async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string
  * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name two expressions of the same statement
  * with the columns collection_id, owner, burned and owner_block: the token rows before the change, and the token rows after it.
  */
-export function tokenFiguresSql({ removed, added }: { removed: string; added: string | null }): string {
-  const changes = [
-    `select collection_id, owner, burned, owner_block, -1 as change from ${removed}`,
-    ...(added === null ? [] : [`select collection_id, owner, burned, owner_block, 1 as change from ${added}`]),
-  ].join(' union all ');
-  return `token_changes as (${changes}), holder_changes as (
+export function tokenFiguresSql({ removed, added }: { removed: string; added: string }): string {
+  return `token_changes as (
+      select collection_id, owner, burned, owner_block, -1 as change from ${removed}
+      union all select collection_id, owner, burned, owner_block, 1 as change from ${added}
+    ), holder_changes as (
       select collection_id, owner, sum(change) as change from token_changes
       where owner is not null and not burned and not exists (
         select from indexer.collection_figures as figures
