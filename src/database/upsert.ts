@@ -7,6 +7,9 @@ import { integer, rowDecoder } from './rows.ts';
 /** The three counts add up to the number of rows given. */
 export type UpsertCounts = { inserted: number; updated: number; unchanged: number };
 
+/** A row that was not written: its index among the rows given, and the reason. */
+export type UpsertRejection = { index: number; reason: string };
+
 export type Upsert<R> = {
   /** The identity of a row, as text. Rows are written in the order of these texts, so that two writers cannot deadlock. */
   keyOf: (row: R) => string;

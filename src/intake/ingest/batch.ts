@@ -6,7 +6,7 @@ import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
+import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
@@ -153,7 +153,7 @@ async function writePrimary(
   { now, importer = OPERATOR }: Pick<IngestOptions, 'now' | 'importer'>,
 ): Promise<IngestedPart> {
   const collections = records.filter(({ record }) => record.kind === 'collection');
-  const { refused: rejectedCollections, ...collectionCounts } = await upsertCollections(
+  const { rejections: collectionRejections, ...collectionCounts } = await upsertCollections(
     tx,
     rowsOf(collections, 'collection'),
     now,
@@ -161,7 +161,7 @@ async function writePrimary(
   const orders = await ingestOrders(tx, records, now);
   const rateCounts = await upsertRates(tx, rowsOf(records, 'rate'));
   const products = records.filter(({ record }) => record.kind === 'product');
-  const { rejected: rejectedProducts, ...productCounts } = await ingestProducts(tx, rowsOf(products, 'product'), {
+  const { rejections: productRejections, ...productCounts } = await ingestProducts(tx, rowsOf(products, 'product'), {
     now,
     importer,
   });
@@ -174,8 +174,8 @@ async function writePrimary(
     ]),
     rejections: [
       ...orders.rejections,
-      ...toLineRejections('collection', collections, rejectedCollections),
-      ...toLineRejections('product', products, rejectedProducts),
+      ...toLineRejections('collection', collections, collectionRejections),
+      ...toLineRejections('product', products, productRejections),
     ],
     conflicts: [],
     ownOrderLines: [],
@@ -185,9 +185,9 @@ async function writePrimary(
 function toLineRejections(
   kind: RecordKind,
   records: readonly NumberedRecord[],
-  rejected: readonly { index: number; reason: string }[],
+  rejections: readonly UpsertRejection[],
 ): LineRejection[] {
-  return rejected.map(({ index, reason }) => ({ line: records[index]?.line ?? 0, kind, reason }));
+  return rejections.map(({ index, reason }) => ({ line: records[index]?.line ?? 0, kind, reason }));
 }
 
 async function writeIndexed(

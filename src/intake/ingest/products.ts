@@ -2,7 +2,7 @@
 // record's slug, that product is updated. Otherwise a product is created. A record that changes nothing writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
+import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import type { ShopTime } from '../../shop/products/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import type { Product } from '../../shop/products/product.ts';
@@ -17,7 +17,7 @@ import { describeDetails } from '../records/product.ts';
  */
 export type Importer = { keyId: string | null; shopId: string | null };
 
-export type IngestedProducts = UpsertCounts & { rejected: { index: number; reason: string }[] };
+export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 
 type Outcome = keyof UpsertCounts | { rejected: string };
 
@@ -30,7 +30,7 @@ export async function ingestProducts(
   records: readonly ProductRecord[],
   { now, importer }: { now: number; importer: Importer },
 ): Promise<IngestedProducts> {
-  const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejected: [] };
+  const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   if (records.length === 0) return result;
   const shopIds = await listAccessibleShops(tx, records, importer);
   await claimProductImports(tx, shopIds.values());
@@ -42,7 +42,7 @@ export async function ingestProducts(
         ? { rejected: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
         : await ingestProduct(tx, { shopId, now, keyId: importer.keyId }, record, stored);
     if (typeof outcome === 'string') result[outcome] += 1;
-    else result.rejected.push({ index, reason: outcome.rejected });
+    else result.rejections.push({ index, reason: outcome.rejected });
   }
   return result;
 }

@@ -16,7 +16,7 @@ import {
   text,
   timestamp,
 } from '../../database/rows.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
+import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
 import { insertCatalogChanges } from './catalog.ts';
 
@@ -103,22 +103,19 @@ export type CollectionChange = {
   snapshot: CollectionSnapshot;
 };
 
-/** A change that was not written: its index in `changes`, and the reason. */
-export type RejectedChange = { index: number; reason: string };
-
 /** Applies the changes in the order given. A new collection without `createdAt` gets `now` as the time of its creation. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],
   now: number,
-): Promise<UpsertCounts & { refused: RejectedChange[] }> {
-  if (changes.length === 0) return { inserted: 0, updated: 0, unchanged: 0, refused: [] };
+): Promise<UpsertCounts & { rejections: UpsertRejection[] }> {
+  if (changes.length === 0) return { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   const names = await listNames(tx, changes);
   const stored = new Set(names.byId.keys());
-  const refused: RejectedChange[] = [];
+  const rejections: UpsertRejection[] = [];
   const accepted = changes.filter((change, index) => {
     const reason = claimNames(names, change);
-    if (reason !== null) refused.push({ index, reason });
+    if (reason !== null) rejections.push({ index, reason });
     return reason === null;
   });
   const folded = foldRows(accepted, { keyOf: (change) => change.id, fold: foldChange });
@@ -144,7 +141,7 @@ export async function upsertCollections(
     inserted: inserts.length,
     updated: updated + folded.changes,
     unchanged: accepted.length - written,
-    refused,
+    rejections,
   };
 }
 
