@@ -155,8 +155,9 @@ test('after faults and kills the service serves the orders, owners, floors and s
         const id = `${chain}_${address.toLowerCase()}`;
         const { data: floor } = await readJson(`${service.url}/v1/collections/${id}/floor`);
         expect(`floor of ${id}`, floor.askFloor?.raw ?? null, expectedState.floors.get(address)?.toString() ?? null);
-        const sales = expectedState.sales.filter(
-          (sale) => sale.currency !== 'other' && sale.tokens.every(({ contract }) => contract === address),
+        // A bundle of several tokens has no price for a token, and is no row.
+        const sales = expectedState.sales.flatMap(({ tokens: [token, ...others], ...sale }) =>
+          token?.contract === address && others.length === 0 && sale.currency !== 'other' ? [{ ...sale, token }] : [],
         );
         const served = await readAllPages(`${service.url}/v1/collections/${id}/sales`);
         expect(
@@ -166,9 +167,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
             .sort()
             .join('\n'),
           sales
-            .map(({ tx, tokens, price, seller, buyer }) =>
-              [tx, tokens.length === 1 ? tokens[0]?.tokenId : null, price, seller, buyer].join(' '),
-            )
+            .map(({ tx, token, price, seller, buyer }) => [tx, token.tokenId, price, seller, buyer].join(' '))
             .sort()
             .join('\n'),
         );
