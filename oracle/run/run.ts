@@ -302,7 +302,7 @@ class Run {
       this.#result.owners += 1;
       const holds =
         isSingle || served === null ? served === owner : await this.#holds(contract, tokenId, served, height);
-      const detail = `served ${served}, the chain has ${owner ?? 'another'}`;
+      const detail = `served ${served}, the chain has ${isSingle ? (owner ?? 'no owner') : 'another holder'}`;
       if (!holds) findings.push({ kind: 'owner', collectionId: `${CHAIN}_${contract}`, asset: `${tokenId}`, detail });
     }
     return findings;

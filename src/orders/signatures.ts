@@ -27,8 +27,8 @@ export type ChainChecks = {
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
 /**
- * The deployment for which the offerer's own key signed. When there is no such deployment, `closest` says why: `mismatch` if for at
- * least one deployment the key of another account made the signature, and otherwise `malformed`.
+ * The deployment for which the offerer's own key signed. When there is no such deployment, `closest` says why: `mismatch` if, for at
+ * least one deployment, the signature is that of another account's key; otherwise `malformed`.
  */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 
@@ -47,7 +47,7 @@ export function findSigningProtocol(
 }
 
 /**
- * Returns the first of the protocols for which the offerer is a contract that accepts the signature. Throws OrderRejected when there is
+ * Returns the first of the protocols whose digest of the order the offerer's contract accepts with this signature. Throws OrderRejected when there is
  * no such protocol. As in Seaport, the contract receives the digest of the single order and the complete signature, even when the
  * signature has the length of a bulk signature.
  */

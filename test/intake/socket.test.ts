@@ -122,7 +122,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('an import whose response is longer than its request completes, because both are sent at the same time', async () => {
+  test('an import completes even if its response is longer than its request, because both are sent at the same time', async () => {
     const line = Buffer.from('{"kind":"nonsense"}\n'.repeat(4_000));
     async function* flood() {
       for (let i = 0; i < 25; i += 1) yield line;
@@ -266,7 +266,7 @@ forEachEngine('the socket', (engine) => {
     });
   });
 
-  test('no server is found at a path without a file or at a plain file, and an import through a plain file fails', async () => {
+  test('no server is found where the socket path has no file or an ordinary file, and an import to an ordinary file as the socket fails', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');

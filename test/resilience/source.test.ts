@@ -141,7 +141,7 @@ test('a read that was in progress when the breaker opened closes the breaker whe
   assert.equal(source.state(), 'closed');
 });
 
-test('a closed source makes no more trials, and its reads do not open the breaker', async (t) => {
+test('after close(), a source makes no trials in the background, and failed reads do not open its breaker', async (t) => {
   const { source } = start(t);
   let trials = 0;
   await open(source, () => {
@@ -161,7 +161,7 @@ test('a closed source makes no more trials, and its reads do not open the breake
     probes += 1;
     return fail();
   });
-  // Wait until another source, whose breaker opened later, has been tried several times. By then the closed source would have been tried.
+  // Wait until another source, whose breaker opened later, has been tried several times. By then a trial of the source that `close` ended would have run.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });

@@ -82,7 +82,9 @@ function parseRow(line: Line): ParsedRow {
     };
   }
   const [cells, secondRow] = parsed;
-  return cells && !secondRow ? { ...position, cells } : { ...position, cells: null, reason: 'not one row of CSV' };
+  return cells && !secondRow
+    ? { ...position, cells }
+    : { ...position, cells: null, reason: 'is not exactly one CSV row' };
 }
 
 function positionOf({ number, text }: Line): { line: number; lines: number; size: number } {

@@ -65,7 +65,7 @@ const StockResultSchema = Type.Object(
     name: Type.String({ description: 'Name.' }),
     inventory: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
     trackInventory: Type.Boolean({ description: 'Whether stock is counted.' }),
-    lowStock: Type.Boolean({ description: 'Whether the stock is tracked and at or below 10.' }),
+    lowStock: Type.Boolean({ description: `Whether the stock is tracked and at or below ${LOW_STOCK_LEVEL}.` }),
     previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
     adjustment: Type.Integer({ description: 'The change that was applied.' }),
     requested: Type.Integer({ description: 'The `adjustment` or the `set` of the request.' }),

@@ -134,8 +134,8 @@ const WebhookRecoveredSchema = Type.Object(
     recovered: Type.Integer({ minimum: 0, description: 'Number of deliveries that were created or scheduled.' }),
     hasMore: Type.Boolean({
       description:
-        'Whether more deliveries may be left to recover. If so, call again. Deliveries that were made due in the last ten minutes ' +
-        'do not count.',
+        'Whether more deliveries may be left to recover. If so, call again. A delivery that a recovery or redelivery scheduled in ' +
+        'the last ten minutes is neither recovered again nor counted here.',
     }),
   },
   {

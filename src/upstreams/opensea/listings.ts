@@ -258,7 +258,7 @@ function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: 
   const remaining = BigInt(requiredInteger(row, 'remaining_quantity'));
   if (remaining <= 0n || remaining > offered)
     rejectRow('remaining_quantity', 'is not between 1 and the offered amount');
-  // The price of this order changes with time, from the sum of payments at its start to the sum at its end.
+  // If the sums differ, the price changes with time, from the sum of payments at the start to the sum at the end.
   if (payments.start !== payments.end) {
     const [low, high] = payments.start < payments.end ? [payments.start, payments.end] : [payments.end, payments.start];
     if (value < low || value > high) rejectRow('price.current.value', 'is not the price of the order');
