@@ -1,6 +1,7 @@
 // Webhooks when the clocks of processes differ, or when a clock is set: no event is lost, and none is sent twice.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
@@ -18,6 +19,7 @@ import {
   subscribe,
 } from './fixtures.ts';
 
+const MIGRATION = new URL('../../../src/database/migrations/main/0017-webhook-positions.sql', import.meta.url);
 const MINUTE_MS = 60_000;
 /** How far the clock that records an event is ahead of the clock that created the webhook. */
 const DIFFERENCES = [
@@ -111,5 +113,23 @@ forEachEngine('webhooks and clocks', (engine) => {
     time.set(NOW - 10 * MINUTE_MS);
     assert.equal(await makeDispatcher(db, { time }).run(), 1);
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
+  });
+
+  test('the migration gives earlier webhooks the positions that follow from the times', async () => {
+    await record(db, shopId, 'product.created', NOW - 1);
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const disabled = await subscribe(db, { shopId, url: `${receiver.url}/disabled` });
+    await record(db, shopId, 'product.updated', NOW + 1);
+    await disable(disabled, NOW + 2);
+    await record(db, shopId, 'product.deleted', NOW + 3);
+    await db.query('alter table main.webhook drop column created_sequence, drop column disabled_sequence');
+    const statements = (await readFile(MIGRATION, 'utf8')).replace(/^--.*$/gm, '').split(';');
+    for (const statement of statements.filter((one) => one.trim() !== '')) await db.query(statement);
+    await makeDispatcher(db, { time: createTestClock(NOW + 4) }).run();
+    await enable(disabled, NOW + 5);
+    await makeDispatcher(db, { time: createTestClock(NOW + 6) }).run();
+    const types = async ({ id }: Subscribed) => (await deliveriesOf(db, id)).map(({ type }) => type);
+    assert.deepEqual(await types(webhook), ['product.updated', 'product.deleted']);
+    assert.deepEqual(await types(disabled), ['product.updated']);
   });
 });
