@@ -171,6 +171,34 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';
 }
 
+/** SQLSTATEs of a transaction that the database aborted because of another one: serialization failure and deadlock. */
+const ABORTED_CODES = new Set(['40001', '40P01']);
+
+/** Whether the database aborted a transaction because of another transaction. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof Error && ABORTED_CODES.has(String((error as { code?: unknown }).code));
+}
+
+const ATTEMPTS_MAX = 4;
+
+/**
+ * Runs a transaction again when the database aborted it because of another transaction, or when `isRepeated` returns true for its error,
+ * up to ATTEMPTS_MAX attempts. `run` must change nothing but the database. There is no pause, because the next attempt waits for the
+ * locks of the other transaction.
+ */
+export async function repeatAborted<T>(
+  run: () => Promise<T>,
+  { isRepeated = isAborted }: { isRepeated?: (error: unknown) => boolean } = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !isRepeated(error)) throw error;
+    }
+  }
+}
+
 /**
  * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
  * with a deadline are recorded.

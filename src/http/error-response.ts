@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isLockTimeout, isOutOfReach } from '../database/port.ts';
+import { isAborted, isLockTimeout, isOutOfReach } from '../database/port.ts';
 import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
@@ -63,11 +63,11 @@ export function sendErrorResponse(
 
 /**
  * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, or a database could not be reached, which
- * is noted in `outages`, or a row could not be locked in time. Returns any other error unchanged.
+ * is noted in `outages`, a row could not be locked in time, or the database aborted a transaction because of another one. Returns any other error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
-  if (isLockTimeout(thrown)) {
+  if (isLockTimeout(thrown) || isAborted(thrown)) {
     return new ServiceError('unavailable', 'Another change holds this record, try again soon', { cause: thrown });
   }
   if (!isOutOfReach(thrown)) return thrown;

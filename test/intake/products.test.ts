@@ -209,14 +209,46 @@ forEachStore('records of products', (store) => {
     assert.equal(created.length, 20);
   });
 
+  const parseFor =
+    ({ name: shop }: TestShop) =>
+    (slug: string, price: string) =>
+      parseProductRecord(recordContext, { values: { shop, name: slug, slug, price }, path: '' });
+  const write = (tx: Queryable, ...records: ProductRecord[]) =>
+    ingestProducts(tx, records, { now: store.now(), importer: { keyId: null, shopId: null } });
+  const isLockAwaited = async (tx: Queryable) =>
+    (await tx.query('select 1 from pg_locks where not granted')).length > 0;
+
+  test('a request that PostgreSQL aborts as part of a deadlock with an import is repeated, and finds its slug taken', async () => {
+    const shop = await store.shop();
+    const parse = parseFor(shop);
+    const { id } = await shop.product({ name: 'Old', slug: 'old' });
+    const update = async (slug: string) => {
+      let response: ReturnType<TestShop['send']> | undefined;
+      await store.main.transaction(async (tx) => {
+        await write(tx, parse(slug, '1'));
+        let isDone = false;
+        response = shop.send('PUT', `/products/${id}`, { body: { slug } }).finally(() => (isDone = true));
+        // The embedded engine has one connection: the request waits for it, and there is no deadlock.
+        if (store.main.engine === 'embedded') return;
+        // The request holds the product and waits for the slug. Now the import waits for the product. Only the request looks for deadlocks.
+        await tx.query(`set local deadlock_timeout = '1h'`);
+        await until(async () => isDone || (await isLockAwaited(tx)), 20_000, 'the request did not begin');
+        await write(tx, parse('old', '2'));
+      });
+      return response ?? assert.fail();
+    };
+    let response = await update('new-1');
+    // When the import came too late, the request has not found the deadlock, but waited for the slug in vain.
+    for (let attempt = 2; attempt <= 5 && /holds this record/.test(response.text); attempt += 1)
+      response = await update(`new-${attempt}`);
+    assert.equal(response.status, 400, response.text);
+    assert.match(response.text, /is taken by another product/);
+  });
+
   test('an import waits for another import into the same shop, so that neither of them fails', async () => {
     const shop = await store.shop();
     await ingest(product({ shop: shop.name, slug: 'stored' }));
-    const parse = (slug: string, price: string) =>
-      parseProductRecord(recordContext, { values: { shop: shop.name, name: slug, slug, price }, path: '' });
-    const importer = { keyId: null, shopId: null };
-    const write = (tx: Queryable, ...records: ProductRecord[]) =>
-      ingestProducts(tx, records, { now: store.now(), importer });
+    const parse = parseFor(shop);
     let second: Promise<unknown> = Promise.resolve();
     await store.main.transaction(async (tx) => {
       await write(tx, parse('new', '1'));
@@ -224,7 +256,7 @@ forEachStore('records of products', (store) => {
       second = store.main
         .transaction((other) => write(other, parse('stored', '2'), parse('new', '2')))
         .finally(() => (isDone = true));
-      const isWaiting = async () => isDone || (await tx.query('select 1 from pg_locks where not granted')).length > 0;
+      const isWaiting = async () => isDone || (await isLockAwaited(tx));
       // The embedded engine has one connection: the second transaction waits for it, and no lock is waited for.
       if (store.main.engine !== 'embedded') await until(isWaiting, 20_000, 'the second import did not begin');
       await write(tx, parse('stored', '1'));

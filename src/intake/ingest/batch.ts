@@ -6,6 +6,7 @@ import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
+import { isAborted, repeatAborted } from '../../database/port.ts';
 import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
@@ -272,19 +273,14 @@ function notifyChanged(
   onChanged({ collectionIds, kinds });
 }
 
-/** SQLSTATEs of conflicts with another writer that another attempt can resolve: serialization failure, deadlock, unique violation. */
-const RETRIED_CODES = new Set(['40001', '40P01', '23505']);
-const ATTEMPTS_MAX = 4;
+const UNIQUE_VIOLATION = '23505';
 
-/** Runs `work` in one transaction. Retries after a conflict with another writer, up to ATTEMPTS_MAX attempts. Rolls back a dry run. */
-async function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return dryRun ? await transactAndRollBack(db, work) : await db.transaction(work);
-    } catch (error) {
-      if (attempt === ATTEMPTS_MAX || !RETRIED_CODES.has((error as { code?: string }).code ?? '')) throw error;
-    }
-  }
+/** Runs `work` in one transaction, and repeats it after a conflict with another writer. Rolls back a dry run. */
+function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  return repeatAborted(() => (dryRun ? transactAndRollBack(db, work) : db.transaction(work)), {
+    // Another writer may insert the same row between a read and an insert. The next attempt then reads that row.
+    isRepeated: (error) => isAborted(error) || (error as { code?: unknown }).code === UNIQUE_VIOLATION,
+  });
 }
 
 async function transactAndRollBack<T>(db: Database, work: (tx: Queryable) => Promise<T>): Promise<T> {

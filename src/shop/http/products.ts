@@ -8,6 +8,7 @@ import { parseNewProduct, parseProductInput } from '../products/product-input.ts
 import { toProductSummaryView, toProductView } from '../products/product-view.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { repeatAborted } from '../../database/port.ts';
 import type { Queryable } from '../../database/port.ts';
 import { ProductList } from '../products/product-list.ts';
 import {
@@ -199,8 +200,9 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     async (request) => {
       const id = idOf(request);
       const context = productContextOf(request, id);
-      await context.main.transaction((tx) =>
-        removeProduct(context, tx, callerOf(request), { id, check: ifMatchCheck(request) }),
+      const check = ifMatchCheck(request);
+      await repeatAborted(() =>
+        context.main.transaction((tx) => removeProduct(context, tx, callerOf(request), { id, check })),
       );
       return { data: { id, deleted: true } };
     },

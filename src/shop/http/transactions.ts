@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Queryable } from '../../database/port.ts';
+import { repeatAborted } from '../../database/port.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { ShopContext } from '../context.ts';
@@ -20,7 +21,8 @@ const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 /**
  * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, `write` does not run,
- * and the stored response is sent. An error rolls the transaction back and is not stored. `shop` names the product that is changed
+ * and the stored response is sent. An error rolls the transaction back and is not stored. A transaction that the database aborted because
+ * of another one is repeated, so `write` must change nothing but the database. `shop` names the product that is changed
  * (`productContextOf`).
  */
 export async function sendInTransaction(
@@ -30,8 +32,10 @@ export async function sendInTransaction(
   shop: ShopContext = shopContextOf(request),
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request);
-  const { status, headers, body } = await shop.main.transaction((tx) =>
-    key === null ? write(tx).then(toRepeatable) : writeOnce(tx, { request, key }, write),
+  const { status, headers, body } = await repeatAborted(() =>
+    shop.main.transaction((tx) =>
+      key === null ? write(tx).then(toRepeatable) : writeOnce(tx, { request, key }, write),
+    ),
   );
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 }

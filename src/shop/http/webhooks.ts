@@ -20,6 +20,7 @@ import {
 import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
+import { repeatAborted } from '../../database/port.ts';
 import type { Write, WriteResponse } from './transactions.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
@@ -169,7 +170,8 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     async (request) => {
       const id = webhookIdOf(request);
       const check = ifMatchCheck(request);
-      await shopContextOf(request).main.transaction((tx) => removeWebhook(tx, callerOf(request), { id, check }));
+      const { main } = shopContextOf(request);
+      await repeatAborted(() => main.transaction((tx) => removeWebhook(tx, callerOf(request), { id, check })));
       return { data: { id, deleted: true } };
     },
   );

@@ -1,0 +1,35 @@
+// Transactions that a database aborts because of another transaction: how often they are repeated, and the response when that did not help.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { repeatAborted } from '../../src/database/port.ts';
+import { createLog } from '../../src/core/log.ts';
+import { toErrorResponse, toKnownError } from '../../src/http/error-response.ts';
+import { OutageLog } from '../../src/http/outage-log.ts';
+
+const withCode = (code: string) => Object.assign(new Error('aborted by the database'), { code });
+
+test('a transaction is repeated after a deadlock or a serialization failure, up to four attempts, and after no other error', async () => {
+  for (const [code, attempts] of [
+    ['40P01', 4],
+    ['40001', 4],
+    ['23505', 1],
+  ] as const) {
+    let runs = 0;
+    const run = repeatAborted(async () => {
+      runs += 1;
+      throw withCode(code);
+    });
+    await assert.rejects(run, { code });
+    assert.equal(runs, attempts, code);
+  }
+  let runs = 0;
+  const run = async () => ((runs += 1) < 3 ? Promise.reject(withCode('40P01')) : runs);
+  assert.equal(await repeatAborted(run), 3);
+});
+
+test('the response to a transaction that the database aborted in each attempt is a 503 with Retry-After', () => {
+  const outages = new OutageLog(createLog('silent'));
+  const { status, headers, envelope } = toErrorResponse(toKnownError(outages, withCode('40P01')));
+  assert.deepEqual([status, headers['retry-after'], envelope.error.code], [503, '2', 'unavailable']);
+});
