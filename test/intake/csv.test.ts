@@ -79,9 +79,34 @@ describe('a column map', () => {
       ['2022-06-23 21:06:32 UTC', '2022-06-23T21:06:32Z'],
       ['2022-06-23 21:06:32+00', '2022-06-23T21:06:32Z'],
       ['2022-06-23T21:06:32+02:00', '2022-06-23T21:06:32+02:00'],
+      ['2022-01-14', '2022-01-14T00:00:00Z'],
+      ['2022-02-10 22:44', '2022-02-10T22:44Z'],
+      ['2022-01-14 10:34:00+02:00', '2022-01-14T10:34:00+02:00'],
+      ['2022-01-14 10:34:00 -0530', '2022-01-14T10:34:00-05:30'],
+      ['1498252000.25', '2017-06-23T21:06:40.250Z'],
+      ['1498252000123.7', '2017-06-23T21:06:40.124Z'],
+      ['1498252000123456', '2017-06-23T21:06:40.123Z'],
       ['June', 'June'],
     ]) {
       assert.equal(((await values('', '', '', text ?? '', '')) as { timestamp: string }).timestamp, time);
+    }
+  });
+
+  test('times of a stated pattern are read, in UTC unless the pattern has an offset, and other text stays unchanged', async () => {
+    const timeOf = async (as: string, text: string) => {
+      const map = { kind: { value: 'sale' }, timestamp: { column: 't', as } };
+      return ((await one(`t\n"${text}"\n`, map))?.values as { timestamp: string }).timestamp;
+    };
+    for (const [pattern, text, time] of [
+      ['MM/DD/YY', '01/14/22', '2022-01-14T00:00:00Z'],
+      ['DD/MM/YYYY', '01/02/2022', '2022-02-01T00:00:00Z'],
+      ['D.M.YYYY HH:mm', '3.4.2021 09:15', '2021-04-03T09:15:00Z'],
+      ['MMM D, YYYY H:mm:ss A', 'Jan 5, 2023 12:01:02 AM', '2023-01-05T00:01:02Z'],
+      ['YYYYMMDDTHHmmss.SSSZ', '20230105T040506.123+0200', '2023-01-05T04:05:06.123+02:00'],
+      ['MM/DD/YY', '14/01/2022', '14/01/2022'],
+      ['DD.MM.YYYY', '01x02x2022', '01x02x2022'],
+    ] as const) {
+      assert.equal(await timeOf(`date:${pattern}`, text), time);
     }
   });
 
@@ -108,6 +133,11 @@ describe('a column map', () => {
       'an unknown conversion',
       { kind: 'k', price: { column: 'p', as: 'wei' } },
       /price: "as" must be one of native-amount/,
+    ],
+    [
+      'a pattern of a time without a day',
+      { kind: { value: 'sale' }, timestamp: { column: 't', as: 'date:MM/YYYY' } },
+      /timestamp: the pattern of a time needs a year .* "date:MM\/DD\/YY"; it is "date:MM\/YYYY"/,
     ],
     ['both column and value', { kind: 'k', price: { column: 'p', value: '1' } }, /price: needs either/],
     ['neither column nor value', { kind: 'k', price: {} }, /price: needs either/],

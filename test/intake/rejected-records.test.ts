@@ -51,6 +51,13 @@ test('a reason quotes the value that is wrong', () => {
   for (const [record, value] of wrong) assert.ok(reasonOf(record).includes(value), reasonOf(record));
 });
 
+test('the reason for a time in another form says how a column map states its pattern', () => {
+  assert.match(
+    reasonOf(sale({ timestamp: '01/14/22' })),
+    /not "01\/14\/22"; in a column map, .* "as": "date:MM\/DD\/YY"/,
+  );
+});
+
 describe('a rejected record has a reason that names the field', () => {
   const big = (2n ** 256n).toString();
   const cases: [unknown, RegExp][] = [

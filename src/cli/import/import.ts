@@ -6,7 +6,7 @@ import { readConfig } from '../../config.ts';
 import type { Chains } from '../../core/chains.ts';
 import { createChains } from '../../core/chains.ts';
 import type { IntakeConnection } from '../../intake/connection.ts';
-import { CONVERSIONS } from '../../intake/csv/column-map.ts';
+import { CONVERSION_NAMES } from '../../intake/csv/column-map.ts';
 import type { ImportEvent } from '../../intake/import.ts';
 import { ImportFailure } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
@@ -62,7 +62,7 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       )
       .option(
         '--column <field=column[:as]>',
-        `CSV: a field and its column, optionally with a conversion: ${CONVERSIONS.join(', ')}. May be repeated`,
+        `CSV: a field and its column, optionally with a conversion: ${CONVERSION_NAMES}. May be repeated`,
         collect,
       )
       .option('--dry-run', 'check and count the records without storing them')

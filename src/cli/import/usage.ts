@@ -101,7 +101,7 @@ function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set'
   }
   for (const text of column) {
     const [field, source] = splitAssignment('--column', text);
-    const as = CONVERSIONS.find((known) => source.endsWith(`:${known}`));
+    const as = /:(date:.*)$/.exec(source)?.[1] ?? CONVERSIONS.find((known) => source.endsWith(`:${known}`));
     fields[field] = as ? { column: source.slice(0, -as.length - 1), as } : { column: source };
   }
   return parseCsvMap(fields);

@@ -7,9 +7,16 @@ import { OperatorError } from '../../core/errors.ts';
 import { isPlainObject, quoteValue, RecordRejected } from '../records/fields.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';
+import { createDateReader, toUtcTime } from './times.ts';
 
 export const CONVERSIONS = ['native-amount', 'bytea', 'utc-time', 'number', 'boolean'] as const;
-export type Conversion = (typeof CONVERSIONS)[number];
+export type Conversion = (typeof CONVERSIONS)[number] | DateConversion;
+
+/** `date:` and the pattern of a time, such as `date:MM/DD/YY`. */
+type DateConversion = `date:${string}`;
+
+/** The names of all conversions, for messages. */
+export const CONVERSION_NAMES = [...CONVERSIONS, 'date:PATTERN'].join(', ');
 
 /** Where the value of a field comes from: a column of the file, or one value for every row. */
 export type CsvSource = { column: string; as?: Conversion } | { value: string | number | boolean };
@@ -66,11 +73,27 @@ function parseSource(field: string, source: unknown, type: FieldType): CsvSource
   }
   if (typeof column !== 'string') return rejectMap(`${field}: the column must be a string`);
   if (as === undefined) return { column };
-  const conversion = CONVERSIONS.find((known) => known === as);
-  if (!conversion) {
-    return rejectMap(`${field}: "as" must be one of ${CONVERSIONS.join(', ')}, not ${quoteValue(as)}`);
+  return { column, as: parseConversion(field, as) };
+}
+
+function parseConversion(field: string, as: unknown): Conversion {
+  const known = CONVERSIONS.find((conversion) => conversion === as);
+  if (known) return known;
+  if (!isDateConversion(as)) {
+    return rejectMap(`${field}: "as" must be one of ${CONVERSION_NAMES}, not ${quoteValue(as)}`);
   }
-  return { column, as: conversion };
+  if (createDateReader(toPattern(as)) !== null) return as;
+  return rejectMap(
+    `${field}: the pattern of a time needs a year (YYYY or YY), a month (MM, M or MMM) and a day (DD or D), and each part once, as in "date:MM/DD/YY"; it is ${quoteValue(as)}`,
+  );
+}
+
+function isDateConversion(as: unknown): as is DateConversion {
+  return typeof as === 'string' && as.startsWith('date:');
+}
+
+function toPattern(as: DateConversion): string {
+  return as.slice('date:'.length);
 }
 
 type Cell = string | number | boolean;
@@ -142,15 +165,20 @@ function createCellReader(
       `the column map takes ${field} from the column ${quoteValue(column)}, which the file has twice`,
     );
   }
+  const convert = createConversion(as, type);
   return (cells) => {
     const text = cells[index] ?? '';
-    if (text.trim() === '') return null;
-    return as === undefined ? toFieldType(type ?? 'text', text) : CONVERT[as](text);
+    return text.trim() === '' ? null : convert(text);
   };
 }
 
+function createConversion(as: Conversion | undefined, type: FieldType | null): (text: string) => Cell {
+  if (as === undefined) return (text) => toFieldType(type ?? 'text', text);
+  return isDateConversion(as) ? (createDateReader(toPattern(as)) ?? toUtcTime) : CONVERT[as];
+}
+
 /** Conversions of a cell. A cell that cannot be converted stays as it is: the parser of the record accepts it where text is allowed. */
-const CONVERT: Record<Conversion, (text: string) => Cell> = {
+const CONVERT: Record<(typeof CONVERSIONS)[number], (text: string) => Cell> = {
   // `toBaseUnits` converts the cell later, when the chain of the row is known.
   'native-amount': (text) => text,
   bytea: (text) => (/^\\x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : text),
@@ -171,19 +199,6 @@ function toFieldType(type: FieldType, text: string): Cell {
   if (type === 'number') return NUMBER.test(text) ? Number(text) : text;
   if (type === 'boolean') return BOOLEANS.get(text.toLowerCase()) ?? text;
   return text;
-}
-
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?: ?UTC|Z|\+00(?::?00)?)?$/;
-const EPOCH = /^\d{1,15}$/;
-/** A smaller number is epoch seconds (up to the year 5138). Any other number is epoch milliseconds (from 1973 on). */
-const EPOCH_SECONDS_MAX = 100_000_000_000;
-
-function toUtcTime(text: string): string {
-  const [, date, time] = DATE_TIME.exec(text) ?? [];
-  if (date !== undefined) return `${date}T${time}Z`;
-  if (!EPOCH.test(text)) return text;
-  const epoch = Number(text);
-  return new Date(epoch < EPOCH_SECONDS_MAX ? epoch * 1_000 : epoch).toISOString();
 }
 
 /**

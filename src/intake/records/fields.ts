@@ -125,12 +125,18 @@ export function readEnum<T extends string>(fields: Fields, name: string, allowed
   return found ?? rejectField(fields, name, `must be one of ${allowed.join(', ')}, not ${quoteValue(value)}`);
 }
 
+const TIME_HINT =
+  'in a column map, "as": "utc-time" reads dates, times without offset and epoch times, and "as": "date:MM/DD/YY" reads times of a pattern';
+
 /** Reads an ISO 8601 time with an offset, from 1970 to 9999. Returns milliseconds since the epoch. */
 export function readTimestamp(fields: Fields, name: string): number | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
   const ms = typeof value === 'string' ? parseTime(value) : null;
-  return ms ?? rejectField(fields, name, `must be an ISO 8601 time with Z or an offset, not ${quoteValue(value)}`);
+  return (
+    ms ??
+    rejectField(fields, name, `must be an ISO 8601 time with Z or an offset, not ${quoteValue(value)}; ${TIME_HINT}`)
+  );
 }
 
 /** Reads a nested object. */

@@ -1,0 +1,106 @@
+// Converts the times in the cells of CSV files to ISO 8601. Text in another form is returned unchanged, so that the record is rejected with
+// the text in the reason.
+
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(UTC|Z|[+-]\d{2}(?::?\d{2})?))?)?$/;
+const EPOCH = /^\d{1,17}(\.\d{1,9})?$/;
+/** A smaller number is epoch seconds (up to the year 5138). */
+const EPOCH_SECONDS_MAX = 100_000_000_000;
+/** A smaller number, from EPOCH_SECONDS_MAX on, is epoch milliseconds. Any other number is epoch microseconds (from 1973 on). */
+const EPOCH_MS_MAX = 100_000_000_000_000;
+
+/** Reads a date, or a date and a time with or without seconds and offset, or an epoch time. Without an offset the time is in UTC. */
+export function toUtcTime(text: string): string {
+  const [, date, time = '00:00:00', offset = 'Z'] = DATE_TIME.exec(text) ?? [];
+  if (date !== undefined) return `${date}T${time}${toOffset(offset)}`;
+  if (!EPOCH.test(text)) return text;
+  const epoch = Number(text);
+  return new Date(Math.round(toEpochMs(epoch))).toISOString();
+}
+
+function toEpochMs(epoch: number): number {
+  if (epoch < EPOCH_SECONDS_MAX) return epoch * 1_000;
+  return epoch < EPOCH_MS_MAX ? epoch : epoch / 1_000;
+}
+
+function toOffset(text: string): string {
+  const [, sign = '', hours = '', minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(text) ?? [];
+  return sign === '' || `${hours}${minutes}` === '0000' ? 'Z' : `${sign}${hours}:${minutes}`;
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+type DatePart = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset';
+
+/** The parts of a pattern. All other characters stand for themselves. */
+const PARTS: Readonly<Record<string, readonly [part: DatePart, form: string]>> = {
+  YYYY: ['year', '\\d{4}'],
+  YY: ['year', '\\d{2}'],
+  MMM: ['month', '[A-Za-z]{3}'],
+  MM: ['month', '\\d{2}'],
+  M: ['month', '\\d{1,2}'],
+  DD: ['day', '\\d{2}'],
+  D: ['day', '\\d{1,2}'],
+  HH: ['hour', '\\d{2}'],
+  H: ['hour', '\\d{1,2}'],
+  mm: ['minute', '\\d{2}'],
+  ss: ['second', '\\d{2}'],
+  SSS: ['fraction', '\\d{1,9}'],
+  A: ['half', '[AaPp][Mm]'],
+  Z: ['offset', 'UTC|Z|[+-]\\d{2}:?(?:\\d{2})?'],
+};
+
+const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|mm|ss|SSS|A|Z/g;
+/** A two-digit year up to this one is in this century. */
+const SHORT_YEAR_MAX = 69;
+
+/**
+ * Returns a function that reads times of a pattern such as `MM/DD/YY` or `D.M.YYYY HH:mm`. Without an offset the time is in UTC. Returns
+ * null when the pattern has no year, month or day, or has a part twice.
+ */
+export function createDateReader(pattern: string): ((text: string) => string) | null {
+  const parts: DatePart[] = [];
+  let form = '';
+  let end = 0;
+  for (const { 0: token, index } of pattern.matchAll(TOKEN)) {
+    const [part, partForm] = PARTS[token] ?? [];
+    if (part === undefined || parts.includes(part)) return null;
+    parts.push(part);
+    form += `${RegExp.escape(pattern.slice(end, index))}(${partForm})`;
+    end = index + token.length;
+  }
+  if (!(['year', 'month', 'day'] as const).every((part) => parts.includes(part))) return null;
+  const expression = new RegExp(`^${form}${RegExp.escape(pattern.slice(end))}$`);
+  return (text) => {
+    const found = expression.exec(text.trim());
+    return found ? toIsoTime(new Map(parts.map((part, index) => [part, found[index + 1] ?? '']))) : text;
+  };
+}
+
+function toIsoTime(parts: ReadonlyMap<DatePart, string>): string {
+  const pad = (part: DatePart) => (parts.get(part) ?? '').padStart(2, '0');
+  const time = `${toHour(parts).padStart(2, '0')}:${pad('minute')}:${pad('second')}`;
+  const fraction = parts.get('fraction');
+  const seconds = fraction === undefined ? time : `${time}.${fraction}`;
+  return `${toYear(parts)}-${toMonth(parts)}-${pad('day')}T${seconds}${toOffset(parts.get('offset') ?? 'Z')}`;
+}
+
+function toYear(parts: ReadonlyMap<DatePart, string>): string {
+  const year = parts.get('year') ?? '';
+  if (year.length === 4) return year;
+  return Number(year) <= SHORT_YEAR_MAX ? `20${year}` : `19${year}`;
+}
+
+function toMonth(parts: ReadonlyMap<DatePart, string>): string {
+  const month = parts.get('month') ?? '';
+  const named = MONTHS.indexOf(month.toLowerCase());
+  return named < 0 ? month.padStart(2, '0') : String(named + 1).padStart(2, '0');
+}
+
+/** The hour from 0 to 23: 12 AM is 0, and 12 PM is 12. */
+function toHour(parts: ReadonlyMap<DatePart, string>): string {
+  const hour = parts.get('hour') ?? '0';
+  const half = parts.get('half')?.toLowerCase();
+  if (half === undefined) return hour;
+  return String((Number(hour) % 12) + (half === 'pm' ? 12 : 0));
+}
