@@ -21,14 +21,15 @@ export type ResponseEvent =
   | ({ event: 'done' } & ImportSummary)
   | { event: 'error'; message: string; reason: string; summary: ImportSummary };
 
-export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun'>;
+export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun' | 'replace'>;
 
 /** The longest request target, in bytes. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
-export function toRequestTarget({ format, map, dryRun }: RequestOptions): string {
+export function toRequestTarget({ format, map, dryRun, replace }: RequestOptions): string {
   const query = new URLSearchParams({ format });
   if (dryRun) query.set('dryRun', 'true');
+  if (replace) query.set('replace', 'true');
   if (map) query.set('map', JSON.stringify(map));
   const target = `${RECORDS_PATH}?${query.toString()}`;
   if (target.length > TARGET_SIZE_MAX) {
@@ -41,14 +42,21 @@ export function toRequestTarget({ format, map, dryRun }: RequestOptions): string
 
 /** Parses the query of a request. Throws a ServiceError that names the parameter that is wrong. */
 export function parseRequestQuery(query: unknown): RequestOptions {
-  const { format = 'ndjson', dryRun = 'false', map, ...rest } = query as Record<string, unknown>;
+  const { format = 'ndjson', dryRun = 'false', replace = 'false', map, ...rest } = query as Record<string, unknown>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new ServiceError('bad_request', `${unknown}: there is no such parameter`);
   const known = IMPORT_FORMATS.find((one) => one === format);
   if (!known) throw new ServiceError('bad_request', `format: must be one of ${IMPORT_FORMATS.join(', ')}`);
   if (dryRun !== 'true' && dryRun !== 'false') throw new ServiceError('bad_request', 'dryRun: must be true or false');
+  if (replace !== 'true' && replace !== 'false')
+    throw new ServiceError('bad_request', 'replace: must be true or false');
   if (known === 'csv' && map === undefined) throw new ServiceError('bad_request', 'map: a CSV file needs a column map');
-  return { format: known, dryRun: dryRun === 'true', ...(map !== undefined && { map: parseMap(map) }) };
+  return {
+    format: known,
+    dryRun: dryRun === 'true',
+    replace: replace === 'true',
+    ...(map !== undefined && { map: parseMap(map) }),
+  };
 }
 
 function parseMap(text: unknown): NonNullable<RequestOptions['map']> {

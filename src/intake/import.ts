@@ -45,6 +45,8 @@ export type ImportOptions = {
   map?: CsvMap;
   /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
+  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  replace?: boolean;
   /** Who imports. Default: the operator. */
   importer?: Importer;
   /** When this signal aborts, the import stops after the batch that is being ingested. */
@@ -187,6 +189,7 @@ async function ingestAndCount(
     now: context.clock(),
     dryRun: options.dryRun ?? false,
     isImport: true,
+    replace: options.replace ?? false,
     ...(options.importer && { importer: options.importer }),
     onIngested: (part) => {
       counter.addStored(part.counts);

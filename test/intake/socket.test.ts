@@ -238,6 +238,7 @@ forEachEngine('the socket', (engine) => {
         ['?format=xml', /format: must be one of/],
         ['?dryrun=true', /dryrun: there is no such parameter/],
         ['?dryRun=yes', /dryRun: must be true or false/],
+        ['?replace=yes', /replace: must be true or false/],
         ['?format=csv', /map: a CSV file needs/],
         ['?format=csv&map=x', /map: must be JSON/],
         ['?format=csv&map={}', /map: bad column map: kind: is missing/],

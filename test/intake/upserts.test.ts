@@ -5,8 +5,21 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { foldRows } from '../../src/database/upsert.ts';
+import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, dumpTables, emptyTables, ingest, listing, order, sale } from '../support/service/intake.ts';
+import {
+  EVM,
+  NOW,
+  dumpTables,
+  emptyTables,
+  ingest,
+  listing,
+  order,
+  runImport,
+  sale,
+  toContext,
+  toNdjson,
+} from '../support/service/intake.ts';
 
 const OTHER = '0x00000000000000000000000000000000000000bb';
 const may = (day: number) => `2026-05-${String(day).padStart(2, '0')}T00:00:00Z`;
@@ -160,6 +173,47 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await ingest(db, sale({ tx: '0x1', price: '5', source: 'blur' })), UNCHANGED);
       assert.equal((await only('indexer.sale')).price, '100');
       await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
+    });
+
+    test('an import that replaces sales replaces stored sales with other facts, and every sum follows exactly', async () => {
+      const at = (hour: string, price: string, tx: string) =>
+        sale({ tx, price, tokenId: tx.slice(2), timestamp: `2026-05-01T${hour}:30:00Z` });
+      const wrong = [at('10', '59', '0x1'), at('10', '59.9', '0x2'), at('11', '7', '0x3')];
+      const right = [at('10', '5900', '0x1'), at('12', '5990', '0x2'), at('11', '7', '0x3'), at('13', '1', '0x4')];
+      await runImport(toContext(db), toNdjson(right));
+      const expected = await dumpTables(db);
+      await emptyTables(db);
+      await runImport(toContext(db), toNdjson(wrong));
+      const stored = await dumpTables(db);
+      const { conflicts } = await runImport(toContext(db), toNdjson(right.slice(0, 3)));
+      assert.deepEqual(
+        conflicts.map(({ line }) => line),
+        [1, 2],
+      );
+      assert.deepEqual(await dumpTables(db), stored);
+      const dry = await runImport(toContext(db), toNdjson(right), { replace: true, dryRun: true });
+      assert.deepEqual(await dumpTables(db), stored);
+      // The second record of a sale in one batch is the one that is stored.
+      const content = toNdjson([at('10', '1', '0x1'), ...right]);
+      const { summary } = await runImport(toContext(db), content, { replace: true });
+      assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.conflict], [1, 2, 2, 0]);
+      assert.deepEqual([dry.summary.inserted, dry.summary.updated, dry.summary.unchanged], [1, 2, 1]);
+      const differences = await listFigureDifferences(db, { collectionId: null, now: NOW, limit: 10 });
+      assert.deepEqual(differences, []);
+      // An hour from which every sale was moved keeps a row with the sum 0.
+      await db.query('delete from indexer.sale_hour where sales = 0');
+      assert.deepEqual(await dumpTables(db), expected);
+      assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
+    });
+
+    test('a sale that was read from a chain is not replaced', async () => {
+      await ingest(db, sale({ tx: '0x1', logIndex: 1 }));
+      await db.query('update indexer.sale set block_number = 5');
+      const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', logIndex: 1, price: '5' })]), {
+        replace: true,
+      });
+      assert.deepEqual([summary.updated, summary.conflict], [0, 1]);
+      assert.equal((await only('indexer.sale')).price, '100');
     });
 
     test('the sums by hour and in total contain each sale with an integer price above 0 exactly once', async () => {

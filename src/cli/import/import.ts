@@ -67,6 +67,10 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       )
       .option('--dry-run', 'check and count the records without storing them')
       .option(
+        '--replace',
+        'replace a stored sale of the same identity that has other facts, instead of reporting a conflict',
+      )
+      .option(
         '--refused <file>',
         'write each refused row and each conflict to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
@@ -157,8 +161,8 @@ async function importFile(
   };
   const interruption = toInterruption(io.signal);
   try {
-    const { format, map, dryRun } = request;
-    const options = { format, dryRun, signal: interruption.signal, ...(map && { map }) };
+    const { format, map, dryRun, replace } = request;
+    const options = { format, dryRun, replace, signal: interruption.signal, ...(map && { map }) };
     return await connection.import(lines?.chunks() ?? source.chunks, options, onEvent);
   } finally {
     interruption.release();

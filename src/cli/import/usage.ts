@@ -23,6 +23,7 @@ export type ImportFlags = {
   set?: string[];
   column?: string[];
   dryRun?: true;
+  replace?: true;
   refused?: string;
   json?: true;
 };
@@ -35,6 +36,7 @@ export type ImportRequest = {
   /** The reader of the responses; null unless the format is one of recorded responses. */
   responses: RecordedReader | null;
   dryRun: boolean;
+  replace: boolean;
   rejectionsFile: string | null;
   json: boolean;
 };
@@ -59,6 +61,7 @@ export function readImportRequest(
         )
       : null,
     dryRun: options.dryRun ?? false,
+    replace: options.replace ?? false,
     rejectionsFile: options.refused ?? null,
     json: options.json ?? false,
   };

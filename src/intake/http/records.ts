@@ -65,6 +65,13 @@ const DOCUMENTED = {
           'If `true`, every batch is rolled back after it was stored, and the response reports what would have been stored.',
       }),
     ),
+    replace: Type.Optional(
+      Type.String({
+        enum: ['true', 'false'],
+        default: 'false',
+        description: 'If `true`, a sale replaces a stored sale of the same identity that has other facts.',
+      }),
+    ),
     map: Type.Optional(Type.String({ description: 'The column map as JSON. Required for CSV.' })),
   }),
   response: intakeResponses(200, IMPORT_RESPONSE),

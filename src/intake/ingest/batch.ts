@@ -64,6 +64,8 @@ export type IngestOptions = {
    * False for records of a marketplace: the task that reads it stores the coverage.
    */
   isImport: boolean;
+  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  replace?: boolean;
   importer?: Importer;
   /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
   onIngested: (part: IngestedPart) => void;
@@ -131,7 +133,13 @@ async function ingestPrimaryPart(
 async function ingestIndexedPart(
   { indexer, chains }: IngestContext,
   indexed: readonly NumberedRecord[],
-  { known, dryRun, now, isImport }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now' | 'isImport'>,
+  {
+    known,
+    dryRun,
+    now,
+    isImport,
+    replace = false,
+  }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now' | 'isImport' | 'replace'>,
 ): Promise<IngestedPart> {
   const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
   const ownOrderLines = indexed.flatMap(({ line, record }) => {
@@ -141,7 +149,7 @@ async function ingestIndexedPart(
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
   const { counts, conflicts } = await transact(indexer, dryRun, (tx) =>
-    writeIndexed(tx, accepted, { chains, now, isImport }),
+    writeIndexed(tx, accepted, { chains, now, isImport, replace }),
   );
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
@@ -194,7 +202,7 @@ function toLineRejections(
 async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { chains, now, isImport }: RefreshContext & Pick<IngestOptions, 'isImport'>,
+  { chains, now, isImport, replace = false }: RefreshContext & Pick<IngestOptions, 'isImport' | 'replace'>,
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
@@ -203,7 +211,7 @@ async function writeIndexed(
   counts.set('listing', await upsertListings(tx, listings));
   const shared = await updateTermsOfSharedOrders(tx, listings);
   const ended = await updateListingsOfEndedOrders(tx, listings);
-  const sales = await ingestSales(tx, records, { isImport });
+  const sales = await ingestSales(tx, records, { isImport, replace });
   counts.set('sale', sales.counts);
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
   counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));

@@ -1,36 +1,55 @@
-// Stores records of the kind `sale`. A stored sale never changes. An import reports the records whose identity is stored with other facts.
+// Stores records of the kind `sale`. A stored sale never changes, except by an import that replaces sales. An import reports the records
+// whose identity is stored with other facts.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
-import { listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
+import { deleteDifferingSales, listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 
 type NumberedSale = { line: number; sale: NewSale };
 
-/** `isImport`: conflicts are reported. Otherwise they are counted as unchanged. The transaction must have locked the figures. */
+/**
+ * `isImport`: conflicts are reported. Otherwise they are counted as unchanged. `replace`: the last record of an identity replaces a stored
+ * sale with other facts, unless that sale was read from a chain. The transaction must have locked the figures.
+ */
 export async function ingestSales(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { isImport }: { isImport: boolean },
+  { isImport, replace }: { isImport: boolean; replace: boolean },
 ): Promise<{ counts: UpsertCounts; conflicts: LineRejection[] }> {
   const sales = records.flatMap(({ line, record }) => (record.kind === 'sale' ? [{ line, sale: record.row }] : []));
-  const counts = await upsertSales(
-    tx,
-    sales.map(({ sale }) => sale),
-  );
-  const conflicts = isImport && counts.unchanged > 0 ? await findConflicts(tx, sales) : [];
-  return { counts: { ...counts, unchanged: counts.unchanged - conflicts.length }, conflicts };
+  const rows = sales.map(({ sale }) => sale);
+  const counts = replace ? await replaceSales(tx, rows) : await upsertSales(tx, rows);
+  if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
+  const found = await findConflicts(tx, sales);
+  // With `replace`, a record that a later record of the batch replaced differs from the stored sale, and is no conflict.
+  const conflicts = replace ? found.filter(({ isChainRead }) => isChainRead) : found;
+  return {
+    counts: { ...counts, unchanged: counts.unchanged - conflicts.length },
+    conflicts: conflicts.map(({ line, reason }) => ({ line, kind: 'sale', reason })),
+  };
+}
+
+async function replaceSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
+  const last = [...new Map(sales.map((sale) => [sale.key, sale])).values()];
+  const replaced = await deleteDifferingSales(tx, last);
+  const { inserted } = await upsertSales(tx, last);
+  return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
 }
 
 /** Compares each sale with the stored sale of the same identity. Called after the upsert, so that every sale is stored. */
-async function findConflicts(tx: Queryable, sales: readonly NumberedSale[]): Promise<LineRejection[]> {
+async function findConflicts(
+  tx: Queryable,
+  sales: readonly NumberedSale[],
+): Promise<{ line: number; reason: string; isChainRead: boolean }[]> {
   const stored = await listSaleFacts(tx, [...new Set(sales.map(({ sale }) => sale.key))]);
   return sales.flatMap(({ line, sale }) => {
     const facts = stored.get(sale.key);
     const differences = facts ? describeDifferences(sale, facts) : '';
-    return differences === '' ? [] : [{ line, kind: 'sale', reason: `this sale is stored with ${differences}` }];
+    if (!facts || differences === '') return [];
+    return [{ line, reason: `this sale is stored with ${differences}`, isChainRead: facts.isChainRead }];
   });
 }
 

@@ -3,7 +3,17 @@
 
 import type { AssetId, SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import { amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import {
+  amount,
+  assetId,
+  boolean,
+  column,
+  integer,
+  nullable,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
 
@@ -145,15 +155,39 @@ const decodeFacts = rowDecoder('sale', {
   buyer: nullable(text),
   soldAt: column('sold_at', timestamp),
   listingId: column('listing_id', nullable(text)),
+  isChainRead: column('is_chain_read', boolean),
 });
 
-/** The facts of the stored sales with the given keys, by key. */
-export async function listSaleFacts(db: Queryable, keys: readonly string[]): Promise<Map<string, SaleFacts>> {
+/** The facts of the stored sales with the given keys, by key. `isChainRead`: the sale was read from a chain. */
+export async function listSaleFacts(
+  db: Queryable,
+  keys: readonly string[],
+): Promise<Map<string, SaleFacts & { isChainRead: boolean }>> {
   const rows = await db.query(
-    `select key, source, price, seller, buyer, sold_at, listing_id from indexer.sale where key = any($1::uuid[])`,
+    `select key, source, price, seller, buyer, sold_at, listing_id, block_number is not null as is_chain_read
+     from indexer.sale where key = any($1::uuid[])`,
     [keys],
   );
   return new Map(rows.map(decodeFacts).map(({ key, ...facts }) => [toDigestText(key), facts]));
+}
+
+/**
+ * Deletes the stored sales that have the keys of the given sales and other facts, and subtracts them from the sums. Sales that were read
+ * from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
+ */
+export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSale[]): Promise<number> {
+  const deleted = await deleteSales(
+    tx,
+    `block_number is null and exists (
+       select from json_to_recordset($1::json) as incoming (
+         key uuid, source text, price text, seller text, buyer text, sold_at timestamptz, listing_id text)
+       where incoming.key = sale.key
+         and (incoming.source, incoming.price, incoming.seller, incoming.buyer, incoming.sold_at, incoming.listing_id)
+           is distinct from (sale.source, sale.price, sale.seller, sale.buyer, sale.sold_at, sale.listing_id))
+       and key = any($2::uuid[])`,
+    [JSON.stringify(sales.map(toSaleColumns)), sales.map(({ key }) => key)],
+  );
+  return deleted.reduce((sum, { sales: count }) => sum + count, 0);
 }
 
 /** The text of a uuid without its hyphens, as `toDigest` makes it. */
@@ -162,8 +196,9 @@ function toDigestText(uuid: string): string {
 }
 
 /** Deletes the sales in blocks of a chain after the given block, and subtracts them from the sums. Returns their collections. */
-export function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
-  return deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
+export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
+  const deleted = await deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
+  return deleted.map(({ collectionId }) => collectionId);
 }
 
 /**
@@ -186,9 +221,14 @@ export async function deleteReportedSales(tx: Queryable, chain: string, sales: r
   );
 }
 
-const decodeCollectionId = rowDecoder('sale', { collectionId: column('collection_id', text) });
+const decodeDeleted = rowDecoder('sale', { collectionId: column('collection_id', text), sales: integer });
 
-async function deleteSales(tx: Queryable, condition: string, params: readonly unknown[]): Promise<string[]> {
+/** Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. */
+async function deleteSales(
+  tx: Queryable,
+  condition: string,
+  params: readonly unknown[],
+): Promise<{ collectionId: string; sales: number }[]> {
   const rows = await tx.query(
     `with deleted as (
        delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw, seller
@@ -203,10 +243,10 @@ async function deleteSales(tx: Queryable, condition: string, params: readonly un
        from (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from summed group by collection_id) as summed
        where stored.collection_id = summed.collection_id
      )
-     select distinct collection_id from deleted`,
+     select collection_id, count(*)::int as sales from deleted group by collection_id`,
     params,
   );
-  return rows.map((row) => decodeCollectionId(row).collectionId);
+  return rows.map(decodeDeleted);
 }
 
 function toSaleColumns(sale: NewSale): Record<string, unknown> {

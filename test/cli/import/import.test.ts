@@ -116,6 +116,7 @@ forEachEngine('mercat import', (engine) => {
       assert.match(lines[4] ?? '', new RegExp(`^warning: 4 records have no .*: ethereum_${EVM}, ethereum_${other};`));
       assert.equal(lines.length, 5);
     }
+    assert.equal((await run([doubtfulFile, '--replace', '--dry-run'])).code, 0);
     // The record of a collection can be in a later file.
     const later = file('later.ndjson', toNdjson([collection({ contractAddress: other, slug: 'bb' })]));
     const both = await run([doubtfulFile, later, '--dry-run', '--json']);
