@@ -95,7 +95,8 @@ describe('a column map', () => {
   test('times of a stated pattern are read, in UTC unless the pattern has an offset, and other text stays unchanged', async () => {
     const timeOf = async (as: string, text: string) => {
       const map = { kind: { value: 'sale' }, timestamp: { column: 't', as } };
-      return ((await one(`t\n"${text}"\n`, map))?.values as { timestamp: string }).timestamp;
+      const row = await one(`t\n"${text}"\n`, map);
+      return (row?.values as { timestamp: string } | undefined)?.timestamp;
     };
     for (const [pattern, text, time] of [
       ['MM/DD/YY', '01/14/22', '2022-01-14T00:00:00Z'],
