@@ -1,5 +1,5 @@
-// The end of a process that serves or works, even if a part of it does not stop. Nothing that was acknowledged is lost by it: the
-// databases survive the end of a process at any moment.
+// Ends the process of `mercat serve` or `mercat work` even if a part of the service does not stop. This loses nothing that was
+// acknowledged: the databases survive the end of a process at any moment.
 
 /** The parts of the service have less time than this to stop, so the process is ended by force only when one of them fails to. */
 const EXIT_DEADLINE_MS = 4_800;

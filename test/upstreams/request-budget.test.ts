@@ -204,7 +204,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(
       (await takeAll(200, 0)).length,
       10,
-      'not exactly a tenth of the budget is available at once before the first request',
+      'a new budget must allow exactly a tenth of its requests immediately',
     );
     const waits = await takeAll(200, HOUR_MS);
     assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests may be sent in the following hour`);

@@ -1,6 +1,6 @@
 // Converts a file of recorded responses to the lines that the intake reads: each row of a response becomes any number of records, one on
-// each line. A rejected line is reported by the page and row from which it was made. At most one response is in memory, and the
-// positions of the lines that the intake has not confirmed yet.
+// each line. A rejected line is reported by the page and row from which it was made. Only one response at a time is in
+// memory, together with the positions of the lines that the intake has not confirmed yet.
 
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { RecordedReader } from '../../upstreams/recorded-format.ts';

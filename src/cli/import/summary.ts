@@ -62,11 +62,16 @@ export function describeNotes(summary: CompleteSummary): string[] {
     const warning = warnings[code];
     if (!warning) return [];
     const [what, hint] = WARNINGS[code](toRecords(warning.count));
-    // The lines of recorded responses are not lines of the file.
+    // With recorded responses, a line number counts the lines that were made from them. It is not a position in the file.
     const position = answers ? '' : `line ${warning.line}: `;
     return [`warning: ${what} (${position}${printable(quoteValue(warning.value))}); ${hint}`];
   });
-  if (skippedLines > 0) notes.push(`warning: the refused rows contain ${count(skippedLines)} more lines of the file`);
+  if (skippedLines > 0) {
+    const lines = `${count(skippedLines)} further lines of the file`;
+    notes.push(
+      `warning: refused rows extend over ${lines}, which were not imported; look for a quote that is not closed`,
+    );
+  }
   return [...notes, ...describeUnknownCollections(Object.entries(unknownCollections ?? {}))];
 }
 

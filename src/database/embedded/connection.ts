@@ -39,7 +39,7 @@ export class EmbeddedConnection extends Connection {
 
   /** The engine needs no handshake: the connection is ready at once. The driver calls this method. */
   connect(): void {
-    // The driver's `end` waits for a connection only when this member is set.
+    // Without this member the driver's `end` assumes that nothing was ever connected, and returns before this connection is closed.
     Object.assign(this, { _connecting: true });
     this.stream.on('close', () => this.emit('end'));
     (this as unknown as { attachListeners(stream: Duplex): void }).attachListeners(this.stream);

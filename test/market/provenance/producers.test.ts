@@ -43,7 +43,7 @@ import { startTestService } from '../../support/service/service.ts';
 
 const CHAINS = createChains();
 const LONG_MS = 40 * DAY_MS;
-/** An age at which the producers of all chains have run: they run a minute apart. */
+/** The first age at which figures are read. The producer runs on one chain after the other, a minute apart, so at this age it has run on all chains. */
 const LAST_START_MS = 10 * MINUTE_MS;
 
 type Producer = { figure: string; chains: string[]; producer: string; kind: string; maxAgeMs: number | null };
@@ -223,7 +223,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
           startedAt.set(one, now);
           await (produce[producer] ?? assert.fail(producer))(one);
         }
-        /** Reads each collection when its producer has run for so long, and compares the figures of this producer. */
+        /** Reads each collection at `ageMs` after its producer ran, and compares the figures of this producer. */
         const check = async (ageMs: number, isExpected: (row: Producer) => boolean) => {
           for (const one of all) {
             now = (startedAt.get(one) ?? 0) + ageMs;
