@@ -15,7 +15,7 @@ export type SampleCollection = {
   launched?: true;
   /** The age of the collection at the anchor, in full days. */
   ageDays: number;
-  /** The cheapest active ask, in native units. Without listings, the floor of the indexer's record. */
+  /** In native units: the price towards which sales rise, and the cheapest active ask if a token is listed. */
   floor: string;
   tokens: number;
   /** The number of tokens with an active listing. Zero means that the collection never had a listing. */
