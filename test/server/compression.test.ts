@@ -142,4 +142,14 @@ describe('responses', () => {
     assert.match(one.headers['etag'] ?? '', /^"/);
     assert.equal(one.headers['content-encoding'], undefined);
   });
+
+  test('a response with a secret is never compressed', async () => {
+    const target = { url: `https://shop.example/${'x'.repeat(1_200)}`, events: ['product.created'] };
+    const { data } = JSON.parse((await sendStore('/webhooks', target)).body.toString());
+    const rotated = await sendStore(`/webhooks/${data.id}/rotate-secret`, {}, { 'accept-encoding': 'br, gzip, zstd' });
+    assert.equal(rotated.status, 200);
+    assert.match(rotated.body.toString(), /"secret":"whsec_/);
+    assert.ok(rotated.body.length > 1_024);
+    assert.equal(rotated.headers['content-encoding'], undefined);
+  });
 });
