@@ -97,7 +97,7 @@ forEachStore('records of products', (store) => {
             },
           })
         ).refused,
-        [{ line: 2, reason: 'price: must be a string, because the number may have been rounded' }],
+        [{ line: 2, reason: 'price: must be a string, because the number may have been rounded (19.9)' }],
       );
     });
   });
@@ -282,8 +282,8 @@ forEachStore('records of products', (store) => {
     );
     assert.deepEqual(rejections, [
       '1: shop: there is no shop named "Nobody"; see mercat shops list',
-      '3: collection: would put the product in more than 25 collections',
-      '4: name: must be 1 to 160 characters long',
+      '3: collection: would put the product in more than 25 collections ("one more")',
+      '4: name: must be 1 to 160 characters long ("")',
     ]);
     assert.equal((await shop.events()).length, events.length + 1);
   });
