@@ -312,7 +312,7 @@ forEachEngine('mercat import', (engine) => {
     child.stderr.on('data', (chunk) => {
       stderr += String(chunk);
       // The first batch contains a refused row, which is reported when the batch is stored.
-      if (stderr.includes('stdin:2:')) child.kill('SIGINT');
+      if (stderr.includes('stdin:2:') && !child.killed) child.kill('SIGINT');
     });
     const [first, ...others] = tokens(800);
     child.stdin.write(toNdjson([first, 'refused', ...others]));
