@@ -72,11 +72,11 @@ export function createTaskUpstream(
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
-/** A walk that has begun: when, in milliseconds, and how many rows of the run were rejected before it. */
-export type WalkStart = { startedAt: number; rejectedBefore: number };
+/** A walk that has begun: when, in milliseconds, and how many rows of the run were read and rejected before it. */
+export type WalkStart = { startedAt: number; readBefore: number; rejectedBefore: number };
 
 export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRun): WalkStart {
-  return { startedAt: clock(), rejectedBefore: ingester.rejectedRows() };
+  return { startedAt: clock(), readBefore: ingester.readRows(), rejectedBefore: ingester.rejectedRows() };
 }
 
 /**
@@ -106,16 +106,32 @@ export async function concludeListings(
   return true;
 }
 
+/** A list of listings with at least this many rows is complete in spite of one rejected row. */
+const TOLERANT_ROWS_MIN = 10;
+/** A longer list is complete in spite of this share of rejected rows. */
+const TOLERATED_SHARE = 0.01;
+
 /**
- * Stores that a walk over a complete list has covered a subject. With rejected rows the walk covers nothing, because the rows may have been
- * part of the list.
+ * How many rejected rows of a list do not prevent that the list covers a subject: one of a hundred listings, and one of ten or more. A
+ * rejected listing is not served, so the floor is right, and the number of listings is wrong by less than the listings that come and go
+ * between two reads. A token or a sale counts for good, so each of them must be read.
+ */
+export function toleratedRows(subject: CoverageSubject, rows: number): number {
+  if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;
+  return Math.max(1, Math.floor(rows * TOLERATED_SHARE));
+}
+
+/**
+ * Stores that a walk over a complete list has covered a subject. With more rejected rows than are tolerated the walk covers nothing, because
+ * the rows may have been part of the list.
  */
 export async function coverWalk(
   { follow, ingester }: Pick<CollectionRun, 'follow' | 'ingester'>,
   subject: CoverageSubject,
   { source, walk }: { source: string; walk: WalkStart },
 ): Promise<void> {
-  if (ingester.rejectedRows() > walk.rejectedBefore) return;
+  const rows = ingester.readRows() - walk.readBefore;
+  if (ingester.rejectedRows() - walk.rejectedBefore > toleratedRows(subject, rows)) return;
   await ingester.saveCoverage({
     collectionId: follow.collectionId,
     subject,

@@ -150,6 +150,11 @@ export class Ingester {
     return saveCoverage(this.#context, [{ ...coverage, kind: 'scan' }]);
   }
 
+  /** How many rows and records were read so far, rejected ones included. Unsupported rows do not count. */
+  readRows(): number {
+    return this.#counts.read - this.#unsupported;
+  }
+
   /** How many rows and records were rejected so far. Unsupported rows do not count. */
   rejectedRows(): number {
     return this.#counts.refused - this.#unsupported;
