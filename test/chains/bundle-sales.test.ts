@@ -14,7 +14,7 @@ import { ITEM_TYPE } from '../../src/core/seaport.ts';
 import type { Database } from '../../src/database/port.ts';
 import { readSales } from '../../src/market/sales.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, SELLER, emptyTables, ingest, listing, toContext } from '../support/service/intake.ts';
+import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, toContext } from '../support/service/intake.ts';
 
 const COLLECTION = `ethereum_${EVM}`;
 const ethereum = createChains().get('ethereum') ?? assert.fail();
@@ -85,6 +85,25 @@ forEachEngine('sales read from a chain', (engine) => {
     );
     const [total] = await db.query(`select volume_raw::text as volume, sales::int from indexer.sale_total`);
     assert.deepEqual(total, { volume: '1050', sales: 3 });
+  });
+
+  test('a report of a sale that the chain has counts once, before and after the block is read, also a report of a part of a bundle', async () => {
+    const single = { ...fill(1, [1n], 100n), tx: hashOf(501) };
+    const bundle = { ...fill(2, [2n, 3n], 900n), tx: hashOf(502) };
+    const report = (tokenId: string, tx: string, price: string) =>
+      sale({ tokenId, tx, price, timestamp: new Date(NOW).toISOString() });
+    const reports = [report('1', single.tx, '100'), report('2', bundle.tx, '450'), report('3', bundle.tx, '450')];
+    const other = report('9', single.tx, '7');
+    const sums = async () => {
+      const [total] = await db.query(`select volume_raw::int as volume, sales::int from indexer.sale_total`);
+      return Object.values(total ?? {});
+    };
+    await ingest(db, ...reports, other);
+    assert.deepEqual(await sums(), [1_007, 4]);
+    await apply(single, bundle);
+    assert.deepEqual(await sums(), [1_007, 3]);
+    assert.deepEqual(await ingest(db, ...reports, other), [0, 0, 4]);
+    assert.deepEqual(await sums(), [1_007, 3]);
   });
 
   test('a sale names the listing at its marketplace, else any listing of its order, even if the listing arrives after the sale', async () => {

@@ -113,7 +113,11 @@ export type NewSale = {
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
-/** Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. */
+/**
+ * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. A reported sale
+ * that was read from the chain already is left out: one without a log index whose transaction, collection and asset are the same. A bundle
+ * of the chain stands for all sales of its transaction and collection.
+ */
 export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   return upsertRows(tx, sales, {
     keyOf: (sale) => sale.key,
@@ -125,6 +129,10 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
         select * from json_to_recordset($1::json) as incoming (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
           buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
+        where block_number is not null or log_index is not null or not exists (
+          select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
+            and of_chain.tx = incoming.tx and of_chain.block_number is not null
+            and of_chain.asset in (incoming.asset, '${BUNDLE}'))
         on conflict (key) do nothing
         returning true as inserted, collection_id, sold_at, price_raw, seller
       ), summed as (
@@ -202,16 +210,19 @@ export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber
 }
 
 /**
- * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported. A reported sale without a log
- * index is a copy when its transaction, collection and asset are the same.
+ * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported, by the rule by which `upsertSales`
+ * leaves them out.
  */
 export async function deleteReportedSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
   const named = sales.filter((sale) => sale.tx !== null);
   if (named.length === 0) return;
   await deleteSales(
     tx,
-    `chain = $1 and log_index is null and block_number is null and (collection_id, asset, tx) in (
-       select * from unnest($2::text[], $3::text[], $4::text[]))`,
+    `chain = $1 and log_index is null and block_number is null
+     and (collection_id, tx) in (select * from unnest($2::text[], $4::text[]))
+     and exists (select from unnest($2::text[], $3::text[], $4::text[]) as of_chain (collection_id, asset, tx)
+       where of_chain.collection_id = sale.collection_id and of_chain.tx = sale.tx
+         and of_chain.asset in (sale.asset, '${BUNDLE}'))`,
     [
       chain,
       named.map((sale) => sale.collectionId),

@@ -1,6 +1,5 @@
 // Finds the slug under which OpenSea's tasks process a followed collection.
 
-import type { Follow } from '../../follows/queries/follows.ts';
 import { insertFollowName } from '../../follows/queries/follows.ts';
 import type { Chain } from '../../core/chains.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -40,9 +39,4 @@ async function findSlug(
   if (!found) return null;
   await insertFollowName(context.main, { collectionId, vendor: OPENSEA, name: found.slug });
   return found.slug;
-}
-
-/** Whether a collection is followed on its chain, so that sales, owners and supply come from the chain. */
-export function isChainFollowed({ config }: UpstreamContext, { chain, fromBlock }: Follow): boolean {
-  return fromBlock !== null && config.rpcUrls.has(chain) && !config.frozenChains.has(chain);
 }

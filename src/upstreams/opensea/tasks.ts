@@ -8,7 +8,7 @@ import { ListingRefresh } from './listing-refresh.ts';
 import { walkOpenSeaSales } from './sales.ts';
 import { OPENSEA } from './names.ts';
 import type { OpenSeaProcess, OpenSeaRun } from './run.ts';
-import { isAtOpenSea, isChainFollowed, withCollection } from './run.ts';
+import { isAtOpenSea, withCollection } from './run.ts';
 import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
@@ -92,8 +92,6 @@ function toRefreshPace(perHour: number): { tokensMax: number; periodMs?: number 
 /** Sales are stored after the walk has ended, the oldest first, so that the next run can continue from the newest stored sale. */
 async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
   const { upstream, follow, collection, ingester, signal } = run;
-  // On a followed chain, sales come from the chain. A sale that is stored from the chain and from OpenSea would count twice.
-  if (isChainFollowed(context, follow)) return;
   const read = await beginSaleRead(context, run, OPENSEA);
   const { since } = read;
   const pages = walkOpenSeaSales(upstream, collection, {
