@@ -11,6 +11,7 @@ import {
   listChainCovered,
   updateChainCoverage,
 } from '../market/queries/coverage.ts';
+import { MAX_AGE_MS } from '../market/provenance/figure.ts';
 import { lockFigures } from '../market/queries/figures.ts';
 import { refreshFigures } from '../market/ranks.ts';
 import type { ProjectionContext } from './projection.ts';
@@ -43,7 +44,10 @@ async function cover(
   const stored = await findChainCoverage(indexer, chain.id);
   const isNew = stored.revision !== revision;
   if (!isNew && stored.to !== null && Math.abs(to - stored.to) < STEP_MS) return new Set();
-  if (!isNew) {
+  const isOld = (time: number | null) => time === null || clock() - time >= MAX_AGE_MS.total;
+  // After an outage the figures of the chain are young enough again, and the ranking keys depend on that.
+  const isYoungAgain = isOld(stored.to) && !isOld(to);
+  if (!isNew && !isYoungAgain) {
     await updateChainCoverage(indexer, chain.id, { to, revision });
     return new Set();
   }
@@ -51,17 +55,13 @@ async function cover(
   const joinedIds = new Set(joined.map((follow) => follow.collectionId));
   const covered = new Set(await listChainCovered(indexer, chain.id));
   return indexer.transaction(async (tx) => {
-    const added = joined.filter((follow) => !covered.has(follow.collectionId));
+    const added = [...joinedIds].filter((id) => !covered.has(id));
     const removed = [...covered].filter((id) => !joinedIds.has(id));
-    const changed = new Set([...removed, ...added.map((follow) => follow.collectionId)]);
+    const changed = new Set([...removed, ...added, ...(isYoungAgain ? covered : [])]);
     await lockFigures(tx, changed);
     await updateChainCoverage(tx, chain.id, { to, revision });
     await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
-    const collections = added.map(({ collectionId, standard }) => ({
-      collectionId,
-      hasEditions: standard === 'erc1155',
-    }));
-    await insertChainCovered(tx, chain.id, { collections, to });
+    await insertChainCovered(tx, chain.id, { collectionIds: added, to });
     await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
     return changed;
   });

@@ -1,11 +1,11 @@
-// Writes the chain log into the indexer: sales with their marketplace, holders of tokens, stats of ERC-1155 collections, and the states of
+// Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of
 // mirrored listings. The chain log is read in the order of its sequence numbers, and the number reached is written in the same
 // transaction as the rows. Therefore the indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
-import { countHoldings, listOwnership } from '../chain-log/queries/holdings.ts';
+import { listOwnership } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -19,13 +19,12 @@ import { listAffectedListings, listListingsOfOrders } from '../market/queries/ju
 import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
-import type { NewStats } from '../market/queries/stats.ts';
-import { upsertStats } from '../market/queries/stats.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import { toSaleKey } from '../market/row-keys.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
+import { changeChainHolders, readHolderChanges, writeHolderChanges } from './chain-holders.ts';
 import { judge, judgeNext, transactAt, writeJudgements } from './judge-listings.ts';
 import type { LogEffects, MovedTokens } from './log-effects.ts';
 import { addMoved, cutAtTransaction, toAffected, toLogEffects } from './log-effects.ts';
@@ -49,13 +48,13 @@ export type ProjectionContext = {
 const BATCH_SIZE = 5_000;
 
 /**
- * Judges the next mirrored listings that wait to be judged, and writes the next batch of a chain's log. Returns the ids of the collections
- * that changed, or null when nothing is left to do.
+ * Judges the next mirrored listings that wait to be judged, reads the holders of the next collection that has joined, and writes
+ * the next batch of a chain's log. Returns the ids of the collections that changed, or null when nothing is left to do.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
-  const judged = await judgeNext(context);
-  const projected = await projectBatch(context);
-  return judged && projected ? judged.union(projected) : (judged ?? projected);
+  const steps = [await judgeNext(context), await changeChainHolders(context), await projectBatch(context)];
+  const done = steps.filter((changed) => changed !== null);
+  return done.length === 0 ? null : new Set(done.flatMap((changed) => [...changed]));
 }
 
 /**
@@ -79,7 +78,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const sales = await toNewSales(context, effects, follows);
   if (rewindTo !== null) await addRewound(context, moved, rewindTo);
   const holders = await readHolders(context, moved, follows);
-  const stats = await readStats(context, moved, follows);
+  const holderChanges = await readHolderChanges(context, { entries, moved, follows });
   const judgements = await judgeAffected(context, toAffected(chain, entries));
   const changed = new Set([
     ...sales.map((sale) => sale.collectionId),
@@ -97,7 +96,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     await deleteReportedSales(tx, chain, sales);
     await upsertSales(tx, sales);
     await writeHolders(tx, holders);
-    await upsertStats(tx, stats);
+    await writeHolderChanges(tx, holderChanges);
     await writeJudgements(tx, judgements, { chains, now: clock() });
     await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
     return true;
@@ -188,15 +187,15 @@ function findListingId(
   return (listings.find(({ source }) => source === marketplace) ?? listings[0])?.id ?? null;
 }
 
-type HolderChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
+type TokenChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
 /** Reads the current holders from the primary database. They may be newer than this batch; a later batch then writes them again. */
 async function readHolders(
   { main, chain }: ProjectionContext,
   moved: MovedTokens,
   follows: readonly Follow[],
-): Promise<HolderChanges> {
-  const changes: HolderChanges = { held: [], unminted: [] };
+): Promise<TokenChanges> {
+  const changes: TokenChanges = { held: [], unminted: [] };
   for (const { collectionId, contractAddress: contract } of follows) {
     const tokens = moved.get(collectionId);
     if (!tokens) continue;
@@ -213,22 +212,7 @@ async function readHolders(
   return changes;
 }
 
-async function writeHolders(tx: Queryable, { held, unminted }: HolderChanges): Promise<void> {
+async function writeHolders(tx: Queryable, { held, unminted }: TokenChanges): Promise<void> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
   if (held.length > 0) await upsertTokenHolders(tx, held);
-}
-
-/** Counts tokens and holders of ERC-1155 collections in the primary database: the indexer stores at most one owner for each token. */
-async function readStats(
-  { main, clock }: ProjectionContext,
-  moved: MovedTokens,
-  follows: readonly Follow[],
-): Promise<NewStats[]> {
-  const stats: NewStats[] = [];
-  for (const { collectionId, standard } of follows) {
-    if (!moved.has(collectionId) || standard !== 'erc1155') continue;
-    const counted = await countHoldings(main, collectionId);
-    stats.push({ collectionId, ...counted, listedCount: null, floorRaw: null, at: clock(), atReported: true });
-  }
-  return stats;
 }

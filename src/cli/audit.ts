@@ -1,4 +1,5 @@
-// `mercat audit`: compares stored orders and tokens with the state of their chains, or with a replay of the stored log of chain events.
+// `mercat audit`: compares stored orders and tokens with the state of their chains, or with a replay of the stored log of chain
+// events and a count of the figures of collections.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { ChainDigest } from '../chains/audit/digest.ts';
@@ -17,7 +18,8 @@ export const defineAudit: DefineCommand = (audit, io) => {
         'isApprovedForAll, getApproved) at the last block that the service has read. A difference counts if it still exists ' +
         'at a newer block. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
         'chain is queried. The stored log of chain events is applied to an empty database by the code that follows the ' +
-        'chains, and everything that is derived from the log is compared with the stored data.\n\nWith --fillable the listings of a ' +
+        'chains, and everything that is derived from the log is compared with the stored data. Then the maintained figures of ' +
+        'all collections are counted again.\n\nWith --fillable the listings of a ' +
         'random sample of the followed collections are read from /v1, and the chain is asked which orders it would fill ' +
         '(eth_call of a fulfilment). Served listings that cannot be filled, and orders that can be filled and are not served, ' +
         'are printed. Then --sample is the number of collections of each chain (default: 20).',
@@ -29,7 +31,7 @@ export const defineAudit: DefineCommand = (audit, io) => {
       parseSample,
     )
     .option('--seed <seed>', 'the seed of an earlier audit, to compare the same orders and tokens')
-    .option('--replay', 'compare with a replay of the stored log')
+    .option('--replay', 'compare with a replay of the stored log and with a count of the figures')
     .option('--fillable', 'compare the listings that the service serves with fulfilments on the chain')
     .option('--url <url>', 'with --fillable: the service to read (default: the one at HOST and PORT)')
     .option(
@@ -77,11 +79,18 @@ function parseSample(text: string): number {
 }
 
 const COLUMNS = ['chain', 'block', 'orders', 'tokens', 'unreadable', 'drift'] as const;
+const REPLAY_COLUMNS = ['chain', 'block', 'orders', 'tokens', 'collections', 'drift'] as const;
 
 function describeReport(report: AuditReport, stdout: CommandIo['stdout']): string {
-  const { drift, orders, tokens, unreadable, chains, differences, seed } = report;
+  const { drift, orders, tokens, collections, unreadable, chains, differences, seed } = report;
   const unlisted = drift - differences.length;
-  const rows = chains.map((row) => COLUMNS.map((column) => row[column]));
+  // A replay has no seed. It reads no chain, so nothing is unreadable.
+  const columns = seed === null ? REPLAY_COLUMNS : COLUMNS;
+  const rows = chains.map((row) => columns.map((column) => row[column]));
+  const compared =
+    seed === null
+      ? `${orders} orders, ${tokens} tokens and ${collections} collections`
+      : `${orders} orders and ${tokens} tokens`;
   const lines = [
     '',
     ...differences.flatMap(describeDifference),
@@ -90,9 +99,9 @@ function describeReport(report: AuditReport, stdout: CommandIo['stdout']): strin
     ...(unreadable > 0 ? [`${unreadable} orders and tokens could not be read and were not compared`] : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),
     ...chains.flatMap(({ digest }) => (digest ? [describeDigest(digest)] : [])),
-    `drift ${drift} over ${orders} orders and ${tokens} tokens on ${chains.length} chains`,
+    `drift ${drift} over ${compared} on ${chains.length} chains`,
   ];
-  return `${formatTable(COLUMNS, rows, stdout)}${lines.map((line) => `${printable(line)}\n`).join('')}`;
+  return `${formatTable(columns, rows, stdout)}${lines.map((line) => `${printable(line)}\n`).join('')}`;
 }
 
 function describeDigest({ chain, block, hash, digest, rows }: ChainDigest): string {
@@ -102,6 +111,6 @@ function describeDigest({ chain, block, hash, digest, rows }: ChainDigest): stri
 
 function describeDifference({ chain, block, subject, field, ours, theirs }: Difference): string[] {
   const where = block === null ? chain : `${chain} at block ${block}`;
-  const theirName = block === null ? 'replay' : 'chain';
+  const theirName = block !== null ? 'chain' : field === 'counted' ? 'count' : 'replay';
   return [`${where}: ${subject}, ${field}`, `  ${'served'.padEnd(8)}${ours}`, `  ${theirName.padEnd(8)}${theirs}`];
 }

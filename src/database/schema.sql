@@ -472,7 +472,7 @@ create table indexer.collection_figures (
   tokens bigint default 0 not null,
   chain_tokens bigint default 0 not null,
   holders bigint default 0 not null,
-  has_editions boolean default false not null,
+  has_chain_holders boolean default false not null,
   recorded boolean default false not null,
   chain text collate "C" default ''::text not null,
   launched boolean default false not null,
@@ -494,6 +494,7 @@ CREATE INDEX collection_figures_by_floor ON indexer.collection_figures USING btr
 CREATE INDEX collection_figures_by_time ON indexer.collection_figures USING btree (chain, launched DESC, created_at DESC, collection_id) WHERE recorded;
 CREATE INDEX collection_figures_by_validity ON indexer.collection_figures USING btree (ranks_valid_until) WHERE (ranks_valid_until IS NOT NULL);
 CREATE INDEX collection_figures_by_volume ON indexer.collection_figures USING btree (chain, launched DESC, volume_rank DESC, collection_id) WHERE recorded;
+CREATE INDEX collection_figures_with_chain_holders ON indexer.collection_figures USING btree (collection_id) WHERE has_chain_holders;
 
 create table indexer.collection_stats (
   collection_id text collate "C" not null,
@@ -638,6 +639,7 @@ create table indexer.sale (
 CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, sold_at DESC, key DESC);
 CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
 CREATE INDEX sale_by_time ON indexer.sale USING btree (collection_id, sold_at DESC, key DESC);
+CREATE INDEX sale_by_tx ON indexer.sale USING btree (collection_id, tx) WHERE (tx IS NOT NULL);
 
 create table indexer.sale_hour (
   collection_id text collate "C" not null,

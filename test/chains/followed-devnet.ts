@@ -5,7 +5,10 @@ import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { lockChainsAndBooks } from '../../src/orders/book.ts';
 import { evaluateOrders } from '../../src/orders/evaluate.ts';
+import { refreshBookAssets } from '../../src/orders/queries/book-figures.ts';
 import { insertSignedOrder } from '../../src/orders/queries/stored-orders.ts';
 import { draftListing, heldTokens, signFirstListings, signListings } from '../../devnet/listings.ts';
 import { callOf, readChain, startChain, toSeconds, transact } from '../../devnet/chain.ts';
@@ -24,13 +27,14 @@ import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { backfillOnce } from '../../src/chains/backfill.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { projectNext } from '../../src/chains/projection.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
 import type { FollowOperations } from '../../src/workers/follow-operations.ts';
 
 export type FollowedLife = {
   simulation: Simulation;
   /** The context that operations of the service receive. */
   operations: FollowOperations;
-  /** Runs the follower, the backfill and the projection until no work is left. */
+  /** Runs the follower, the backfill and the projection until no work is left, then the sweep and the copy of the catalog. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -76,7 +80,10 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
         const head = await followOnce({ main, reader, protocols, clock, log });
         const past = await backfillOnce({ main, reader, protocols, clock, log });
         const projected = await projectNext(projection);
-        if (!head.more && !past.more && projected === null) return;
+        if (head.more || past.more || projected !== null) continue;
+        await sweepExpired(operations);
+        await copyCatalog(operations, { timeoutMs: 30_000, batchesMax: 100 });
+        return;
       }
       throw new Error(`the follower still has work after ${STEPS_MAX} steps`);
     };
@@ -140,6 +147,7 @@ async function insertListing(
   const collectionId = `${chain}_${token.contract}`;
   const orderId = `${collectionId}_${token.tokenId}_${id}`;
   await main.transaction(async (tx) => {
+    await lockChainsAndBooks(tx, [{ chain, collectionId }]);
     await insertSignedOrder(tx, {
       orderId,
       collectionId,
@@ -162,5 +170,6 @@ async function insertListing(
       operator: operatorOf(components.conduitKey) as Address,
     });
     await evaluateOrders(tx, [orderId], now);
+    await refreshBookAssets(tx, [{ collectionId, asset: token.tokenId.toString() }], now);
   });
 }

@@ -79,7 +79,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     const id = `ethereum_${world.nft.address}`;
     const window = await readListingWindow(context.market, await resolveCollection(context.market, id));
     const { askFloorRaw, buyerFloorRaw } = await readFloor(context.market, id);
-    const differences = await listFigureDifferences(indexer, { collectionId: null, now: Date.now(), limit: 10 });
+    const differences = await listFigureDifferences(indexer, { prefix: '', now: Date.now(), limit: 10 });
     assert.deepEqual(differences, [], 'a maintained figure differs from its count');
     return { assets: window.listings.map(({ asset }) => BigInt(asset)), floors: [askFloorRaw, buyerFloorRaw] };
   };

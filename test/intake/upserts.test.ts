@@ -198,7 +198,7 @@ forEachEngine('upserts', (engine) => {
       const { summary } = await runImport(toContext(db), content, { replace: true });
       assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.conflict], [1, 2, 2, 0]);
       assert.deepEqual([dry.summary.inserted, dry.summary.updated, dry.summary.unchanged], [1, 2, 1]);
-      const differences = await listFigureDifferences(db, { collectionId: null, now: NOW, limit: 10 });
+      const differences = await listFigureDifferences(db, { prefix: '', now: NOW, limit: 10 });
       assert.deepEqual(differences, []);
       // An hour from which every sale was moved keeps a row with the sum 0.
       await db.query('delete from indexer.sale_hour where sales = 0');

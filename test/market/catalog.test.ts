@@ -3,19 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import { resolveBuyerFloor } from '../../src/market/buyer-floor.ts';
+import { createChains } from '../../src/core/chains.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';
-import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
+import { recountFigures } from '../../src/market/recount.ts';
 import { cancelOrder } from '../../src/orders/cancel.ts';
 import { evaluateCollectionOrders } from '../../src/orders/evaluate.ts';
-import { listBookDifferences } from '../../src/orders/queries/book-recount.ts';
+import { lockBooks, refreshBookAssets } from '../../src/orders/queries/book-figures.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../sample/random.ts';
 import { signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
+import { until } from '../support/until.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
@@ -85,23 +87,9 @@ forEachEngine('the own order book and its copy', (engine) => {
   };
   /** Fails unless the stored figures equal a count of the rows, and the copy equals the original. */
   const assertExact = async (to: Database) => {
-    assert.deepEqual(await listBookDifferences(main, now, 10), []);
     assert.deepEqual(await main.query('select * from main.catalog_change'), [], 'a change was not copied');
-    assert.deepEqual(await listFigureDifferences(to, { collectionId: null, now, limit: 10 }), []);
-    const own = 'collection_id, asset, extract(epoch from expires_at)::text as expires from';
-    assert.deepEqual(
-      await to.query(`select ${own} indexer.own_asset order by 1, 2`),
-      await main.query(`select ${own} main.book_asset order by 1, 2`),
-    );
-    assert.deepEqual(
-      await to.query(
-        `select collection_id, own_floor_raw::text as floor from indexer.collection_figures
-         where own_floor_raw is not null order by 1`,
-      ),
-      await main.query(
-        `select collection_id, floor_raw::text as floor from main.collection_book where floor_raw is not null order by 1`,
-      ),
-    );
+    const sides = { main, indexer: to, chains: createChains() };
+    assert.deepEqual(await recountFigures(sides, { prefix: '', now, limit: 10 }), []);
   };
 
   for (const databases of ['one', 'two'] as const) {
@@ -228,6 +216,77 @@ forEachEngine('the own order book and its copy', (engine) => {
     assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
   });
 
+  /** Waits until the work has ended or waits for a lock. On the embedded engine, which has one connection, it waits for the connection. */
+  const untilBlocked = async (work: Promise<unknown>) => {
+    if (main.engine === 'embedded') return;
+    let hasEnded = false;
+    const end = () => {
+      hasEnded = true;
+    };
+    void work.then(end, end);
+    const isWaiting = async () => {
+      const waiting = await main.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return hasEnded || waiting.length > 0;
+    };
+    await until(isWaiting, 20_000, 'the work neither ended nor waited for a lock');
+  };
+
+  test('a copy that was read earlier and is written later never replaces a newer one', async () => {
+    const unreachable: Database = {
+      ...indexer,
+      within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),
+    };
+    const writer = contextOn('two', { indexer: unreachable });
+    await load(writer, collection(), order({ tokenId: '1', priceRaw: '90' }), order({ tokenId: '2', priceRaw: '80' }));
+    const slow = pauseOnce(indexer);
+    const first = copyCatalog(contextOn('two', { indexer: slow.database }), ALL);
+    await slow.reached;
+    const second = load(writer, order({ tokenId: '2', priceRaw: '80', status: 'filled' })).then(() =>
+      copyCatalog(contextOn('two'), ALL),
+    );
+    await untilBlocked(second);
+    slow.resume();
+    await Promise.all([first, second]);
+    await copyCatalog(contextOn('two'), ALL);
+    assert.equal((await figuresOf(indexer))?.['own'], 1);
+    await assertExact(indexer);
+  });
+
+  test('two transactions that list different assets of a collection do not lose the floor of either', async () => {
+    const context = contextOn('one');
+    await load(context, collection(), order({ tokenId: '3', priceRaw: '100' }));
+    const steps = { locked: [0, 1].map(() => Promise.withResolvers<void>()), refreshed: Promise.withResolvers<void>() };
+    const [refresh, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const cheap = main.transaction(async (tx) => {
+      await lockBooks(tx, [COLLECTION]);
+      steps.locked[0]?.resolve();
+      await refresh.promise;
+      await insertActiveOrder(tx, '1', 50n);
+      await refreshBookAssets(tx, [{ collectionId: COLLECTION, asset: '1' }], NOW);
+      steps.refreshed.resolve();
+      await commit.promise;
+    });
+    await steps.locked[0]?.promise;
+    const dear = main.transaction(async (tx) => {
+      await lockBooks(tx, [COLLECTION]);
+      steps.locked[1]?.resolve();
+      await insertActiveOrder(tx, '2', 90n);
+      await steps.refreshed.promise;
+      await refreshBookAssets(tx, [{ collectionId: COLLECTION, asset: '2' }], NOW);
+    });
+    await untilBlocked(Promise.race([dear, steps.locked[1]?.promise]));
+    refresh.resolve();
+    await steps.refreshed.promise;
+    await untilBlocked(dear);
+    commit.resolve();
+    await Promise.all([cheap, dear]);
+    await copyCatalog(context, ALL);
+    assert.deepEqual(await bookFigures(), [3, '50']);
+    await assertExact(main);
+  });
+
   async function writeAtRandom(context: ServiceContext, random: Random): Promise<void> {
     for (let step = 0; step < 25; step += 1) {
       const contract = random.pick(CONTRACTS);
@@ -278,6 +337,30 @@ forEachEngine('the own order book and its copy', (engine) => {
     }
   }
 });
+
+/** A database whose first transaction does not begin until `resume` is called. */
+function pauseOnce(db: Database) {
+  const reached = Promise.withResolvers<void>();
+  const resumed = Promise.withResolvers<void>();
+  let isFirst = true;
+  const transaction: Database['transaction'] = async (work) => {
+    if (!isFirst) return db.transaction(work);
+    isFirst = false;
+    reached.resolve();
+    await resumed.promise;
+    return db.transaction(work);
+  };
+  const database: Database = { ...db, transaction, within: () => ({ ...db, transaction }) };
+  return { database, reached: reached.promise, resume: () => resumed.resolve() };
+}
+
+async function insertActiveOrder(tx: Queryable, asset: string, raw: bigint): Promise<void> {
+  await tx.query(
+    `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at)
+     values ($1, $2, 'ethereum', $3, $4, $5, $6, 'active', $7)`,
+    [`${COLLECTION}_${asset}`, COLLECTION, EVM, asset, raw.toString(), OFFERER, new Date(NOW)],
+  );
+}
 
 const repeat = <T>(random: Random, make: () => T): T[] => Array.from({ length: random.integer(1, 6) }, make);
 

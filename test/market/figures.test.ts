@@ -5,15 +5,29 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { applyListingSnapshot } from '../../src/market/listing-snapshot.ts';
 import { createChains } from '../../src/core/chains.ts';
-import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { lockFigures, refreshListedAssets } from '../../src/market/queries/figures.ts';
 import { listCheapestFills } from '../../src/market/queries/listings.ts';
+import { recountFigures } from '../../src/market/recount.ts';
 import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
 import { deleteUnmintedTokens, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../sample/random.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, token } from '../support/service/intake.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { saveCoverage } from '../../src/market/coverage.ts';
+import type { CollectionCoverage } from '../../src/market/queries/coverage.ts';
+import {
+  EVM,
+  NOW,
+  SELLER,
+  collection,
+  emptyTables,
+  ingest,
+  listing,
+  order,
+  sale,
+  token,
+} from '../support/service/intake.ts';
 
 const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third collection')];
 const idOf = (contract: string) => `ethereum_${contract}`;
@@ -21,6 +35,7 @@ const COLLECTION = idOf(EVM);
 const at = (ms: number) => new Date(NOW + ms).toISOString();
 /** All expiry times of the random listings are before this time. */
 const LATER = NOW + 60 * 60_000;
+const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 
 forEachEngine('maintained figures', (engine) => {
   let db: Database;
@@ -37,8 +52,9 @@ forEachEngine('maintained figures', (engine) => {
     );
     return row ? Object.values(row) : null;
   };
-  const assertExact = async (now: number) =>
-    assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now, limit: 10 }), []);
+  const recount = (now: number) =>
+    recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now, limit: 10 });
+  const assertExact = async (now: number) => assert.deepEqual(await recount(now), []);
 
   test('count each listed asset once, and have the price of its cheapest listing as floor', async () => {
     await ingest(
@@ -110,9 +126,46 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
+  const SOLD = { price: '3000000000000000000', timestamp: at(-60_000) };
+  const STALE = { kind: 'analytics', chain: 'ethereum', contractAddress: EVM, at: at(-31 * 60_000) };
+  const rankings: readonly (readonly [string, readonly object[], readonly [volume: string, floor: string]])[] = [
+    ['nothing but a record', [], ['-Infinity', '-Infinity']],
+    ['a snapshot', [collection({ snapshot: { floorRaw: '7', volumeAllTime: 1.5 } })], ['1.5', '7']],
+    ['imported sales', [collection({ snapshot: { volumeAllTime: 1.5 } }), sale(SOLD)], ['3', '-Infinity']],
+    ['a report', [{ ...STALE, volume: { allTime: 2.5 }, floorRaw: '9' }, sale(SOLD)], ['2.5', '-Infinity']],
+    ['a current report', [{ ...STALE, at: at(0), volume: { allTime: 2.5 }, floorRaw: '9' }], ['2.5', '9']],
+    ['a listing', [listing({ priceRaw: '70' }), order({ tokenId: '2', priceRaw: '80' })], ['-Infinity', '70']],
+    ['an own order of the asset', [listing({ priceRaw: '70' }), order({ priceRaw: '80' })], ['-Infinity', '80']],
+  ];
+  for (const [name, records, [volume, floor]] of rankings) {
+    test(`include the ranking keys with ${name}, and the count finds each key that is wrong`, async () => {
+      await ingest(db, collection({ createdAt: at(-1_000) }), ...records);
+      const [keys] = await db.query(
+        `select volume_rank::text, floor_rank::text from indexer.collection_figures where collection_id = $1`,
+        [COLLECTION],
+      );
+      assert.deepEqual(Object.values(keys ?? {}), [volume, floor]);
+      await assertExact(NOW);
+      await db.query(
+        `update indexer.collection_figures set volume_rank = 77, floor_rank = 77, created_at = created_at + interval '1 s'`,
+      );
+      const found = await recount(NOW);
+      assert.deepEqual(
+        found.map(({ figure, stored, counted }) => [figure, stored, counted]),
+        [
+          ['time key', `${NOW / 1_000}.000000`, `${NOW / 1_000 - 1}.000000`],
+          ['floor key', '77', floor],
+          ['volume key', '77', volume],
+        ],
+      );
+    });
+  }
+
   test('equal a count of the rows after four concurrent writers made random changes', async () => {
     const writers = [0, 1, 2, 3].map((writer) => writeAtRandom(db, new Random('figures', engine.name, String(writer))));
+    await ingest(db, ...CONTRACTS.map((contractAddress) => randomCollection(new Random('first'), contractAddress)));
     await Promise.all(writers);
+    await copyCatalog({ main: db, indexer: db, chains: createChains(), clock: () => NOW }, ALL);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => LATER });
     await assertExact(LATER);
     const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
@@ -125,7 +178,7 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
   for (let step = 0; step < 30; step += 1) {
     const contract = random.pick(CONTRACTS);
     const collectionId = idOf(contract);
-    switch (random.integer(0, 6)) {
+    switch (random.integer(0, 8)) {
       case 0:
       case 1:
         await ingest(db, ...repeat(random, () => randomListing(random)));
@@ -156,6 +209,15 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
         });
         break;
       case 5:
+        await ingest(db, randomCollection(random, contract), randomRecord(random, contract, 'stats'));
+        await ingest(db, randomRecord(random, contract, 'analytics'));
+        break;
+      case 6:
+        await saveCoverage({ indexer: db, chains: createChains(), clock: () => NOW }, [
+          randomCoverage(random, collectionId),
+        ]);
+        break;
+      case 7:
         await db.transaction(async (tx) => {
           await lockFigures(tx, [collectionId]);
           await upsertTokenHolders(tx, distinctTokens(random, collectionId));
@@ -207,6 +269,40 @@ const randomSale = (random: Random) =>
     timestamp: at(-random.integer(1, 100) * 60_000),
     seller: SELLER,
   });
+
+const randomCollection = (random: Random, contractAddress: string) =>
+  collection({
+    contractAddress,
+    slug: `lamps-${contractAddress.slice(-6)}`,
+    launched: random.boolean(0.5),
+    createdAt: at(-random.integer(1, 1_000)),
+    snapshot: {
+      ...(random.boolean(0.5) && { floorRaw: String(random.integer(0, 60)) }),
+      ...(random.boolean(0.5) && { volumeAllTime: random.integer(0, 60) / 7 }),
+    },
+  });
+
+/** A record that is up to two days old, so that its figures may be too old. */
+const randomRecord = (random: Random, contractAddress: string, kind: 'stats' | 'analytics') => ({
+  kind,
+  chain: 'ethereum',
+  contractAddress,
+  at: at(-random.pick([1, 10, 25, 60, 60 * 20, 60 * 30]) * 60_000),
+  ...(random.boolean(0.7) && { floorRaw: String(random.integer(1, 60)) }),
+  ...(kind === 'analytics' && random.boolean(0.7) && { volume: { allTime: random.integer(0, 60) / 7 } }),
+});
+
+function randomCoverage(random: Random, collectionId: string): CollectionCoverage {
+  const kind = random.pick(['scan', 'scan', 'imported'] as const);
+  return {
+    collectionId,
+    subject: random.pick(['listings', 'sales']),
+    source: kind === 'imported' ? 'import' : random.pick(['opensea', 'magic-eden']),
+    kind,
+    from: random.boolean(0.7) ? null : NOW - 60_000,
+    to: NOW - random.pick([1, 25, 60, 60 * 20, 60 * 30]) * 60_000,
+  };
+}
 
 function distinctTokens(random: Random, collectionId: string) {
   const assets = new Set(repeat(random, () => randomTokenId(random)));

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listSampleCollections, generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
 import { defineSample } from '../../src/cli/sample.ts';
+import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
-import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
-import { listBookDifferences } from '../../src/orders/queries/book-recount.ts';
+import { recountFigures } from '../../src/market/recount.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
@@ -53,6 +53,8 @@ forEachEngine('removing the sample', (engine) => {
       });
     });
     after(() => service.close());
+    const recount = () =>
+      recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now: START, limit: 10 });
 
     test('after the removal beside a running server, every table and response is as before the sample was loaded', async () => {
       const mine = newCollection();
@@ -88,16 +90,14 @@ forEachEngine('removing the sample', (engine) => {
       for (const [name, rows] of remaining) assert.deepEqual(rows, before.get(name), name);
       assert.deepEqual(await read(), responses);
       assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);
-      assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
-      assert.deepEqual(await listBookDifferences(db, START, 10), []);
+      assert.deepEqual(await recount(), []);
       assert.deepEqual((await service.operate('sample.remove', {})).body.result, { collections: 0 });
     });
 
     test('the sample can be loaded again after its removal, and its figures are exact', async () => {
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
       assert.equal((await service.walk('/v1/collections')).length, SAMPLE_SIZE + 2);
-      assert.deepEqual(await listFigureDifferences(db, { collectionId: null, now: START, limit: 10 }), []);
-      assert.deepEqual(await listBookDifferences(db, START, 10), []);
+      assert.deepEqual(await recount(), []);
       await service.operate('sample.remove', {});
     });
   });

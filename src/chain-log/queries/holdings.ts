@@ -108,16 +108,27 @@ export async function listFormerHolders(
   return new Set(rows.map((row) => decodeAccount(row).account));
 }
 
-const decodeCounts = rowDecoder('holding counts', { supply: safeInteger, owners: safeInteger });
+const decodeTokensOfHolder = rowDecoder('holding', { holder: text, tokens: safeInteger });
 
-/** How many tokens of a collection have a holder (`supply`), and how many accounts hold at least one of them (`owners`). */
-export async function countHoldings(db: Queryable, collectionId: string): Promise<{ supply: number; owners: number }> {
-  const [row] = await db.query(
-    `select count(distinct token_id) as supply, count(distinct holder) as owners
-     from main.holding where collection_id = $1 and quantity > 0`,
-    [collectionId],
-  );
-  return row ? decodeCounts(row) : { supply: 0, owners: 0 };
+/** How many different tokens of a collection each of the accounts holds, 0 included. `accounts` null: all accounts that hold one. */
+export async function listTokensOfHolders(
+  db: Queryable,
+  collectionId: string,
+  accounts: readonly string[] | null,
+): Promise<{ holder: string; tokens: number }[]> {
+  const rows =
+    accounts === null
+      ? await db.query(
+          `select holder, count(*) as tokens from main.holding where collection_id = $1 and quantity > 0 group by holder`,
+          [collectionId],
+        )
+      : await db.query(
+          `select holder, (select count(*) from main.holding
+             where holding.collection_id = $1 and holding.holder = given.holder and quantity > 0) as tokens
+           from unnest($2::text[]) as given (holder)`,
+          [collectionId, accounts],
+        );
+  return rows.map(decodeTokensOfHolder);
 }
 
 /** Deletes the holdings and approvals of a collection. */

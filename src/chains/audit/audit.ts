@@ -40,7 +40,7 @@ const PAUSE_MS = 200;
 export function createAuditOperations(context: ChainContext, { pauseMs = PAUSE_MS }: { pauseMs?: number } = {}) {
   return {
     audit: (input: Input) => audit(context, input, pauseMs),
-    'audit.replay': (input: Input) => replayLog(context, { chains: readChains(context, input) }),
+    'audit.replay': (input: Input) => replay(context, input),
     'audit.signed': (input: Input) => readAuditedBook(context, String(input['collectionId'])),
     'audit.digest': async (input: Input) => {
       const digests = [];
@@ -48,6 +48,12 @@ export function createAuditOperations(context: ChainContext, { pauseMs = PAUSE_M
       return digests.flat();
     },
   };
+}
+
+function replay(context: ChainContext, input: Input): Promise<AuditReport> {
+  const chains = readChains(context, input);
+  const isOne = (input['chain'] ?? null) !== null;
+  return replayLog(context, { chains, figuresOf: isOne ? (chains[0] ?? null) : null });
 }
 
 async function audit(context: ChainContext, input: Input, pauseMs: number): Promise<AuditReport> {
@@ -89,6 +95,7 @@ async function auditChain(
       block: Math.max(orders.block ?? 0, tokens.block ?? 0) || null,
       orders: orders.compared,
       tokens: tokens.compared,
+      collections: 0,
       unreadable: orders.unreadable + tokens.unreadable,
       drift: differences.length,
       digest: await digestChain({ main, indexer }, chain, { pauseMs }),

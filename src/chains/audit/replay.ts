@@ -1,5 +1,6 @@
 // `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains, and compares the
-// result with the served rows, byte for byte. It reads no chain and writes only to the empty database.
+// result with the served rows, byte for byte. Then it counts the maintained figures of collections again. It reads no chain and writes only
+// to the empty database.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
@@ -19,11 +20,16 @@ import { findProjectedPosition } from '../queries/projection.ts';
 import type { ReplayDifference } from './queries/replay-differences.ts';
 import { compareReplay } from './queries/replay-differences.ts';
 import { copyServed, insertAsSigned, listCopiedEvents, listOrderIdsAfter } from './queries/replay.ts';
+import { auditFigures } from './figures.ts';
 import type { AuditReport, Difference } from './report.ts';
 import { addToReport, createReport, DIFFERENCES_MAX } from './report.ts';
 
 export type ReplayOptions = {
   chains: readonly string[];
+  /** The chain whose figures are counted again; null for all chains. */
+  figuresOf: string | null;
+  /** The pause before figures that differ are counted again, in milliseconds. */
+  pauseMs?: number | undefined;
   /** The database for the replay: it has both schemas and no rows. Default: an embedded database in a temporary directory. */
   into?: Database;
 };
@@ -36,11 +42,18 @@ const BATCH_SIZE = 2_000;
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS = 200;
 
-export async function replayLog(context: ChainContext, { chains, into }: ReplayOptions): Promise<AuditReport> {
+export async function replayLog(
+  context: ChainContext,
+  { chains, figuresOf, pauseMs, into }: ReplayOptions,
+): Promise<AuditReport> {
+  const figures = await auditFigures(context, { chain: figuresOf, pauseMs });
   const scratch = into ?? (await openScratch());
   try {
     const copied = await copyWhenProjected(context, scratch, chains);
-    await scratch.transaction(insertAsSigned);
+    if (copied.length === 0 && figures.length === 0) {
+      throw new OperatorError('no chain has been read yet, and there are no collections: there is no log to replay');
+    }
+    if (copied.length > 0) await scratch.transaction(insertAsSigned);
     const report = createReport(null);
     for (const { chain, block } of copied) {
       await replayChain(context, scratch, chain);
@@ -49,10 +62,11 @@ export async function replayLog(context: ChainContext, { chains, into }: ReplayO
       const { differences, ...counts } = await compareReplay(scratch, chain, { now, limit: DIFFERENCES_MAX });
       addToReport(
         report,
-        { chain, block, ...counts, unreadable: 0, digest: null },
+        { chain, block, ...counts, collections: 0, unreadable: 0, digest: null },
         differences.map(toDifference(chain)),
       );
     }
+    for (const { audited, differences } of figures) addToReport(report, audited, differences);
     return report;
   } finally {
     if (!into) await scratch.close();
@@ -81,7 +95,7 @@ async function copyWhenProjected(
     const copied = await readTogether(context, async (sides) => {
       const projected = await listProjectedChains(sides, chains);
       if (!projected) return null;
-      if (projected.length === 0) throw new OperatorError('no chain has been read yet: there is no log to replay');
+      if (projected.length === 0) return [];
       const ids = projected.map(({ chain }) => chain);
       const follows = (await listFollows(sides.main)).filter(({ chain, joined }) => joined && ids.includes(chain));
       await copyServed(sides, into, { chains: ids, collectionIds: follows.map((follow) => follow.collectionId) });

@@ -2,10 +2,10 @@
 
 import type { ChainDigest } from './digest.ts';
 
-/** A value that differs. `ours` is the stored value; `theirs` is the value on the chain, or the result of replaying the log. */
+/** A value that differs. `ours` is the stored value; `theirs` is the value on the chain, or the result of a replay or a count. */
 export type Difference = {
   chain: string;
-  /** The block at which both sides were compared; null for a replay of the log. */
+  /** The block at which both sides were compared; null for a replay of the log and for a figure that was counted again. */
   block: number | null;
   subject: string;
   field: string;
@@ -21,6 +21,8 @@ export type ChainAudit = {
   orders: number;
   /** The number of tokens that were compared. */
   tokens: number;
+  /** The number of collections whose maintained figures were counted again; 0 unless the log was replayed. */
+  collections: number;
   /** The number of orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
   /** The number of differences. */
@@ -33,6 +35,7 @@ export type AuditReport = {
   drift: number;
   orders: number;
   tokens: number;
+  collections: number;
   unreadable: number;
   chains: ChainAudit[];
   /** At most DIFFERENCES_MAX differences. */
@@ -45,15 +48,21 @@ export type AuditReport = {
 export const DIFFERENCES_MAX = 1_000;
 
 export function createReport(seed: string | null): AuditReport {
-  return { drift: 0, orders: 0, tokens: 0, unreadable: 0, chains: [], differences: [], seed };
+  return { drift: 0, orders: 0, tokens: 0, collections: 0, unreadable: 0, chains: [], differences: [], seed };
 }
 
-/** Adds the result for one chain. */
+/** Adds a result for one chain. Results for the same chain are added up. */
 export function addToReport(report: AuditReport, audited: ChainAudit, differences: readonly Difference[]): void {
-  report.chains.push(audited);
-  report.orders += audited.orders;
-  report.tokens += audited.tokens;
-  report.unreadable += audited.unreadable;
-  report.drift += audited.drift;
+  const known = report.chains.find(({ chain }) => chain === audited.chain);
+  if (known) addCounts(known, audited);
+  else report.chains.push(audited);
+  addCounts(report, audited);
   report.differences.push(...differences.slice(0, DIFFERENCES_MAX - report.differences.length));
+}
+
+const COUNTS = ['orders', 'tokens', 'collections', 'unreadable', 'drift'] as const;
+type Counts = Record<(typeof COUNTS)[number], number>;
+
+function addCounts(to: Counts, counts: Counts): void {
+  for (const count of COUNTS) to[count] += counts[count];
 }

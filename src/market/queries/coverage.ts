@@ -152,23 +152,22 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales, tokens and owners of collections. The owners of tokens do not tell the holders of a collection
- * with editions (ERC-1155). So the owners of such a collection are covered only when its figures are marked `has_editions`.
+ * Stores that a chain covers the sales and tokens of collections, and the owners of those whose holders are read from the chain
+ * (market/queries/chain-holders.ts).
  */
 export async function insertChainCovered(
   tx: Queryable,
   chain: string,
-  { collections, to }: { collections: readonly { collectionId: string; hasEditions: boolean }[]; to: number },
+  { collectionIds, to }: { collectionIds: readonly string[]; to: number },
 ): Promise<void> {
   await tx.query(
     `insert into indexer.coverage (collection_id, subject, source, kind, to_time)
-     select joined.collection_id, subject, $1, 'chain', $4
-     from unnest($2::text[], $3::boolean[]) as joined (collection_id, has_editions)
+     select joined.collection_id, subject, $1, 'chain', $3 from unnest($2::text[]) as joined (collection_id)
      cross join unnest(array['sales', 'tokens', 'owners']) as subject
-     where subject <> 'owners' or not has_editions or exists (
+     where subject <> 'owners' or exists (
        select from indexer.collection_figures as figures
-       where figures.collection_id = joined.collection_id and figures.has_editions)
+       where figures.collection_id = joined.collection_id and figures.has_chain_holders)
      on conflict (collection_id, subject, source) do update set kind = excluded.kind, from_time = null, to_time = excluded.to_time`,
-    [chain, collections.map((one) => one.collectionId), collections.map((one) => one.hasEditions), new Date(to)],
+    [chain, collectionIds, new Date(to)],
   );
 }

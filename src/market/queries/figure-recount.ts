@@ -6,7 +6,10 @@ import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
 import { LISTED } from './figures.ts';
 import { TRADED } from './sales.ts';
 
-/** A figure whose stored value differs from the count. `row` names the asset, the holder or the hour; null for a collection's own figure. */
+/**
+ * A figure whose stored value differs from the count. `row` names the asset, the holder or the hour; null for a figure of the collection
+ * itself. A missing row has the value null.
+ */
 export type FigureDifference = {
   collectionId: string;
   figure: string;
@@ -15,7 +18,8 @@ export type FigureDifference = {
   counted: string | null;
 };
 
-const decodeDifference = rowDecoder('figure difference', {
+/** Decodes the rows of every recount of the indexer. */
+export const decodeFigureDifference = rowDecoder('figure difference', {
   collectionId: column('collection_id', text),
   figure: text,
   row: nullable(text),
@@ -23,19 +27,22 @@ const decodeDifference = rowDecoder('figure difference', {
   counted: nullable(text),
 });
 
-/** The figures that are wrong, of one collection or of all (null), at most `limit`. `now` in milliseconds. */
+/** `prefix`: how the ids of the collections begin; empty for all collections. `now` in milliseconds. At most `limit` differences. */
+export type RecountScope = { prefix: string; now: number; limit: number };
+
+/** The figures that differ from a count of the indexer's rows, apart from the ranking keys. */
 export async function listFigureDifferences(
   db: Queryable,
-  { collectionId, now, limit }: { collectionId: string | null; now: number; limit: number },
+  { prefix, now, limit }: RecountScope,
 ): Promise<FigureDifference[]> {
   const rows = await db.query(
     `with listing as (
        select distinct on (collection_id, asset) * from indexer.listing
-       where ($1::text is null or collection_id = $1) and ${LISTED} and (expires_at is null or expires_at > $2)
+       where starts_with(collection_id, $1) and ${LISTED} and (expires_at is null or expires_at > $2)
        order by collection_id, asset, price_raw, id, key
      ), live_asset as (
        select * from indexer.listed_asset
-       where ($1::text is null or collection_id = $1) and (expires_at is null or expires_at > $2)
+       where starts_with(collection_id, $1) and (expires_at is null or expires_at > $2)
      ), counted_listing as (
        select collection_id, count(*) as assets, min(price_raw) as floor_raw from listing
        where not exists (select from indexer.own_asset as own
@@ -43,20 +50,20 @@ export async function listFigureDifferences(
        group by collection_id
      ), counted_token as (
        select collection_id, count(*) as tokens, count(owner_block) as chain_tokens from indexer.token
-       where ($1::text is null or collection_id = $1) and not burned group by collection_id
+       where starts_with(collection_id, $1) and not burned group by collection_id
      ), counted_holder as (
        select token.collection_id, token.owner, count(*) as tokens from indexer.token
        left join indexer.collection_figures as figures on figures.collection_id = token.collection_id
-       where ($1::text is null or token.collection_id = $1) and token.owner is not null and not burned
-         and not coalesce(figures.has_editions, false)
+       where starts_with(token.collection_id, $1) and token.owner is not null and not burned
+         and not coalesce(figures.has_chain_holders, false)
        group by token.collection_id, token.owner
      ), stored_holder as (
-       select * from indexer.holder where $1::text is null or collection_id = $1
+       select * from indexer.holder where starts_with(collection_id, $1)
      ), figures as (
-       select * from indexer.collection_figures where $1::text is null or collection_id = $1
+       select * from indexer.collection_figures where starts_with(collection_id, $1)
      ), hours as (
        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-       from indexer.sale where ($1::text is null or collection_id = $1) and ${TRADED} group by 1, 2
+       from indexer.sale where starts_with(collection_id, $1) and ${TRADED} group by 1, 2
      ), differences as (
        select coalesce(stored.collection_id, counted.collection_id) as collection_id, 'listed asset' as figure,
          coalesce(stored.asset, counted.asset) as row, stored.listing_key::text as stored, counted.key::text as counted
@@ -86,7 +93,7 @@ export async function listFigureDifferences(
        union all
        select coalesce(stored.collection_id, counted.collection_id), 'tokens of holder', coalesce(stored.owner, counted.owner),
          stored.tokens::text, counted.tokens::text
-       from (select stored_holder.* from stored_holder join figures using (collection_id) where not has_editions) as stored
+       from (select stored_holder.* from stored_holder join figures using (collection_id) where not has_chain_holders) as stored
        full join counted_holder as counted on counted.collection_id = stored.collection_id and counted.owner = stored.owner
        union all
        select collection_id, 'holders', null, holders::text,
@@ -96,19 +103,19 @@ export async function listFigureDifferences(
        select coalesce(stored.collection_id, counted.collection_id), 'volume of hour', coalesce(stored.hour, counted.hour)::text,
          coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
          coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
-       from (select * from indexer.sale_hour where $1::text is null or collection_id = $1) as stored
+       from (select * from indexer.sale_hour where starts_with(collection_id, $1)) as stored
        full join hours as counted on counted.collection_id = stored.collection_id and counted.hour = stored.hour
        union all
        select coalesce(stored.collection_id, counted.collection_id), 'volume of all time', null,
          coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
          coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
-       from (select * from indexer.sale_total where $1::text is null or collection_id = $1) as stored
+       from (select * from indexer.sale_total where starts_with(collection_id, $1)) as stored
        full join (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from hours group by 1) as counted
          on counted.collection_id = stored.collection_id
      )
      select * from differences where stored is distinct from counted
      order by collection_id, figure, row nulls first limit $3`,
-    [collectionId, new Date(now), limit],
+    [prefix, new Date(now), limit],
   );
-  return rows.map(decodeDifference);
+  return rows.map(decodeFigureDifference);
 }

@@ -115,7 +115,7 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
       select collection_id, owner, sum(change) as change from token_changes
       where owner is not null and not burned and not exists (
         select from indexer.collection_figures as figures
-        where figures.collection_id = token_changes.collection_id and figures.has_editions)
+        where figures.collection_id = token_changes.collection_id and figures.has_chain_holders)
       group by collection_id, owner having sum(change) <> 0
     ), holders_removed as (
       delete from indexer.holder as stored using holder_changes as changed

@@ -22,8 +22,14 @@ const decodeDifference = rowDecoder('book difference', {
   counted: nullable(text),
 });
 
-/** At most `limit` figures that are wrong at `now` (in milliseconds). Immediately after an expiry sweep no figure may be wrong. */
-export async function listBookDifferences(db: Queryable, now: number, limit: number): Promise<BookDifference[]> {
+/**
+ * The figures that are wrong at `now` (in milliseconds), at most `limit`, of the collections whose ids begin with `prefix`. Right after a
+ * sweep there must be none.
+ */
+export async function listBookDifferences(
+  db: Queryable,
+  { prefix, now, limit }: { prefix: string; now: number; limit: number },
+): Promise<BookDifference[]> {
   const rows = await db.query(
     `with fillable as (
        select collection_id, token_id as asset, min(price_raw) as floor_raw,
@@ -47,9 +53,9 @@ export async function listBookDifferences(db: Queryable, now: number, limit: num
          counted.floor_raw::text
        from main.collection_book as stored full join counted on counted.collection_id = stored.collection_id
      )
-     select * from differences where stored is distinct from counted
+     select * from differences where stored is distinct from counted and starts_with(collection_id, $3)
      order by collection_id, figure, asset nulls first limit $2`,
-    [new Date(now), limit],
+    [new Date(now), limit, prefix],
   );
   return rows.map(decodeDifference);
 }

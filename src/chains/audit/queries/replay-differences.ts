@@ -46,6 +46,9 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   token: ({ indexer }) =>
     `select collection_id || ' ' || asset as subject, json_build_object('owner', owner, 'burned', burned)::text as value
      from ${indexer}.token where ${FOLLOWED} and owner_block is not null`,
+  holder: ({ indexer }) =>
+    `select collection_id || ' ' || owner as subject, tokens::text as value from ${indexer}.holder
+     where ${FOLLOWED}`,
   // The id of a mirrored listing is not in the chain log, so only the ids of own orders are compared.
   sale: ({ main, indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',

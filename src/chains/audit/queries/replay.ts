@@ -25,6 +25,7 @@ const COPIED = [
   { side: 'indexer', table: 'sale_hour', by: 'collectionIds', where: `collection_id = any($1)` },
   { side: 'indexer', table: 'sale_total', by: 'collectionIds', where: `collection_id = any($1)` },
   { side: 'indexer', table: 'token', by: 'collectionIds', where: `collection_id = any($1)` },
+  { side: 'indexer', table: 'holder', by: 'collectionIds', where: `collection_id = any($1)` },
 ] as const;
 
 /** Rows copied by one statement. */

@@ -1,0 +1,89 @@
+// Keeps the holders of followed collections in the indexer: how many tokens each account holds by the log of the chain. They are not counted
+// from the owners of tokens, because a marketplace may report a token that does not exist, and several accounts may hold one ERC-1155 token.
+// The holdings that are read may be newer than the batch of the log that is written: a later batch then writes the same again.
+
+import { listTokensOfHolders } from '../chain-log/queries/holdings.ts';
+import { ZERO_ADDRESS } from '../core/evm.ts';
+import type { Database, Queryable } from '../database/port.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import { listFollows } from '../follows/queries/follows.ts';
+import type { TokensOfHolder } from '../market/queries/chain-holders.ts';
+import {
+  insertOwnersCoverage,
+  listChainHeldCollections,
+  replaceChainHolders,
+  updateChainHolders,
+  updateToReportedHolders,
+} from '../market/queries/chain-holders.ts';
+import { lockFigures } from '../market/queries/figures.ts';
+import type { LogEntry } from '../chain-log/queries/chain-events.ts';
+import { transactAt } from './judge-listings.ts';
+import type { JudgeContext } from './judge-listings.ts';
+import type { MovedTokens } from './log-effects.ts';
+import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
+
+/**
+ * Reads all holders of the next collection that has joined its chain, or counts the holders of one that is no longer followed by
+ * the owners of its tokens. Returns the ids of the collections that changed, or null when there is nothing to do.
+ */
+export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
+  const { main, indexer, chain } = context;
+  const from = await findProjectedPosition(indexer, chain.id);
+  const stored = new Set(await listChainHeldCollections(indexer, chain.id));
+  const joined = (await listFollows(main, chain.id))
+    .filter((follow) => follow.joined)
+    .map(({ collectionId }) => collectionId);
+  const added = joined.find((id) => !stored.has(id));
+  const collectionId = added ?? [...stored].find((id) => !joined.includes(id));
+  if (collectionId === undefined) return null;
+  const holders = added === undefined ? null : await listTokensOfHolders(main, collectionId, null);
+  const isWritten = await transactAt(indexer, async (tx) => {
+    if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
+    await lockFigures(tx, [collectionId]);
+    if (holders) {
+      await replaceChainHolders(tx, collectionId, holders);
+      await insertOwnersCoverage(tx, collectionId);
+    } else await updateToReportedHolders(tx, collectionId);
+    return true;
+  });
+  return new Set(isWritten ? [collectionId] : []);
+}
+
+/** The holders of a collection after a batch: all of them, or those that the batch may have changed. */
+export type HolderChange = { collectionId: string; isComplete: boolean; holders: readonly TokensOfHolder[] };
+
+/**
+ * Reads the holders that the batch may have changed. A reorganisation in the batch does not name the accounts of the transfers that it
+ * deleted, so then all holders of the collection are read.
+ */
+export async function readHolderChanges(
+  { main, indexer, chain }: { main: Database; indexer: Database; chain: { id: string } },
+  { entries, moved, follows }: { entries: readonly LogEntry[]; moved: MovedTokens; follows: readonly Follow[] },
+): Promise<HolderChange[]> {
+  const stored = new Set(await listChainHeldCollections(indexer, chain.id));
+  const isComplete = entries.some((entry) => 'ancestor' in entry);
+  const changes: HolderChange[] = [];
+  for (const { collectionId, contractAddress } of follows) {
+    if (!stored.has(collectionId) || !moved.has(collectionId)) continue;
+    const accounts = isComplete ? null : listParties(entries, contractAddress);
+    changes.push({ collectionId, isComplete, holders: await listTokensOfHolders(main, collectionId, accounts) });
+  }
+  return changes;
+}
+
+function listParties(entries: readonly LogEntry[], contract: string): string[] {
+  const parties = new Set<string>();
+  for (const entry of entries) {
+    if (!('event' in entry) || entry.event.kind !== 'transfer' || entry.event.contract !== contract) continue;
+    parties.add(entry.event.from).add(entry.event.to);
+  }
+  parties.delete(ZERO_ADDRESS);
+  return [...parties];
+}
+
+export async function writeHolderChanges(tx: Queryable, changes: readonly HolderChange[]): Promise<void> {
+  for (const { collectionId, isComplete, holders } of changes) {
+    if (isComplete) await replaceChainHolders(tx, collectionId, holders);
+    else await updateChainHolders(tx, collectionId, holders);
+  }
+}

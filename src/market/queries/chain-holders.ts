@@ -1,0 +1,93 @@
+// The holders of followed collections, as the log of their chain gives them (chains/chain-holders.ts). Indexer database. The figures of the
+// collections must be locked (`lockFigures`).
+
+import type { Queryable } from '../../database/port.ts';
+import { column, rowDecoder, text } from '../../database/rows.ts';
+
+/** How many different tokens of a collection an account holds; 0 when it holds none. */
+export type TokensOfHolder = { holder: string; tokens: number };
+
+const decodeCollectionId = rowDecoder('collection_figures', { collectionId: column('collection_id', text) });
+
+/** The collections of a chain whose holders are read from the chain, sorted by id. */
+export async function listChainHeldCollections(db: Queryable, chain: string): Promise<string[]> {
+  const rows = await db.query(
+    `select collection_id from indexer.collection_figures where has_chain_holders and starts_with(collection_id, $1 || '_')
+     order by collection_id`,
+    [chain],
+  );
+  return rows.map((row) => decodeCollectionId(row).collectionId);
+}
+
+/** Replaces all holders of a collection by those of the chain. From now on, the owners of its tokens do not change them. */
+export async function replaceChainHolders(
+  tx: Queryable,
+  collectionId: string,
+  holders: readonly TokensOfHolder[],
+): Promise<void> {
+  await tx.query(`delete from indexer.holder where collection_id = $1`, [collectionId]);
+  await tx.query(
+    `update indexer.collection_figures set has_chain_holders = true, holders = 0 where collection_id = $1`,
+    [collectionId],
+  );
+  await updateChainHolders(tx, collectionId, holders);
+}
+
+/** Stores how many tokens the given accounts hold, each account at most once, and counts the holders. */
+export async function updateChainHolders(
+  tx: Queryable,
+  collectionId: string,
+  holders: readonly TokensOfHolder[],
+): Promise<void> {
+  await tx.query(
+    `with incoming as (
+       select * from unnest($2::text[], $3::bigint[]) as incoming (owner, tokens)
+     ), removed as (
+       delete from indexer.holder as stored using incoming
+       where stored.collection_id = $1 and stored.owner = incoming.owner and incoming.tokens = 0 returning stored.owner
+     ), written as (
+       insert into indexer.holder as stored (collection_id, owner, tokens)
+       select $1, owner, tokens from incoming where tokens > 0
+       on conflict (collection_id, owner) do update set tokens = excluded.tokens where stored.tokens <> excluded.tokens
+       returning xmax = 0 as inserted
+     )
+     update indexer.collection_figures set holders = holders
+       + (select count(*) from written where inserted) - (select count(*) from removed)
+     where collection_id = $1`,
+    [collectionId, holders.map(({ holder }) => holder), holders.map(({ tokens }) => tokens)],
+  );
+}
+
+/**
+ * Stores that the chain covers the owners of a collection, if it covers the tokens. Call it after `replaceChainHolders`: before, the
+ * holders were not those of the chain.
+ */
+export async function insertOwnersCoverage(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(
+    `insert into indexer.coverage (collection_id, subject, source, kind, from_time, to_time)
+     select collection_id, 'owners', source, kind, from_time, to_time from indexer.coverage
+     where collection_id = $1 and subject = 'tokens' and kind = 'chain' on conflict do nothing`,
+    [collectionId],
+  );
+}
+
+/**
+ * Counts the holders of a collection by the owners of its tokens again, because its chain is no longer read. The chain then does not
+ * cover the owners any more.
+ */
+export async function updateToReportedHolders(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(`delete from indexer.coverage where collection_id = $1 and subject = 'owners' and kind = 'chain'`, [
+    collectionId,
+  ]);
+  await tx.query(`delete from indexer.holder where collection_id = $1`, [collectionId]);
+  await tx.query(
+    `with counted as (
+       insert into indexer.holder (collection_id, owner, tokens)
+       select collection_id, owner, count(*) from indexer.token
+       where collection_id = $1 and owner is not null and not burned group by collection_id, owner returning owner
+     )
+     update indexer.collection_figures set has_chain_holders = false, holders = (select count(*) from counted)
+     where collection_id = $1`,
+    [collectionId],
+  );
+}

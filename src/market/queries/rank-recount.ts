@@ -1,0 +1,74 @@
+// Computes the ranking keys again from the rows of the indexer, for `mercat audit` and for tests. The rule stands here in SQL once more
+// (docs/provenance.md), so that a fault in market/ranks.ts is found. Indexer database. No read of an interface uses it.
+
+import type { Chains } from '../../core/chains.ts';
+import type { Queryable } from '../../database/port.ts';
+import type { FigureDifference, RecountScope } from './figure-recount.ts';
+import { decodeFigureDifference } from './figure-recount.ts';
+import { LISTED } from './figures.ts';
+import { TRADED } from './sales.ts';
+
+/** The collections of the list whose volume or floor key is not the one of `now`. */
+export async function listRankDifferences(
+  db: Queryable,
+  { prefix, now, limit }: RecountScope,
+  chains: Chains,
+): Promise<FigureDifference[]> {
+  const rows = await db.query(
+    `with configured as (
+       select * from unnest($4::text[], $5::integer[]) as configured (chain, decimals)
+     ), covered as (
+       select collection_id, subject, bool_or(kind = 'scan') as scanned,
+         max(until) filter (where kind = 'chain' and from_time is null) as chain_until,
+         max(until) filter (where kind = 'imported' and from_time is null) as imported_until,
+         case when bool_and(from_time is null) filter (where kind = 'scan') then min(until) filter (where kind = 'scan') end
+           as scan_until
+       from (
+         select coverage.*, coalesce(covered_to, to_time) as until from indexer.coverage
+         left join indexer.chain_cursor as cursor on kind = 'chain' and cursor.chain = source
+         where starts_with(collection_id, $1)
+       ) as coverage group by collection_id, subject
+     ), mirrored as (
+       select collection_id, min(price_raw) as floor_raw from indexer.listing
+       where starts_with(collection_id, $1) and ${LISTED} and (expires_at is null or expires_at > $2) and not exists (
+         select from indexer.own_asset as own where own.collection_id = listing.collection_id and own.asset = listing.asset)
+       group by collection_id
+     ), sold as (
+       select collection_id, sum(price_raw) as volume_raw from indexer.sale
+       where starts_with(collection_id, $1) and ${TRADED} group by collection_id
+     ), facts as (
+       select figures.*, decimals, least(own_floor_raw, mirrored.floor_raw) as listed_floor_raw,
+         (coalesce(sold.volume_raw, 0)::text || 'e-' || decimals)::float8 as volume,
+         sales.chain_until > day.start or sales.scan_until > day.start as is_read, sales.imported_until is not null as is_imported,
+         case when listings.scanned then listings.scan_until > half_hour.start
+           else listings.chain_until > half_hour.start or listings.imported_until is not null end as is_empty,
+         case when analytics.at > day.start then analytics.volume_all_time end as reported_volume,
+         coalesce(case when analytics.at > half_hour.start then analytics.floor_raw end,
+           case when stats.at > half_hour.start then stats.floor_raw end) as reported_floor_raw
+       from indexer.collection_figures as figures
+       cross join (select $2::timestamptz - interval '24 hours') as day (start)
+       cross join (select $2::timestamptz - interval '30 minutes') as half_hour (start)
+       left join configured using (chain)
+       left join covered as sales on sales.collection_id = figures.collection_id and sales.subject = 'sales'
+       left join covered as listings on listings.collection_id = figures.collection_id and listings.subject = 'listings'
+       left join mirrored on mirrored.collection_id = figures.collection_id
+       left join sold on sold.collection_id = figures.collection_id
+       left join indexer.collection_analytics as analytics on analytics.collection_id = figures.collection_id
+       left join indexer.collection_stats as stats on stats.collection_id = figures.collection_id
+       where recorded and starts_with(figures.collection_id, $1)
+     ), differences as (
+       select collection_id, 'volume key' as figure, null as row, volume_rank::text as stored, coalesce(
+           case when is_read then volume end, reported_volume, case when is_imported then volume end, snapshot_volume,
+           '-Infinity')::text as counted
+       from facts
+       union all
+       select collection_id, 'floor key', null, floor_rank::text, coalesce(
+           case when decimals is null then null when listed_floor_raw is not null then listed_floor_raw when is_empty then null
+             else coalesce(reported_floor_raw, snapshot_floor_raw) end, '-Infinity')::text
+       from facts
+     )
+     select * from differences where stored is distinct from counted order by collection_id, figure limit $3`,
+    [prefix, new Date(now), limit, [...chains.keys()], [...chains.values()].map(({ decimals }) => decimals)],
+  );
+  return rows.map(decodeFigureDifference);
+}
