@@ -56,10 +56,10 @@ forEachStore('idempotency', (store) => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const [name, method, path, body, other] of requestsFor(id)) {
-      const first = await withKey(shop, [name, method, `${path}?a=1`, body, other], `q ${name}`);
+      const first = await withKey(shop, [name, method, `${path}?limit=1`, body, other], `q ${name}`);
       assert.ok(first.status < 300, first.text);
-      assertReplay(first, await withKey(shop, [name, method, `${path}?a=1`, body, other], `q ${name}`));
-      for (const query of ['', '?a=2']) {
+      assertReplay(first, await withKey(shop, [name, method, `${path}?limit=1`, body, other], `q ${name}`));
+      for (const query of ['', '?limit=2']) {
         assert.equal((await withKey(shop, [name, method, path + query, body, other], `q ${name}`)).status, 422);
       }
     }
