@@ -10,6 +10,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
   NOW,
+  SELLER,
   dumpTables,
   emptyTables,
   ingest,
@@ -204,6 +205,12 @@ forEachEngine('upserts', (engine) => {
       await db.query('delete from indexer.sale_hour where sales = 0');
       assert.deepEqual(await dumpTables(db), expected);
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
+    });
+
+    test('a sale that another marketplace reports, without a party or a listing, is not in conflict', async () => {
+      await ingest(db, sale({ tx: '0x1', seller: SELLER, listingId: 'L1' }));
+      const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', source: 'magic-eden' })]));
+      assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);
     });
 
     test('a sale that was read from a chain is not replaced', async () => {

@@ -54,23 +54,23 @@ async function findConflicts(
 }
 
 const FACTS = {
-  source: 'source',
   price: 'price',
   seller: 'seller',
   buyer: 'buyer',
   soldAt: 'timestamp',
-  listingId: 'listingId',
 } as const satisfies Record<keyof SaleFacts, string>;
 
-/** The stored facts that differ, such as `price "59", not "5900"`. Empty when none differs. */
+/**
+ * The stored facts that differ, such as `price "59", not "5900"`. Empty when none differs. A party that one of the reports does not name
+ * is no difference, and neither is the marketplace: several marketplaces may report one sale.
+ */
 function describeDifferences(sale: NewSale, stored: SaleFacts): string {
   return (Object.keys(FACTS) as (keyof SaleFacts)[])
-    .filter((fact) => sale[fact] !== stored[fact])
+    .filter((fact) => sale[fact] !== null && stored[fact] !== null && sale[fact] !== stored[fact])
     .map((fact) => `${FACTS[fact]} ${quoteFact(stored[fact])}, not ${quoteFact(sale[fact])}`)
     .join('; ');
 }
 
 function quoteFact(fact: SaleFacts[keyof SaleFacts]): string {
-  if (fact === null) return 'nothing';
   return typeof fact === 'number' ? new Date(fact).toISOString() : quoteValue(fact);
 }

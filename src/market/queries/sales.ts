@@ -152,17 +152,15 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   });
 }
 
-/** What a stored sale says, besides its identity. `soldAt` in milliseconds. */
-export type SaleFacts = Pick<NewSale, 'source' | 'price' | 'seller' | 'buyer' | 'soldAt' | 'listingId'>;
+/** What two reports of one sale must agree about. `soldAt` in milliseconds. */
+export type SaleFacts = Pick<NewSale, 'price' | 'seller' | 'buyer' | 'soldAt'>;
 
 const decodeFacts = rowDecoder('sale', {
   key: text,
-  source: text,
   price: text,
   seller: nullable(text),
   buyer: nullable(text),
   soldAt: column('sold_at', timestamp),
-  listingId: column('listing_id', nullable(text)),
   isChainRead: column('is_chain_read', boolean),
 });
 
@@ -172,7 +170,7 @@ export async function listSaleFacts(
   keys: readonly string[],
 ): Promise<Map<string, SaleFacts & { isChainRead: boolean }>> {
   const rows = await db.query(
-    `select key, source, price, seller, buyer, sold_at, listing_id, block_number is not null as is_chain_read
+    `select key, price, seller, buyer, sold_at, block_number is not null as is_chain_read
      from indexer.sale where key = any($1::uuid[])`,
     [keys],
   );
