@@ -9,9 +9,9 @@ export type ContentCoding = 'br' | 'zstd' | 'gzip';
 export const ENCODED_BYTES_MIN = 1_024;
 /** In order of preference, when the client has none. */
 const CODINGS: readonly ContentCoding[] = ['br', 'zstd', 'gzip'];
-/** Clients send few different headers, but an attacker could send many. */
+/** How many values of `Accept-Encoding` are remembered. Clients send few different values, but an attacker could send many. */
 const REMEMBERED_MAX = 200;
-/** Smaller results than gzip in about the same time. The default, 11, takes a hundred times as long. */
+/** Gives smaller results than gzip in about the same time. The default, 11, takes a hundred times as long. */
 const BROTLI_QUALITY = 5;
 
 const ENCODERS: Readonly<Record<ContentCoding, (body: Buffer) => Promise<Buffer>>> = {

@@ -62,8 +62,9 @@ export function sendErrorResponse(
 }
 
 /**
- * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, or a database could not be reached, which
- * is noted in `outages`, a row could not be locked in time, or the database aborted a transaction because of another one. Returns any other error unchanged.
+ * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, a row could not be locked in time, the
+ * database aborted a transaction because of another one, or a database could not be reached. Only the last of these is noted in `outages`.
+ * Returns any other error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });

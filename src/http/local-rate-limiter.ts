@@ -9,7 +9,7 @@ import { WINDOW_MS } from './rate-limit.ts';
  */
 const WINDOWS_MAX = 200_000;
 
-/** `endsAt` is a time of the monotonic clock. `resetAt` is the same time by the other clock when the window began. */
+/** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the other clock. */
 type Window = { count: number; endsAt: number; resetAt: number };
 
 /** A published end of a window differs from the calculated end by less than this, unless the clock was set. */

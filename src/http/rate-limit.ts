@@ -15,8 +15,8 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 export const WINDOW_MS = 60_000;
 
 /**
- * The clocks of a rate limiter. Windows are measured with `monotonic`, which is never set back, and `clock` gives the time of their end
- * that clients are told.
+ * The clocks of a rate limiter. Windows are measured with `monotonic`, which is never set back. The end of a window is published as a
+ * time of `clock`.
  */
 export type RateLimitClocks = { clock: Clock; monotonic: Clock };
 

@@ -1,4 +1,4 @@
-// The canonical spelling of a request target, so that all spellings of a path count in the same rate limit bucket, have the same
+// Brings request targets into a canonical spelling, so that all spellings of a path count in the same rate limit bucket, have the same
 // route and find the same cached response. The router decides whether the path exists.
 
 /** Visible ASCII characters other than `#`. A request target cannot contain any others. */

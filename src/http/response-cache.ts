@@ -56,7 +56,8 @@ export class ResponseCache {
    * The fresh response of a key, or else the response that `compute` resolves with. While another request computes that response, a
    * stored response that is less than five seconds old and not out of date is returned without waiting. When the computation rejects
    * with `unavailable`, a stored response that is less than half an hour old is returned, even if it is out of date. Any other
-   * rejection is passed on. A stored response that is no longer fresh carries its age. None is returned after its `validUntil`.
+   * rejection is passed on. A stored response that is no longer fresh carries its age. No stored response is returned after its
+   * `validUntil`.
    */
   async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const now = this.#clock();

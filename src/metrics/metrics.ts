@@ -93,7 +93,7 @@ export class Metrics {
   }
 }
 
-/** Sets the metrics of a section that a database holds. A section that cannot be read is left out and marked as unreadable. */
+/** Sets the metrics of a section that is read from a database. A section that cannot be read is left out and marked as unreadable. */
 async function setFrom<T>(
   gauges: GaugeTable,
   section: string,

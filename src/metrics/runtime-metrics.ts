@@ -18,7 +18,7 @@ export class RuntimeMetrics {
 
   set(gauges: GaugeTable): void {
     const toSeconds = (ns: number) => Math.max(0, ns / 1e9 - SAMPLE_PERIOD_MS / 1e3);
-    // The mean is not a number before the first sample.
+    // The mean is NaN before the first sample.
     gauges.set('nodejs_eventloop_delay_mean_seconds', {}, toSeconds(this.#delay.mean || 0));
     gauges.set('nodejs_eventloop_delay_p99_seconds', {}, toSeconds(this.#delay.percentile(99)));
     gauges.set('nodejs_eventloop_delay_max_seconds', {}, toSeconds(this.#delay.max));

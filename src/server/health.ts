@@ -1,5 +1,5 @@
-// GET /livez and GET /readyz, for process managers and load balancers. They are answered before the edge, so that no rate limit counts
-// them and no load sheds them.
+// GET /livez and GET /readyz, for process managers and load balancers. They are answered before the edge, so that rate limits do not count
+// them and load shedding does not reject them.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import { readOncePerSecond } from './recent-read.ts';
 const CHECK_TIMEOUT_MS = 1_000;
 /** The embedded database has one connection, which an import holds for one batch after another. */
 const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
-/** A primary that responded to a request within this time is in reach, even when all connections are too busy for a check. */
+/** A primary whose last response is more recent than this is in reach, even when all connections are too busy for a check. */
 const RESPONDED_MS = 2_000;
 
 /** Whether the service can serve requests. */

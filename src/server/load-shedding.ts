@@ -1,6 +1,6 @@
-// Load shedding: beyond a number of requests in progress, an interface rejects further requests at once with a 503, so that the requests of
-// the other interfaces keep their share of the process. It is behind the cache and the rate limits: health checks, fresh cached responses and
-// rejections by a rate limit are never shed.
+// Load shedding: beyond a number of requests in progress, an interface immediately rejects further requests with a 503, so that the requests
+// of the other interfaces keep their share of the process. Requests reach this stage after the cache and the rate limits: health checks,
+// fresh cached responses and rejections by a rate limit are never shed.
 
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -16,7 +16,7 @@ export type LoadLimits = {
   inProgressMax: number;
   /** The most requests of one interface in progress while the event loop is late. */
   inProgressLateMax: number;
-  /** The event loop is late when a timer is delayed by more than this in the mean of one period. */
+  /** The event loop is late while its mean delay is above this, in milliseconds. */
   lateMs: number;
 };
 
@@ -35,7 +35,7 @@ export type LoadSheddingOptions = {
   onShed: () => void;
 };
 
-/** Passes requests to `route` while their interface has less than its limit of requests in progress. */
+/** Passes a request to `route` if its interface has fewer requests in progress than its limit. */
 export function shedLoad(options: LoadSheddingOptions, route: RequestListener): RequestListener {
   const { limits = LOAD_LIMITS, delayMs, onShed } = options;
   const inProgress = new Map<string, number>(INTERFACES.map((prefix) => [prefix, 0]));
@@ -62,7 +62,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
 const SAMPLE_PERIOD_MS = 20;
 const MEAN_PERIOD_MS = 500;
 
-/** The delay of the event loop, as the mean of the last half second that is over. */
+/** Measures the mean delay of the event loop in each half second. `meanMs` returns the mean of the last complete one. */
 export class EventLoopDelay {
   readonly #histogram = monitorEventLoopDelay({ resolution: SAMPLE_PERIOD_MS });
   readonly #timer: NodeJS.Timeout;
@@ -81,7 +81,7 @@ export class EventLoopDelay {
   }
 
   #sample(): void {
-    // The mean is not a number when there is no sample yet.
+    // The mean is NaN when there is no sample yet.
     this.#meanMs = Math.max(0, (this.#histogram.mean || 0) / 1e6 - SAMPLE_PERIOD_MS);
     this.#histogram.reset();
   }

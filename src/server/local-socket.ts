@@ -9,7 +9,7 @@ import path from 'node:path';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
-/** Error codes of a socket on which no process listens: the socket is missing, or a server that was killed left it behind. */
+/** Error codes when no process listens: the socket is missing, a server that was killed left it behind, or the file is not a socket. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 
 /** The path of the socket: in the data directory or, when that path would be too long, in the system's temporary directory. */

@@ -67,7 +67,7 @@ export type ServerOptions = {
 /** Longer than any path, so that a long id is rejected by its route and not by the router. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Longer than the slowest response of the marketplace takes with the default deadlines, and shorter than the service takes to close. */
+/** Longer than the slowest response of the marketplace with the default deadlines, and shorter than `CLOSE_PATIENCE_MS` in service.ts. */
 const CLOSE_TIMEOUT_MS = 3_000;
 const IDLE_CHECK_MS = 50;
 /** The OpenAPI documents of the interfaces. They are served without a database. */
@@ -138,7 +138,7 @@ function noteServed(app: FastifyInstance, outages: OutageLog): void {
   });
 }
 
-/** Null when nothing observes requests, so that they cost no time for it. */
+/** Null when nothing observes requests, so that no time is spent on observing them. */
 function toObservation({ observers, accessLog, log }: ServerOptions, clientAddress: ClientAddress): Observation | null {
   const all = [...observers, ...(accessLog ? [createAccessLog(log, clientAddress)] : [])];
   if (all.length === 0) return null;

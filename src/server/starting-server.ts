@@ -1,4 +1,4 @@
-// Holds the port of the service while it starts: a second start fails at once, `/livez` says that the process runs, and every other
+// Holds the port of the service while it starts: a second start fails immediately, `/livez` says that the process runs, and every other
 // request gets a 503.
 
 import { once } from 'node:events';

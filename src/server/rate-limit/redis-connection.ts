@@ -80,7 +80,7 @@ export class RedisConnection {
     return toInfo(await this.#send('INFO'));
   }
 
-  /** Closes the connection at once; commands in progress are rejected. */
+  /** Closes the connection immediately. Commands in progress are rejected. */
   destroy(): void {
     this.#isEstablished = false;
     this.#deadline.stop();

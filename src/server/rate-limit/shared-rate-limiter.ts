@@ -14,7 +14,7 @@ export type SharedCounting = {
   secret: Buffer;
 };
 
-/** How many clients beyond their limit are remembered. A remembered client is not counted again until its window ends. */
+/** How many clients that have exceeded their limit are remembered. A remembered client is not counted again until its window ends. */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
@@ -35,7 +35,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #local: LocalRateLimiter<B>;
-  // Beyond its limit, a client that floods this node causes no further commands to the shared store.
+  // A client that floods this node causes no further commands to the shared store once it has exceeded its limit.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(limits: Record<B, number>, clocks: RateLimitClocks, shared: SharedCounting) {

@@ -31,8 +31,8 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
-  // The result is awaited only if it is a promise: a limiter that counts in this process returns at once, and an await would delay the
-  // request.
+  // The result is awaited only if it is a promise. A limiter that counts in this process returns the result itself, and an await would
+  // delay the request.
   const exceeded = counted instanceof Promise ? await counted : counted;
   if (exceeded) {
     const { error, headers } = toRateLimitError(exceeded);
@@ -44,7 +44,7 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
 }
 
-/** The value of the header `Authorization`. Empty when the header is missing or given twice: it would be unclear which key is meant. */
+/** The value of the header `Authorization`. Empty when the header is missing, or is given twice and leaves unclear which key is meant. */
 function readAuthorization({ raw }: FastifyRequest): string {
   const [value = '', second] = raw.headersDistinct.authorization ?? [];
   return second === undefined ? value : '';

@@ -19,7 +19,7 @@ export type StoreRoutesContext = KeyAccess & {
 };
 
 /**
- * How long a request may use the database. The time for which it waits for its turn does not count. After this time the response is a
+ * How long a request may use the database. The time for which it waits for its turn is not included. After this time the response is a
  * 503, and the database connection is released.
  */
 export const REQUEST_TIMEOUT_MS = 5_000;

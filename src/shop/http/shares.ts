@@ -1,22 +1,23 @@
-// The share of the store's connections that one shop and one product may use at the same time, and of the streams of long responses.
+// Limits how many connections of the store one shop, or the changes of one product, may use at the same time, and how many long responses
+// are streamed at the same time.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Database, Statements } from '../../database/port.ts';
 import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
 
-/** A client that receives no byte for 30 seconds is disconnected. A request gets its response before that. */
+/** The longest wait for a turn. It is shorter than the 30 seconds after which a client that has received no byte is disconnected. */
 const WAIT_MAX_MS = 20_000;
 const STALL_MS = 5_000;
 
 /** Changes of one product wait for each other in the database anyway. Two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: 1_000, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
-/** Half of the connections of the store, so that a shop whose requests all hang leaves the other half. */
+/** Half of the connections of the store, so that a shop whose requests all hang leaves the other half to other shops. */
 const SHOP_LIMITS = { runningMax: 3, waitingMax: 2_000, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
-/** Streams of one shop at the same time. A stream uses one connection for a page at a time. */
+/** The limits of the streams of one shop. A stream uses a connection only while it reads a page. */
 const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
-/** Streams of all shops. Between the pages of these streams, any other request waits for a few milliseconds. */
+/** The limits of the streams of all shops together. While a stream makes a page, other requests wait for a few milliseconds. */
 const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
 const STREAM_BUFFER_BYTES = 64 * 1024;
 

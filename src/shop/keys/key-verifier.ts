@@ -55,7 +55,7 @@ export class KeyVerifier {
     const cacheKey = hash.toString('base64');
     const cached = this.#cache.get(cacheKey);
     const leftMs = cached ? cached.until - now : 0;
-    // More time than a key is cached for is left when the clock was set back.
+    // If more time is left than a key is cached for, the clock was set back, and the cached key is not used.
     if (cached && leftMs > 0 && leftMs <= CACHED_MS) return cached;
     const key = await findKeyByHash(this.#context.main.within(KEY_STATEMENT_TIMEOUT_MS), hash);
     if (!key) return null;

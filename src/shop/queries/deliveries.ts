@@ -65,7 +65,7 @@ export type ClaimLimits = {
   sending: readonly Pick<ClaimedDelivery, 'id' | 'webhookId'>[];
 };
 
-/** SQL condition: no process holds a lease. A lease that ends after $8 was written before the clock was set back, and does not count. */
+/** SQL condition: no process holds a lease. A lease that ends after $8 was written before the clock was set back, and is ignored. */
 const FREE = `(leased_until is null or leased_until <= $1 or leased_until > $8)`;
 
 /**
@@ -121,7 +121,7 @@ const CLAIM = `
   join main.event on event.id = leased.event_id
   order by leased.id`;
 
-/** No lease ends later than this many lengths of a lease from now, even if the clocks of two processes differ a little. */
+/** The longest time until a lease ends, in lengths of a lease. It exceeds 1, because the clocks of two processes may differ a little. */
 const LEASES_LONGEST = 2;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
@@ -153,8 +153,8 @@ export type Attempt = {
 };
 
 /**
- * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, made due again, or delivered by an
- * earlier holder of a lease. A successful attempt is always recorded.
+ * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, rescheduled by a redelivery or a
+ * recovery, or delivered by an earlier holder of a lease. A successful attempt is always recorded.
  */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
@@ -176,7 +176,7 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or made due again. */
+/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or rescheduled. */
 export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
   await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
     delivery.id,

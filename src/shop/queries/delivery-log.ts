@@ -140,20 +140,20 @@ export async function updateDeadAgain(
 /** `missed`: deliveries created for events that had none. `revived`: deliveries that were dead or waited for a retry and are due now. */
 export type Recovered = { missed: number; revived: number };
 
-/** Recoveries leave a delivery alone for this long after it was made due. A caller who repeats a recovery needs less time in all. */
+/** Recoveries skip a delivery for this time after it was rescheduled. A caller who repeats a recovery to its end needs less time. */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
- * SQL condition: the event was recorded at or after the time $3, or after such an event of the shop of webhook $2. Later events count even if the clock
- * was set back meanwhile.
+ * SQL condition: the event was recorded at or after the time $3, or follows such an event in the sequence of the shop of webhook $2. The
+ * second part includes events that were recorded after the clock was set back.
  */
 const SINCE = `event.sequence >= (select min(first.sequence) from main.event as first
   where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;
 
 /**
  * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
- * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was made due less than RECOVERED_AGAIN_AFTER_MS ago is
- * left alone. So a caller who repeats the recovery while it reaches the limit comes to an end, even if deliveries fail again.
+ * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago
+ * is skipped, so that a recovery that is repeated while it reaches the limit comes to an end, even if deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,

@@ -114,7 +114,7 @@ export async function listProductsForUpdate(
   return rows.map((row) => ({ ...decodeShopId(row), product: decodeProduct(row) }));
 }
 
-/** Makes imports of products of the same shops follow one another, until the transaction ends. */
+/** Until the transaction ends, makes other imports of products of these shops wait. */
 export async function claimProductImports(tx: Queryable, shopIds: Iterable<string>): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended(id, 4)) from (

@@ -170,8 +170,8 @@ export async function updateWebhookHealth(
 }
 
 /**
- * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It numbers the moment at which
- * a webhook is disabled among the events, so that the events before it are still delivered.
+ * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It gives the moment at which a
+ * webhook is disabled a position in the sequence of events, so that the events before this position are still delivered.
  */
 function toDisabledSequence(isEnabled: string): string {
   return `case when ${isEnabled} then null when webhook.enabled then nextval('main.event_sequence_seq')

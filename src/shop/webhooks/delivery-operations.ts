@@ -29,7 +29,7 @@ export function createDeliveryOperations(context: ShopContext, nudge: () => void
   };
 }
 
-/** `due`: the ids of the deliveries that were made due. `skipped`: ids of no delivery, or of a delivery of a disabled webhook. */
+/** `due`: the ids of the deliveries that were made due. `skipped`: the ids that are unknown or belong to a disabled webhook. */
 type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 
 async function retryDead(context: ShopContext, input: OperationInput): Promise<Retried> {

@@ -27,11 +27,11 @@ export type DispatcherOptions = {
 export type DispatchLimits = {
   /** The most concurrent sends of this process. */
   sendsMax: number;
-  /** The most concurrent sends to failing webhooks. These sends count in `sendsMax` too, and the rest is left for working receivers. */
+  /** The most concurrent sends to failing webhooks. It is less than `sendsMax`; the rest of `sendsMax` is left for working receivers. */
   failingSendsMax: number;
   /** The most concurrent sends to one webhook. */
   perWebhookMax: number;
-  /** How long `close` waits for sends before it aborts them. The time that the service allows its workers to stop must be longer. */
+  /** How long `close` waits for sends before it aborts them. The service must give its workers more time than this to stop. */
   closeWaitMs: number;
 };
 

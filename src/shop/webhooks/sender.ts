@@ -123,7 +123,7 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
     const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
     reject(mayReuse && request.reusedSocket && isClosed ? new StaleConnection('', { cause: error }) : error);
   });
-  // `101 Switching Protocols` hands over the socket instead of a response.
+  // For `101 Switching Protocols` Node emits `upgrade` instead of `response`, and hands over the socket.
   request.once('upgrade', (response, socket) => {
     socket.destroy();
     resolve({ status: response.statusCode ?? null, retryAfter: null });

@@ -22,7 +22,7 @@ export type WebhookWorkerOptions = {
 
 /** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** A nudge starts a round at the earliest this long after the previous round started, so that a busy shop causes no constant queries. */
+/** The shortest time from the start of a round to a round that a nudge starts, so that a busy shop does not cause constant queries. */
 const NUDGE_GAP_MS = 25;
 /** The delay between the end of a send and the round that starts other sends in its place. Sends that end in this time share one round. */
 const FREE_GAP_MS = 4;
@@ -33,7 +33,7 @@ export class WebhookWorker {
   readonly #periodMs: number;
   readonly #pause = new Pause();
   #isStopped = false;
-  /** After a failure only the period starts a round, so that nudges do not make the worker retry without a pause. */
+  /** After a failure the next round starts a period later, whatever the nudges, so that the worker does not retry without a pause. */
   #hasFailed = false;
   /** Whether an event may have been recorded since the last fan-out, which creates the deliveries of new events. */
   #hasNewEvents = true;
