@@ -142,7 +142,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   if (windows) closers.push(async () => windows.close());
 
   // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
-  // use them. This also ends a task that still waits for an endpoint of a chain.
+  // use them. Closing the readers also ends a task that still waits for an endpoint of a chain.
   const frontClosers: Closer[] = [];
   const workers = await startWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {

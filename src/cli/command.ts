@@ -19,8 +19,8 @@ export type CommandIo = {
 };
 
 /**
- * Declares a command's arguments, options and actions. The function is also called when only help is printed. So large modules are not
- * imported by the file of the command, but by its action.
+ * Declares a command's arguments, options and actions. The function is also called when only help is printed. Therefore the file of a
+ * command does not import large modules. The action imports them when it runs.
  */
 export type DefineCommand = (command: Command, io: CommandIo) => void;
 

@@ -4,7 +4,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const TAG_BYTES = 16;
-/** The longest payload has the id of a collection: up to 500 UTF-16 units, which are 1,500 bytes, and the values that it is sorted by. */
+/**
+ * Enough for the longest payload: the id of a collection, with up to 500 UTF-16 units (at most 1,500 bytes in UTF-8), and the values that
+ * the collection is sorted by.
+ */
 export const CURSOR_LENGTH_MAX = 2_400;
 
 /** The cursor that carries `payload`, well-formed text of 1 to 1,784 bytes in UTF-8, within `scope`. Throws for a longer payload. */

@@ -45,7 +45,10 @@ export class DatabaseClock {
 
   readonly now: Clock = () => Math.floor(this.#monotonic() + this.#offsetMs);
 
-  /** Adjusts the clock to the database, as far as the time that the reading took leaves no doubt. Rejects when the database does not respond. */
+  /**
+   * Reads the time of the database, and adjusts the clock by the least amount with which it agrees with this reading. A slow reading is
+   * inexact, so it agrees with a wide range of times. Rejects when the database does not respond.
+   */
   async adjust(): Promise<void> {
     const { earliest, latest } = await this.#measure();
     const adjusted = Math.min(latest, Math.max(earliest, this.#offsetMs));

@@ -1,4 +1,5 @@
-// Whether a database is empty: it has no marketplace records, and no backup was restored into it. Shops and products do not count.
+// Whether a database is empty: it has no marketplace records, and no backup was restored into it. An empty database may have shops and
+// products.
 
 import type { Queryable } from './port.ts';
 import { boolean, rowDecoder } from './rows.ts';

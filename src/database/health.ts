@@ -1,4 +1,4 @@
-// The health of a database: its version and latency, the migrations that are pending, and how far its clock is off. Read only.
+// Reads the health of a database: its version and latency, the migrations that are pending, and how far its clock is off.
 
 import { OperatorError } from '../core/errors.ts';
 import type { Database, Engine } from './port.ts';

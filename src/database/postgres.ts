@@ -12,8 +12,8 @@ export type PoolPurpose = 'general' | 'store';
 
 const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 6 };
 /**
- * A statement of the store that waits for a lock for longer than this fails. It is longer than other writers of a row take. Without
- * a limit, a row that stays locked would hold connections until the deadline of each request.
+ * A statement of the store fails after it has waited this long for a lock. Other writers usually hold the lock of a row for less time.
+ * Without a limit, a row that stays locked would hold connections until the deadline of each request.
  */
 const STORE_LOCK_TIMEOUT_MS = 2_000;
 /** How long a caller waits for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */

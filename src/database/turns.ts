@@ -7,15 +7,15 @@ import type { Database, Statements } from './port.ts';
 import { isLockTimeout } from './port.ts';
 
 export type TurnLimits = {
-  /** The most works of one key that run at the same time. */
+  /** How many pieces of work with one key may run at the same time. */
   runningMax: number;
-  /** The most works of one key that wait. Further works are rejected at once. */
+  /** How many pieces of work with one key may wait. Any further work is rejected immediately. */
   waitingMax: number;
-  /** A work that waits is rejected when no other work of its key has ended for this long. */
+  /** Waiting work is rejected when no other work with its key has ended for this long. */
   stallMs: number;
   /** The longest wait. */
   waitMaxMs: number;
-  /** Whether works that wait are rejected together with a work that could not lock a row or was not done by its deadline. */
+  /** Whether all waiting work with a key is rejected when work with this key could not lock a row or was not done by its deadline. */
   failsTogether: boolean;
 };
 
@@ -30,7 +30,7 @@ export class Turns {
     this.#limits = limits;
   }
 
-  /** Runs the work when it is its turn among the works of its key, in the order of the calls. Throws `unavailable` for a work that is rejected. */
+  /** Runs the work when it is its turn: work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected. */
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const queue = this.#queues.get(key) ?? { running: 0, waiting: new Set(), movedAt: 0 };
     this.#queues.set(key, queue);
@@ -67,7 +67,7 @@ export class Turns {
       try {
         return await raceDeadline(waiter.place.promise, deadline);
       } catch (error) {
-        // A place that was free just before the deadline is used.
+        // This waiter got a place just before its deadline, and uses it.
         if (waiter.hasPlace) return;
         const hasMoved = Math.min(latest, queue.movedAt + stallMs) > performance.now();
         if (error instanceof DeadlineExceeded && hasMoved) continue;
@@ -78,7 +78,7 @@ export class Turns {
   }
 }
 
-/** A time in the database that the works of one request share. */
+/** How long a request may use the database. All statements and transactions of the request share this time. */
 export class TimeBudget {
   #leftMs: number;
 
@@ -86,7 +86,7 @@ export class TimeBudget {
     this.#leftMs = ms;
   }
 
-  /** Runs the work with the time that is left, and takes the time that the work needed. */
+  /** Runs the work with the time that is left, and then subtracts the time that the work took. */
   async spend<T>(work: (leftMs: number) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
@@ -98,8 +98,8 @@ export class TimeBudget {
 }
 
 /**
- * The statements of a request on the database. Each statement, or each transaction, runs when it is the request's turn. The time budget
- * covers the time after that, so that a request that waits in a queue that moves does not fail.
+ * The statements of a request on the database. Each statement, or each transaction, runs when it is the request's turn. The wait for the
+ * turn is not subtracted from the time budget, so a request that waits in a queue that moves does not fail.
  */
 export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => Promise<T>) => Promise<T>): Statements {
   const run = <T>(use: (statements: Statements) => Promise<T>): Promise<T> =>

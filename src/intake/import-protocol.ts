@@ -1,5 +1,5 @@
-// The request and response of an import, for the server and for its socket client. The query holds the options. The body is the
-// unchanged file. The response has one JSON event on each line.
+// The form of the request and response of an import, which the server and its socket client share. The query of the request holds the
+// options, and its body is the unchanged file. The response has one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
 import { parseCsvMap } from './csv/column-map.ts';

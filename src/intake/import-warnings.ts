@@ -21,7 +21,7 @@ export type ImportWarning = { count: number; line: number; value: string };
 
 export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 
-/** A price below this fraction of the native unit, 10 to the power of minus this number, is noted as tiny. */
+/** A price is noted as tiny if it is below 10 to the power of -TINY_DECIMALS, in native units. */
 const TINY_DECIMALS = 6;
 /** The largest number of collections that one import compares with the collection records. */
 const COLLECTIONS_MAX = 10_000;
@@ -56,7 +56,10 @@ export class RecordNotes {
     this.#addCollection(record);
   }
 
-  /** Counts the records of collections that neither the import nor the database has a record of. */
+  /**
+   * Finds the collections that have no collection record, neither in the import nor in the database. Returns how many records of the import
+   * belong to each of them.
+   */
   async findUnknownCollections(main: Queryable): Promise<Record<string, number>> {
     const ids = [...this.#recordsOf.keys()].filter((id) => !this.#recorded.has(id));
     const stored = new Set(ids.length > 0 ? await listRecordedIds(main, ids) : []);
@@ -97,7 +100,7 @@ export class RecordNotes {
   }
 }
 
-/** Adds the counts. The example is that of the earlier warning. */
+/** Adds the counts. The line and the value are those of the earlier warning. */
 export function addWarnings(earlier: ImportWarnings, later: ImportWarnings): ImportWarnings {
   const sum = structuredClone(earlier);
   for (const code of WARNING_CODES) {

@@ -120,9 +120,9 @@ class LineSplitter {
   }
 
   /**
-   * Ends a row in which a quote is not closed. Rejects the first line of the row, and returns each later line as a row of its own. Returns
-   * the bytes after the last line break, with which a row begins. These lines are not searched for quoted line breaks again, so that the
-   * time is linear in the size of the file.
+   * Ends a row in which a quote is not closed. Adds to `lines` a rejection of the first line of the row, and each later line as a row of
+   * its own. Returns the bytes after the last line break, with which the next row begins. The added lines are not searched for quoted line
+   * breaks again, so that the time is linear in the size of the file.
    */
   #breakUp(rest: Buffer, lines: Line[]): Buffer {
     const bytes = Buffer.concat([...(this.#held ?? []), rest]);
@@ -222,7 +222,7 @@ class QuotedLineEnds implements LineEnds {
   }
 }
 
-/** Returns the line that these bytes are, or null when it is blank. */
+/** Converts the bytes of one line. Returns null when the line is blank. */
 function toLine(bytes: Buffer, number: number): Line | null {
   let end = bytes.length;
   if (end > 0 && bytes[end - 1] === CR) end -= 1;

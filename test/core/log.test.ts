@@ -53,7 +53,7 @@ test('secrets are removed wherever they stand: in the message, in fields, and in
   assert.equal(parsed.nested.key, 'mercat_live_…');
 });
 
-test('text of a client cannot begin a line of its own', () => {
+test('text from a client cannot begin a new line of the log', () => {
   const { log, lines } = collect('info');
   log.info('request', { userAgent: 'curl\n{"level":"error","message":"forged"}\u2028x' });
   assert.equal(lines.length, 1);

@@ -38,7 +38,7 @@ test('for every amount, `raw` is the exact integer as text, and the numbers of t
   );
 });
 
-test('a price has a dollar amount only while a rate of its own currency is known that is at most 15 minutes old', () => {
+test('a price has a dollar amount only while the known rate of its currency is at most 15 minutes old', () => {
   const ether = 10n ** 18n;
   const usdAt = (now: number, symbol = 'ETH') => toPrice(ether, chainOf('base'), rates(symbol, 2_000), now).usd;
   assert.equal(RATE_AGE_MAX_MS, 15 * 60_000);

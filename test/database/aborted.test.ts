@@ -1,4 +1,5 @@
-// Transactions that a database aborts because of another transaction: how often they are repeated, and the response when that did not help.
+// Transactions that a database aborts because of another transaction: how often they are repeated, and the response when the last attempt
+// is aborted too.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -47,7 +47,7 @@ test('a slow response of the database does not move the clock', async () => {
   assertNear(clock.now(), server.time.server, 1);
 });
 
-test('the clock follows the clock of the database when that is set back or forward, and says so', async () => {
+test('when the clock of the database is set back or forward, the clock of the service follows it and logs the change', async () => {
   const server = createTimeServer();
   const clock = await server.start();
   for (const stepMs of [-10 * 60_000, 31 * 60_000]) {

@@ -24,7 +24,7 @@ forEachEngine('a deadline', (engine) => {
     until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
 
   describe('that has not passed', () => {
-    test('statements and transactions that end before their deadline work as they do without a deadline', async () => {
+    test('a deadline that has not passed changes nothing about statements and transactions', async () => {
       const within = db.within(10_000);
       await within.query(RATE, ['A']);
       await within.queryPrepared(RATE, ['B']);
@@ -73,7 +73,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await readSymbols(), before);
     });
 
-    test('a deadline that passes before a connection is free prevents the work, and the connection goes to the next caller', async () => {
+    test('when a deadline passes before a connection is free, the work never runs, and the connection goes to the next caller', async () => {
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
       const holders: Promise<unknown>[] = [];
       const hold = async (tx: Queryable) => {
@@ -82,7 +82,7 @@ forEachEngine('a deadline', (engine) => {
       };
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
-      // The holders of all connections end after the work does, so the work cannot have waited for a connection.
+      // The connections are held until the work has been rejected, so the work was rejected while it waited for a connection.
       await assertOutOfReach(work);
       finish();
       await Promise.all(holders);

@@ -194,7 +194,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('the end', () => {
-    test('a database may be closed twice, and after its pool was ended', async () => {
+    test('a database may be closed more than once, also after its pool was ended', async () => {
       const dir = freshDir();
       const { pool, close } = await openEmbedded({ dir });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
@@ -227,8 +227,8 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('create table abandoned (i int)');
       const client = await pool.connect();
       await client.query('begin');
-      // A statement so large that the pool yields to the event loop between the protocol messages of the statement.
       await client.query('select pg_sleep(0.05)');
+      // This statement is so large that the connection pauses for the event loop between the protocol messages of the statement.
       const long = `insert into abandoned values ($1) returning 'old' as v -- ${'x'.repeat(20_000_000)}`;
       client.query(long, [1]).catch(() => undefined);
       client.release(new Error('dropped'));
@@ -408,7 +408,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
 
     test('the upkeep vacuums and analyzes a table that changed, and does not do so again while the table is unchanged', async (t) => {
       const { pool } = await open(t);
-      // Fewer rows than start the upkeep that runs in the background.
+      // The test changes fewer rows than would start the upkeep in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('create schema "Odd name"');
       await pool.query('create table "Odd name".t (i int)');

@@ -1,4 +1,4 @@
-// Turns: how many works of one key run and wait, in which order, and when a work that waits is rejected.
+// Turns: how many pieces of work with one key run and wait, in which order they run, and when waiting work is rejected.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const LIMITS: TurnLimits = {
   failsTogether: true,
 };
 
-/** Works that end when the test says so. `started` has their names in the order of their starts. */
+/** Pieces of work that end when the test calls `end`. `started` has their names in the order in which they started. */
 function createWorks(limits: Partial<TurnLimits> = {}) {
   const turns = new Turns({ ...LIMITS, ...limits });
   const started: string[] = [];
@@ -40,7 +40,7 @@ function createWorks(limits: Partial<TurnLimits> = {}) {
 const isUnavailable = { name: 'ServiceError', code: 'unavailable' };
 const lockTimeout = () => Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
 
-test('works of one key run in the order of their calls, at most two at a time; other keys are not affected', async () => {
+test('pieces of work with one key run in the order of the calls, at most two at a time; work with other keys is not affected', async () => {
   const { started, take, end, settle } = createWorks();
   const works = ['a', 'b', 'c', 'd'].map((name) => take('one', name));
   works.push(take('other', 'x'));
@@ -53,7 +53,7 @@ test('works of one key run in the order of their calls, at most two at a time; o
   assert.deepEqual(await Promise.all(works), ['a', 'b', 'c', 'd', 'x']);
 });
 
-test('a work beyond the longest queue is rejected at once', async () => {
+test('work is rejected immediately when the queue of its key is full', async () => {
   const { take, end } = createWorks();
   const works = ['a', 'b', 'c', 'd', 'e'].map((name) => take('one', name));
   await assert.rejects(take('one', 'f'), isUnavailable);
@@ -65,7 +65,7 @@ for (const [name, error] of [
   ['could not lock its row', lockTimeout()],
   ['missed its deadline', new DeadlineExceeded()],
 ] as const) {
-  test(`works that wait are rejected together with a work that ${name}, and later works run`, async () => {
+  test(`after a piece of work ${name}, all waiting work with its key is rejected, and later work runs`, async () => {
     const { take, end, started } = createWorks();
     const works = ['a', 'b', 'c', 'd'].map((one) => take('one', one));
     const results = Promise.allSettled(works);
@@ -82,7 +82,7 @@ for (const [name, error] of [
   });
 }
 
-test('any other failure of a work rejects no other work', async () => {
+test('after any other failure only the work that failed is rejected', async () => {
   const { take, end } = createWorks();
   const works = Promise.allSettled(['a', 'b', 'c'].map((one) => take('one', one)));
   await end('a', new Error('a mistake'));
@@ -94,18 +94,18 @@ test('any other failure of a work rejects no other work', async () => {
   );
 });
 
-test('a work waits while the queue moves, and is rejected when the queue stalls', async () => {
+test('work waits while the queue moves, and is rejected when the queue stalls', async () => {
   const { take, end } = createWorks({ runningMax: 1, stallMs: 50 });
   const works = ['a', 'b', 'c'].map((one) => take('one', one));
   const last = works[2]?.catch((error: unknown) => error);
   await end('a');
-  // The work b runs and does not end, so the queue stalls.
+  // Now b runs and does not end, so the queue stalls.
   assert.equal(((await last) as { code: string }).code, 'unavailable');
   await end('b');
   assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
 });
 
-test('the works of a request share its time', async () => {
+test('all pieces of work of a request share one time budget', async () => {
   const budget = new TimeBudget(1_000);
   const lefts: number[] = [];
   const spend = () =>

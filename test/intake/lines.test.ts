@@ -1,4 +1,4 @@
-// Splitting bytes into lines and into rows of CSV: for any bytes, and however the bytes are divided into chunks.
+// Any bytes can be split into lines, or into rows of CSV. The result does not depend on how the bytes are divided into chunks.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

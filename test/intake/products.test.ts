@@ -238,7 +238,7 @@ forEachStore('records of products', (store) => {
       return response ?? assert.fail();
     };
     let response = await update('new-1');
-    // When the import came too late, the request has not found the deadlock, but waited for the slug in vain.
+    // If the import came too late, the request did not find the deadlock: its wait for the slug had reached its limit.
     for (let attempt = 2; attempt <= 5 && /holds this record/.test(response.text); attempt += 1)
       response = await update(`new-${attempt}`);
     assert.equal(response.status, 400, response.text);

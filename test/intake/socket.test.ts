@@ -267,7 +267,7 @@ forEachEngine('the socket', (engine) => {
     });
   });
 
-  test('no server is found where the socket path has no file or an ordinary file, and an import to an ordinary file as the socket fails', async () => {
+  test('no server is found when the socket path names no file or an ordinary file, and an import through an ordinary file fails', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');

@@ -137,7 +137,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('two records of one listing in one batch keep the order terms that the later record of the same order lacks', async () => {
+    test('of two records of one listing in one batch, the later keeps the order terms that only the earlier has, if both show the same order', async () => {
       const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
       const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
       const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });

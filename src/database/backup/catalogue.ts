@@ -24,7 +24,7 @@ const EXACT_TEXT = {
   intervalstyle: 'postgres',
   bytea_output: 'hex',
   extra_float_digits: '1',
-  // A backup or restore may wait for a disk for longer than these timeouts.
+  // No timeouts, because a backup or restore may wait for a disk for a long time.
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 };

@@ -12,7 +12,10 @@ const DISK_FULL = '53100';
 /** The SQLSTATE `statement_too_complex`. */
 const TOO_COMPLEX = '54001';
 
-/** After this time statements pause for the event loop. PGlite never returns to it, so a loop of statements would block all other work. */
+/**
+ * Statements pause for the event loop when the last pause was longer ago than this. PGlite itself never pauses, so without this a loop of
+ * statements would block all other work.
+ */
 const YIELD_AFTER_MS = 10;
 
 /**
@@ -47,7 +50,7 @@ export class EmbeddedConnection extends Connection {
   }
 }
 
-/** The first byte of a message tells its kind. */
+/** The first byte of a message, for each kind of message that this file recognises. */
 const MESSAGE = { bind: 0x42, sync: 0x53, terminate: 0x58, parameterDescription: 0x74 } as const;
 const LENGTH_BYTES = 4;
 
@@ -94,7 +97,7 @@ class EngineStream extends Duplex {
     act();
   }
 
-  /** The driver keeps the process alive, or not, by its sockets. The engine runs in this process. */
+  /** The driver calls `ref` and `unref` of a socket to say whether the socket keeps the process alive. This stream has no socket. */
   ref(): this {
     return this;
   }
@@ -120,7 +123,7 @@ class EngineStream extends Duplex {
     for (const response of responses) this.push(response);
   }
 
-  /** Returns the responses of the engine. When the engine breaks, it may have responded before: such responses are dropped. */
+  /** Returns the responses of the engine to the message. If the engine breaks during the message, its responses so far are dropped. */
   async #send(message: Buffer): Promise<readonly Buffer[]> {
     if (performance.now() - this.#inUse.yieldedAt > YIELD_AFTER_MS) {
       await setImmediate();
@@ -132,7 +135,7 @@ class EngineStream extends Duplex {
     return responses;
   }
 
-  /** Whether a parameter is nested too deeply and PostgreSQL would parse it. Their types are read only when one is nested. */
+  /** Whether PostgreSQL would parse a parameter that is nested too deeply. Types are read only if a parameter is nested too deeply. */
   async #isTooComplex(bind: Buffer): Promise<boolean> {
     const { statement, values } = readBind(bind);
     if (!values.some(isNestedTooDeeply)) return false;

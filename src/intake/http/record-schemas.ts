@@ -14,7 +14,7 @@ import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
 import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
 
-/** A field: keywords of its schema beside its type, which follows from `KIND_FIELDS`. */
+/** The keywords of the schema of a field. If they have no `type`, the type follows from `KIND_FIELDS`. */
 type FieldDocument = { description: string; [keyword: string]: unknown };
 
 type KindDocument<K extends RecordKind> = {
@@ -292,7 +292,7 @@ function toRecordSchema(kind: RecordKind): TSchema {
   });
 }
 
-/** A document without the names of its fields in its type. */
+/** A `KindDocument` for code that handles every kind: its type names no field. */
 type DocumentedKind = Omit<KindDocument<RecordKind>, 'required' | 'anyOf' | 'fields'> & {
   required: readonly string[];
   anyOf?: readonly string[];
@@ -438,8 +438,8 @@ function toLines(values: readonly object[]): string {
 }
 
 /**
- * A text of lines, each with a JSON value of a component schema. Without `contentMediaType`, which the media type of the body implies,
- * because Swagger UI shows no example of a text that has it.
+ * The schema of a text in which each line is a JSON value of a component schema. It has no `contentMediaType`: the media type of the body
+ * implies it, and Swagger UI shows no example of a text whose schema has it.
  */
 function linesOf(schemaId: string, description: string): TSchema {
   return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });

@@ -22,8 +22,9 @@ export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records. Records of one product are stored in the order given. Imports into one shop follow one another: each of two imports
- * could otherwise lock a stored product that the other one still has to write, and insert a slug that the other one has to insert.
+ * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for one another. Otherwise two of
+ * them could block each other: one has locked a product that the other still has to write, and the other has inserted a slug that the first
+ * one still has to insert.
  */
 export async function ingestProducts(
   tx: Queryable,

@@ -24,7 +24,7 @@ export async function ingestSales(
   const counts = replace ? await replaceSales(tx, rows) : await upsertSales(tx, rows);
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
   const found = await findConflicts(tx, sales);
-  // With `replace`, a record that a later record of the batch replaced differs from the stored sale, and is no conflict.
+  // With `replace`, a record can also differ from the stored sale because a later record of the batch replaced it. That is no conflict.
   const conflicts = replace ? found.filter(({ isChainRead }) => isChainRead) : found;
   return {
     counts: { ...counts, unchanged: counts.unchanged - conflicts.length },

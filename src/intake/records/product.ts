@@ -34,7 +34,7 @@ export function parseProductRecord(_context: RecordContext, fields: Fields): Pro
   return { shop, slug: create.value.slug ?? toSlug(create.value.name), create: create.value, update: update.value };
 }
 
-/** Joins error details to one line. Each detail quotes its value in `values`. */
+/** Joins error details to one line. Each detail quotes the value that `values` has at its path. */
 export function describeDetails(details: readonly ErrorDetail[], values: Readonly<Record<string, unknown>>): string {
   return details.map(({ path, message }) => `${path}: ${withValue(message, values[path])}`).join('; ');
 }

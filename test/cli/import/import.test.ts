@@ -272,7 +272,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('without a server the program imports, and its exit code is 1 if a row is refused, 2 if a file is missing, and else 0', async () => {
+  test('without a server the program imports, and its exit code is 1 if a row is refused, 2 if a file is missing, and 0 otherwise', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {
