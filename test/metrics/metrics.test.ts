@@ -111,7 +111,7 @@ test('metrics can be served on a Unix socket that others cannot open', async () 
   const socketPath = path.join(temporaryDirectory(), 'metrics.sock');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('up 1\n') };
   const log = createLog('silent');
-  // A process that was killed leaves its socket behind.
+  // At the second start an empty file stands for the socket that a killed process leaves behind.
   for (const start of ['first', 'second']) {
     const stop = await startMetricsServer(metrics, { path: socketPath }, log);
     const body = await new Promise<string>((resolve, reject) => {

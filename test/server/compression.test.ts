@@ -35,7 +35,7 @@ describe('the coding that a client gets', () => {
       assert.equal(chooseCoding(header), coding));
   }
 
-  test('does not depend on the headers before it, however many there are', () => {
+  test('does not depend on the headers of earlier requests, however many there are', () => {
     for (let number = 0; number < 1_000; number += 1) assert.equal(chooseCoding(`gzip;q=0.${number}`) !== 'br', true);
     assert.equal(chooseCoding('gzip, br'), 'br');
   });
@@ -94,7 +94,7 @@ describe('responses', () => {
 
   const product = (number: number) => ({ name: `Mug ${number}`, price: '1', description: 'glazed '.repeat(200) });
 
-  // The first is cached and written without the router from the second request on; the last two are made for each request.
+  // From the second request on, the response of the first path is sent from the cache. The others are made for each request.
   for (const path of ['/v1/openapi.json', '/intake/v1/openapi.json', '/api/v1/products'] as const) {
     test(`${path} has the same body in every coding, with Vary, one ETag and the length of what is sent`, async () => {
       const headers = { authorization: `Bearer ${key}` };

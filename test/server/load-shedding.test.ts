@@ -50,7 +50,7 @@ async function startServer(t: TestContext) {
   return { url, delay, counted, hold, assertShed };
 }
 
-test('an interface with its limit of requests in progress sheds further requests, until one of them has ended', async (t) => {
+test('an interface that has reached its limit of requests in progress sheds further requests until requests in progress have ended', async (t) => {
   const { hold, assertShed, counted } = await startServer(t);
   const end = await hold('/v1/collections', LIMITS.inProgressMax);
   const shed = await assertShed('/v1/collections');

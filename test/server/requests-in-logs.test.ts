@@ -100,7 +100,7 @@ test('a client that disconnects while it sends a body is not logged as a failure
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${body.result.secret}\r\ncontent-type: ${type}\r\ncontent-length: 1000\r\n\r\n{"name":`,
     );
-    // The request has reached its route when the service has verified the key.
+    // Gives the service time to verify the key, so that the request reaches its route.
     await new Promise((resolve) => setTimeout(resolve, 200));
     socket.resetAndDestroy();
     await until(() => accessLines().length === 1, WAIT_MS, 'the request did not end');

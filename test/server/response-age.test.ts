@@ -39,7 +39,7 @@ function assertHeaders(response: CachedResponse, expected: { age: string | undef
   }
 }
 
-test('while the primary cannot be reached, a response carries the full seconds since its data was read and a short s-maxage', async () => {
+test('while the primary cannot be reached, a response carries a short s-maxage and its age in full seconds', async () => {
   const { cache, advance } = createCache();
   const first = await cache.get('key', compute);
   assertHeaders(first, { age: undefined, sharedMaxAgeS: 15 });

@@ -1,4 +1,5 @@
-// `mercat shops` and `mercat keys`, beside a running server and without one. One command is a real process, the others run in this one.
+// `mercat shops` and `mercat keys`, beside a running server and without one. One command runs as a process of its own, the others run in the
+// process of the test.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -101,7 +102,7 @@ forEachEngine('store commands', (engine) => {
     const statusWith = async (secret: string) =>
       (await fetch(`${service.url}/api/v1/products`, { headers: { authorization: `Bearer ${secret}` } })).status;
 
-    test('a new key works at once, a rotated key still works, and a revoked key does not', async () => {
+    test('a new key is valid immediately, a rotated key is still valid, and a revoked key is not', async () => {
       assert.match((await mercat('shops', 'create', 'Harbour')).stdout, /^shop Harbour is shop_[0-9a-f]{32}\n$/);
       const { stdout } = await mercat('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       const [, id = '', secret = ''] = /^key (key_[0-9a-f]{32}) for products:read\n(\S+)\n/.exec(stdout) ?? [];

@@ -52,7 +52,7 @@ forEachStore('the inventory of a large shop', (store) => {
     await removeProducts(shop);
   });
 
-  test('no more pages are read than a client that does not read can take, and the turn of a client that leaves is free', async () => {
+  test('for a client that does not read, only the pages that fit into the buffers are read; when the client disconnects, its turn is free', async () => {
     const shop = await newLargeShop(MANY_PRODUCTS);
     const { secret } = await shop.newKey(['inventory:read']);
     const before = pagesRead();
@@ -79,7 +79,7 @@ forEachStore('the inventory of a large shop', (store) => {
     await removeProducts(shop);
   });
 
-  test('of many simultaneous reads some get a 503 with Retry-After, and another shop does not wait for the others', async () => {
+  test('of many simultaneous reads in one shop some get a 503 with Retry-After, and the requests of another shop do not wait for these reads', async () => {
     const shop = await newLargeShop();
     const other = await store.shop();
     const { id } = await other.product({ inventory: 5 });

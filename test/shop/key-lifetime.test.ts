@@ -36,7 +36,7 @@ forEachStore('the lifetime of a key', (store) => {
     assert.ok(!(await works(shop, secret)));
   });
 
-  test('a rotated key and its successor both work for a day, then only the successor', async () => {
+  test('a rotated key and its successor both work for a day; after that only the successor works', async () => {
     const shop = await store.shop();
     const old = await shop.newKey(['products:read']);
     const { secret, id, scopes, shop: shopId } = await store.operate('keys.rotate', { id: old.id });
@@ -49,7 +49,7 @@ forEachStore('the lifetime of a key', (store) => {
     await assert.rejects(store.operate('keys.rotate', { id: old.id }), /is no longer valid/);
   });
 
-  test('a key that is rotated without an overlap stops working at once', async () => {
+  test('a key that is rotated without an overlap stops working within seconds', async () => {
     const shop = await store.shop();
     const old = await shop.newKey(['products:read']);
     const { secret } = await store.operate('keys.rotate', { id: old.id, overlapMs: 0 });

@@ -75,7 +75,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('shows every change at once, although versions of products are cached', async () => {
+    test('shows every change immediately, although versions of products are cached', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.product();

@@ -1,4 +1,4 @@
-// What many simultaneous requests to one product and one shop may use.
+// Many simultaneous changes of one product. The file also tests requests with two Authorization headers.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';

@@ -153,8 +153,8 @@ export type Attempt = {
 };
 
 /**
- * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, rescheduled by a redelivery or a
- * recovery, or delivered by an earlier holder of a lease. A successful attempt is always recorded.
+ * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, rescheduled on request, or delivered by
+ * an earlier holder of a lease. A successful attempt is always recorded.
  */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
@@ -176,7 +176,7 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or rescheduled. */
+/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or rescheduled on request. */
 export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
   await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
     delivery.id,

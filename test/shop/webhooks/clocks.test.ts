@@ -52,7 +52,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     updateWebhook(db, shopId, webhook.id, { state: { ...webhook, enabled: false, disabledAt: now }, now });
 
   for (const { name, aheadMs } of DIFFERENCES) {
-    test(`an event reaches a webhook that was created before it when ${name}`, async () => {
+    test(`when ${name}, an event reaches a webhook that was created before the event`, async () => {
       await record(db, shopId, 'product.deleted', NOW - aheadMs);
       await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW + aheadMs);
@@ -65,7 +65,7 @@ forEachEngine('webhooks and clocks', (engine) => {
       );
     });
 
-    test(`a webhook that was disabled receives the events before, and by recovery the others, when ${name}`, async () => {
+    test(`when ${name}, a webhook that is enabled again receives the events from before it was disabled, and by recovery the later events`, async () => {
       const webhook = await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW - aheadMs);
       await disable(webhook, NOW);
@@ -102,7 +102,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal(receiver.received.length, 1);
   });
 
-  test('the lease of a process that died delays a delivery by the length of a lease, even if the clock was set back since', async () => {
+  test('a delivery waits for the lease of a process that died, but not if the lease was written before the clock was set back', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();
@@ -115,7 +115,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
   });
 
-  test('the migration gives earlier webhooks the positions that follow from the times', async () => {
+  test('the migration derives the positions of existing webhooks among the events from the times of webhooks and events', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const disabled = await subscribe(db, { shopId, url: `${receiver.url}/disabled` });

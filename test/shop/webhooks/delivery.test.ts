@@ -53,7 +53,7 @@ forEachEngine('webhook deliveries', (engine) => {
     return last;
   };
 
-  test('an event reaches each webhook of its shop that subscribes to its type exactly once, and no other webhook', async () => {
+  test('an event is sent exactly once to each webhook of its shop that subscribes to its type, and to no other webhook', async () => {
     const all = await subscribe(db, { shopId, url: `${receiver.url}/all` });
     await subscribe(db, { shopId, url: `${receiver.url}/products`, events: ['product.*'] });
     await subscribe(db, { shopId, url: `${receiver.url}/low`, events: ['inventory.low', 'product.deleted'] });
@@ -179,7 +179,7 @@ forEachEngine('webhook deliveries', (engine) => {
     }
   });
 
-  test('a 410 disables a webhook at once, with a reason; after it is enabled again, all missed events can be recovered', async () => {
+  test('a 410 disables a webhook immediately, with a reason; after it is enabled again, all missed events can be recovered', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     receiver.respond = respondWith(410);
     await record(db, shopId);
@@ -297,7 +297,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('a caller who repeats a recovery until nothing is left comes to an end, even if the deliveries fail again', async () => {
+  test('a recovery that is repeated until nothing is left comes to an end, even if the deliveries fail again', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });

@@ -115,7 +115,7 @@ forEachEngine('webhook isolation', (engine) => {
     await second.close();
   });
 
-  test('a nudge makes the worker deliver new events at once, but starts no round while the worker waits after a failure of the database', async () => {
+  test('a nudge makes the worker deliver new events before its period ends, but not while the worker waits after a failure of the database', async () => {
     await subscribe(db, { shopId, url: good.url });
     let isBroken = true;
     let statements = 0;
@@ -156,7 +156,7 @@ forEachEngine('webhook isolation', (engine) => {
     }
   });
 
-  test('a dispatcher that is closed releases its unfinished deliveries: they are due at once, not after the lease', async () => {
+  test('a dispatcher that is closed releases its unfinished deliveries: they are due immediately and not only when the lease ends', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     await record(db, shopId);
     const dispatcher = makeDispatcher(db, { limits: LIMITS });

@@ -69,7 +69,7 @@ describe('a receiver', () => {
     assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
   });
 
-  test('that responds with 410 has its webhook disabled at once, and later failures do not change a disabled webhook', () => {
+  test('that responds with 410 has its webhook disabled immediately, and later failures do not change a disabled webhook', () => {
     assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
     assert.equal(judgeHealth(disabled, 'gone', NOW), null);
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);

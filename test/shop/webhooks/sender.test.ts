@@ -137,7 +137,7 @@ test('an attempt on a kept connection that the receiver closes is repeated on a 
   server.close();
 });
 
-test('an abort ends an attempt at once', async () => {
+test('an aborted attempt ends without a status', async () => {
   receiver.respond = () => undefined;
   const controller = new AbortController();
   const sending = sender.send({ url: receiver.url, headers: {}, body: '' }, controller.signal);
