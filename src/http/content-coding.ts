@@ -7,7 +7,7 @@ export type ContentCoding = 'br' | 'zstd' | 'gzip';
 
 /** Smaller bodies are not encoded: they fit into one packet anyway. */
 export const ENCODED_BYTES_MIN = 1_024;
-/** In order of preference, when the client has none. */
+/** The codings in the order of preference of this service, which decides when the client accepts several codings equally. */
 const CODINGS: readonly ContentCoding[] = ['br', 'zstd', 'gzip'];
 /** How many values of `Accept-Encoding` are remembered. Clients send few different values, but an attacker could send many. */
 const REMEMBERED_MAX = 200;

@@ -1,8 +1,9 @@
-// Logs that requests fail because a database is out of reach: once when that begins and once when it ends, however many requests fail.
+// Logs that requests fail because a database is out of reach: one line when the outage begins and one line when it ends, however many
+// requests fail.
 
 import type { Log } from '../core/log.ts';
 
-/** After an outage has ended, another one is logged only after this time, so that a failure that comes and goes does not fill the log. */
+/** The shortest time from the logged end of an outage to the next line, so that a failure that comes and goes does not fill the log. */
 const QUIET_MS = 30_000;
 
 export class OutageLog {

@@ -25,7 +25,7 @@ type DocumentedEvent = {
   schemaId: string;
   summary: string;
   data: TSchema;
-  /** The example of `data`, when the event occurred, and its number in the shop. */
+  /** The example of `data`, the time of the event, and the number of the event in the shop. */
   example: { data: object; at: string; sequence: number };
 };
 
