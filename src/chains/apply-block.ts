@@ -59,8 +59,8 @@ export async function selectRelevant(
 }
 
 /**
- * The accounts whose cancels are selected: the parties of these events' transfers of followed contracts, and each offerer of a cancelled
- * order that holds or has sent a token of a followed contract.
+ * The accounts whose cancels are selected: the sender and the receiver of each transfer of a followed contract's token among these
+ * events, and each offerer of a cancelled order that holds or has sent such a token.
  */
 async function listHolders(
   tx: Queryable,

@@ -20,7 +20,7 @@ export type ChainStatus = {
   blockTime: string | null;
   /** The age of that block. */
   lagSeconds: number | null;
-  /** Blocks between the newest block that an endpoint reported to this process and `block`; null when either is unknown. */
+  /** How many blocks `block` is behind the newest block that an endpoint reported to this process. Null when either is unknown. */
   headDistance: number | null;
   /** Reorganisations since the chain was first followed. */
   reorganisations: number;

@@ -21,6 +21,6 @@ export type ChainContext = {
   /** Returns numbers from 0 up to, but not including, 1. */
   random: Random;
   onChanged: OnChanged;
-  /** Copies what this service lists to the indexer. Called after a commit that evaluated orders. Must not reject. */
+  /** Copies the changes of own orders to the indexer. Called after a commit that evaluated orders. Must not reject. */
   copyCatalog: () => Promise<void>;
 };

@@ -34,7 +34,7 @@ export type FollowContext = {
   log: Log;
 };
 
-/** The result of a step: the ids of the collections that changed, and whether the next step should run at once. */
+/** The result of a step: the ids of the collections that changed, and whether the next step should run without a pause. */
 export type StepResult = { changed: Set<string>; more: boolean };
 
 /** This many of the newest blocks are read one by one, by hash. Older blocks are read in ranges. */
@@ -83,8 +83,8 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
 }
 
 /**
- * Whether the block of the cursor is no longer part of the chain. That the head is below the cursor does not prove a reorganisation: the
- * head of an endpoint that is merely behind is one of the stored blocks.
+ * Whether the block of the cursor is no longer part of the chain. A head below the cursor does not prove a reorganisation, because the
+ * endpoint may merely be behind. In that case the stored block with the number of the head has the hash of the head.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {

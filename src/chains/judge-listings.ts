@@ -45,9 +45,9 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * Does the first of these steps that is due: stores which collections join or leave; judges listings that were inserted or changed; lists
- * the hidden listings of a collection that leaves; judges the stored listings of a collection that joins. Listings that a new log entry
- * affects are judged by projection.ts. Returns the ids of the collections that changed, or null when no step is due.
+ * Does the first of these steps that is due: stores which collections join or leave; judges listings that were inserted or changed; makes
+ * the hidden listings of a leaving collection visible again; judges the stored listings of a collection that joins. Listings that a new
+ * log entry affects are judged by projection.ts. Returns the ids of the collections that changed, or null when no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -122,7 +122,7 @@ async function writeStep(
   return isWritten ? changed : new Set();
 }
 
-/** Lists the next hidden listings of a collection that leaves. When no listing was hidden any more, the collection has left. */
+/** Makes the next hidden listings of a leaving collection visible again. When no listing was hidden any more, the collection has left. */
 async function listAgain(
   { indexer, chain, chains, clock }: JudgeContext,
   from: ProjectedPosition,

@@ -19,7 +19,7 @@ const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
 /** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
-/** The longest pause, when nothing is left to do, of the loop that writes the indexer. A new listing is hidden until that loop has judged it. */
+/** The longest pause of the loop that writes into the indexer, unless a step failed. A new listing is hidden until that loop has judged it. */
 const PROJECTION_POLL_MS_MAX = 1_000;
 /** The longest pause of a loop after several failures in a row. */
 const PAUSE_MS_MAX = 15_000;

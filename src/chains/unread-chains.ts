@@ -1,6 +1,6 @@
 // The task for chains that have followed collections but are not read in this deployment. The task writes the rest of the stored log into
-// the indexer. By that log it judges the listings that marketplaces report. The log of a frozen chain is out of date for good, so it judges
-// no listing, and listings that were hidden because of it are listed again.
+// the indexer, and judges by that log the listings that marketplaces report. Frozen chains are an exception: their log stays out of date,
+// so no listing is judged by it, and listings that were hidden because of it become visible again.
 
 import type { Chain } from '../core/chains.ts';
 import { listFollows } from '../follows/queries/follows.ts';

@@ -47,9 +47,9 @@ export function findSigningProtocol(
 }
 
 /**
- * Returns the first of the protocols whose digest of the order the offerer's contract accepts with this signature. Throws OrderRejected when there is
- * no such protocol. As in Seaport, the contract receives the digest of the single order and the complete signature, even when the
- * signature has the length of a bulk signature.
+ * Calls the offerer's contract for one protocol after the other, with the digest of the order for that protocol. Returns the first protocol
+ * for which the contract accepts the signature. Throws OrderRejected when there is none. As in Seaport, the contract receives the digest of
+ * the single order and the complete signature, even when the signature has the length of a bulk signature.
  */
 export async function requireContractSignature(
   { offerer, orderHash, signature }: UnverifiedSignature,

@@ -12,7 +12,7 @@ export type Budget = {
   take(claim: BudgetClaim): Promise<number>;
   /** Puts back one request that was taken from the budget but not sent. */
   giveBack(): Promise<void>;
-  /** Requests that could be sent at once, as far as this process knows. */
+  /** Requests that could be sent now without waiting, as far as this process knows. */
   left(): number;
 };
 
@@ -24,20 +24,20 @@ export type BudgetClaim = {
 };
 
 const HOUR_MS = 3_600_000;
-/** The share of the hour's requests that may be sent at once when the bucket is full. */
+/** The share of the hour's requests that may be sent without waiting when the bucket is full. */
 const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * At the beginning of an hour, this many bulk requests may be taken and not sent yet. They count towards the budget of that hour. No bulk
- * request waits in this way when it needs no more of the bucket than an urgent request.
+ * When an hour begins, this many bulk requests may have been taken earlier and not been sent yet. They are sent in that hour, so they
+ * count towards its budget. Where a bulk request needs no more of the bucket than an urgent request, no bulk request waits in this way.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */
 const ADDED_MIN = 0.99;
 
 export type BudgetRule = {
-  /** A full bucket: the requests that may be sent at once. */
+  /** A full bucket: the requests that may be sent without waiting. */
   burst: number;
   /** Requests that are added to the bucket per millisecond. */
   perMs: number;

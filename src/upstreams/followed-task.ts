@@ -106,15 +106,15 @@ export async function concludeListings(
   return true;
 }
 
-/** A list of listings with at least this many rows is complete in spite of one rejected row. */
+/** A list of at least this many listings covers them in spite of one rejected row. */
 const TOLERANT_ROWS_MIN = 10;
-/** A longer list is complete in spite of this share of rejected rows. */
+/** A long list of listings covers them in spite of this share of rejected rows. */
 const TOLERATED_SHARE = 0.01;
 
 /**
- * How many rejected rows of a list do not prevent that the list covers a subject: one of a hundred listings, and one of ten or more. A
- * rejected listing is not served, so the floor is right, and the number of listings is wrong by less than the listings that come and go
- * between two reads. A token or a sale counts for good, so each of them must be read.
+ * How many rejected rows a list may have and still cover the subject. For listings: one if the list has at least ten rows, and one for each
+ * hundred rows. A rejected listing is not served, so the floor is right, and the number of listings is wrong by less than the listings that
+ * come and go between two reads. For other subjects: none, because a token or a sale counts forever, so each of them must be read.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;
@@ -122,8 +122,8 @@ export function toleratedRows(subject: CoverageSubject, rows: number): number {
 }
 
 /**
- * Stores that a walk over a complete list has covered a subject. With more rejected rows than are tolerated the walk covers nothing, because
- * the rows may have been part of the list.
+ * Stores that a walk over a complete list has covered a subject. A walk with more rejected rows than are tolerated covers nothing, because
+ * what these rows describe is not stored.
  */
 export async function coverWalk(
   { follow, ingester }: Pick<CollectionRun, 'follow' | 'ingester'>,

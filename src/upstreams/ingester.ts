@@ -19,7 +19,7 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The most active listings that one run may see, because their keys are kept in memory. A run with more fails. */
+/** How many active listings one run may see at most, because their keys are kept in memory. A run that sees more of them fails. */
 const SEEN_MAX = 1_000_000;
 /** A marketplace may report a new listing this late. A younger listing is not retired when a snapshot lacks it. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
@@ -52,7 +52,7 @@ export class Ingester {
 
   /**
    * `isImport`: the records are the operator's own. Their collections' sales and listings are then stored as covered by an import.
-   * `seenMax`: the most active listings that the run may see.
+   * `seenMax`: how many active listings the run may see at most.
    */
   constructor(
     context: ImportContext,

@@ -1,5 +1,5 @@
-// From when the sales of a collection are read at a marketplace, and what a read has covered. A read begins before the newest stored sale and
-// before the end of what is covered, so that consecutive reads leave no gap between them.
+// Decides from which time the sales of a collection are read at a marketplace, and stores what a read has covered. A read begins before the
+// newest stored sale and before the end of what is covered, so that consecutive reads leave no gap between them.
 
 import { findCoverage } from '../market/queries/coverage.ts';
 import { findNewestSaleTime } from '../market/queries/sales.ts';
@@ -62,7 +62,7 @@ export async function concludeSaleRead(
       to: startedAt,
     });
   if (ingester.rejectedRows() > rejectedBefore) return save(startedAt);
-  // Further sales in the second of the oldest sale may be on the page that was not read.
+  // Further sales with the same second as the oldest sale may be on the page that was not read.
   const readFrom = oldest === null ? null : oldest + SECOND_MS;
   if (gap !== null) return readFrom === null ? undefined : save(readFrom);
   if (since === null) return isFromBeginning ? save(null) : save(oldest ?? startedAt);

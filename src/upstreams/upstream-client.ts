@@ -64,7 +64,7 @@ export type CallOptions = {
   signal?: AbortSignal | undefined;
   /** The largest body accepted, in bytes after decompression. Default: 4 MiB. */
   bytesMax?: number;
-  /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails at once. */
+  /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails immediately. */
   patienceMs?: number;
   /** True for one of many requests that are not urgent. Such a request is sent only when part of the budget is left for urgent requests. */
   isBulk?: boolean;
@@ -197,7 +197,7 @@ export class UpstreamClient {
     if (signal?.aborted) throw new UpstreamFailure(this.name, 'aborted');
     if (this.#breaker.remainingMs() > 0) throw this.#refuse('breaker-open', this.#breaker.remainingMs());
     const now = this.#options.clock();
-    // If the clock was set back meanwhile, the pause ends at the latest after its longest time.
+    // If the clock was set back meanwhile, the pause still ends after at most PAUSE_MAX_MS.
     this.#pausedUntil = Math.min(this.#pausedUntil, now + PAUSE_MAX_MS);
     const pauseMs = Math.max(0, this.#pausedUntil - now);
     if (pauseMs > patienceMs) throw this.#refuse('rate-limited', pauseMs);
@@ -280,8 +280,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Returns a request that was taken from the budget but not sent. The call does not wait for this, so that a failure does not affect the
-   * call. After a failure the budget has one request less in this hour.
+   * Puts back a request that was taken from the budget but not sent. The call does not wait for this, and does not fail when this fails. The
+   * budget then has one request less in this hour.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {

@@ -8,7 +8,7 @@ import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
 import type { UpstreamPace } from './upstream-client.ts';
 
-/** `S`: the values of the vendor's settings. `E`: the values of a vendor that can be read, for example with a key that is not null. */
+/** `S`: the values of the vendor's settings. `E`: those with which the vendor can be read, for example with a key that is not null. */
 export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;

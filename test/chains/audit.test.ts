@@ -334,7 +334,7 @@ forEachEngine('audit', (engine) => {
       [0, (await first(`select count(*)::int as count from main.book_order`))['count']],
     );
     assert.ok(report.tokens > 0);
-    // The database of its own does not depend on the engine of the service, and its first boot takes seconds.
+    // The replay's own database is embedded whatever the engine of the service is. It takes seconds to start, so it is tested only once.
     if (engine.name === 'postgresql') return;
     const alone = await createAuditOperations(swept)['audit.replay']({});
     assert.deepEqual(alone, report);

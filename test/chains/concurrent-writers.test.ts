@@ -1,5 +1,5 @@
-// Maintained figures under all writers at once: a chain that is followed and reorganised, its projection in two processes, imports,
-// marketplace snapshots, cancels, expiries and copies of the catalog. At the end every figure equals a count.
+// All writers of maintained figures run at the same time: a chain that is followed and reorganised, its projection in two processes,
+// imports, marketplace snapshots, cancels, expiries and copies of the catalog. At the end every figure must equal a count.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -40,7 +40,7 @@ const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
 const PEOPLE = [1, 2, 3, 4].map((number) => toEvmAddress(`person ${number}`));
 const TOKENS = 8;
-/** Orders of both books and of the chain are of this many hashes. */
+/** The own orders, the mirrored listings and the events of the chain have this many different order hashes. */
 const ORDERS = 60;
 const CONTRACTS: readonly (readonly [Address, TokenStandard])[] = [
   [toEvmAddress('first lamps'), 'erc721'],
@@ -183,7 +183,7 @@ class RandomWorld {
     const isMint = holders.length === 0 || (standard === 'erc1155' && random.boolean(0.3));
     if (isMint) return [move(ZERO_ADDRESS, person, standard === 'erc1155' ? BigInt(random.integer(1, 3)) : 1n)];
     const [holder] = random.pick(holders);
-    // The chain ends half of the orders.
+    // Events of the chain can end only half of the orders.
     const number = random.integer(1, ORDERS / 2);
     switch (random.integer(0, 6)) {
       case 0:

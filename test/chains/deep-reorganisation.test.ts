@@ -1,4 +1,4 @@
-// Kept blocks: a reorganisation deeper than the blocks of the last minutes is reverted like any other.
+// The stored blocks of a chain: which blocks are kept, and that with them even a reorganisation of hundreds of blocks is reverted.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

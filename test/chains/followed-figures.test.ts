@@ -1,5 +1,5 @@
-// Figures of a followed collection come from its chain: owners and supply, also of an ERC-1155 collection, of which several accounts hold one
-// token, and the volume.
+// The owners, the supply and the volume of a followed collection come from its chain, even for an ERC-1155 collection, where several
+// accounts may hold one token.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -123,7 +123,7 @@ forEachEngine('a collection that is followed', (engine) => {
     });
   }
 
-  test('gets its owners also when it joined before they were read from the chain', async () => {
+  test('gets its owners even if it joined before the service read owners from chains', async () => {
     chain.mine([mint('1', ANN, 5n), mint('1', BEN)]);
     await settle();
     await db.query(`update indexer.collection_figures set has_chain_holders = false, holders = 0`);

@@ -209,7 +209,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const name of ['fill', 'cancel', 'counter', 'transfer', 'approval'] as const) {
     const event = { counter: 'raised counter', approval: 'revoked approval' }[name as string] ?? name;
-    test(`when a reorganisation removes a ${event}, its listings are listed again, whether or not their marketplace reported their end`, async () => {
+    test(`when a reorganisation removes a ${event}, the listings that it affected are listed again, whether or not a marketplace reported their end`, async () => {
       const opened = await open();
       const [order, reported] = [await signed(2, 90n), await signed(2, 91n)];
       const buyer = world.people[1];

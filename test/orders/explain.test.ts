@@ -45,7 +45,7 @@ forEachEngine('the explanation of an order', (engine) => {
     );
   });
 
-  test('the time of dormancy is that of the newest event that took the token away or, without such an event, of the submission', async () => {
+  test('the time of dormancy is that of the newest event that took the token away or, without such an event, that of the submission', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.changeBalance(-1n);

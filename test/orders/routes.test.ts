@@ -42,7 +42,7 @@ forEachEngine('the intake interface', (engine) => {
         const listings = await intake.service.ok(`/v1/collections/ethereum_${EVM}/listings`);
         assert.ok(
           listings.data.some((item: any) => item.orderId === data.orderId),
-          'the order is listed at once',
+          'the order is not listed immediately',
         );
         assert.deepEqual((await intake.send('GET', `/orders/${data.orderId}`)).body, body);
       });

@@ -1,5 +1,5 @@
-// Every recorded response, by file name. The replay server serves each file byte by byte, and each source of the vendor (a function that
-// reads from it) gets the file in place of its own response. The source must give correct records, reject the rows, or fail with a reason.
+// Checks every recorded response. The replay server serves each file byte by byte, and each source of the vendor (a function that reads
+// from the vendor) gets the file in place of its own response. The source must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The figures of followed collections while no marketplace can be read, for a day: each is served up to its maximum age, and then is
-// unknown. What is not known to be current is never served as current.
+// No marketplace can be read for a day: each figure of a followed collection is served up to its maximum age, and is unknown afterwards.
+// What is not known to be current is never served as current.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -34,7 +34,10 @@ const ALL = [
   'owners',
   'listedCount',
 ];
-/** The figures that are known so long after the last good run. The floor is that of the listings that are served, and OpenSea's supply is stored. */
+/**
+ * `known`: the figures that each collection still has `afterMs` after the last good run. The floor is computed from the listings that are
+ * served, and the supply that OpenSea reports is stored with the collection. Both therefore stay known.
+ */
 const EXPECTED = [
   {
     afterMs: MINUTE_MS,

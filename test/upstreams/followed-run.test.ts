@@ -1,5 +1,5 @@
-// Runs over the followed collections: which collections a run processes, in which order, and when the next run is due after a run that
-// was aborted or whose upstream failed.
+// Tests the runs of a task over the followed collections: which collections a run processes, in which order, and when the next run is due
+// after a run that was aborted or whose upstream failed.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -86,7 +86,7 @@ function runWithFailures(reasons: readonly UpstreamReason[]) {
   });
 }
 
-test('after a run that an outage of the upstream ended, the next run is due soon and processes only the remaining collections', async () => {
+test('when an outage of the upstream ends a run early, the next run is due soon and processes only the remaining collections', async () => {
   const run = startRuns();
   assert.deepEqual(await run({ b: 'unreachable' }), { processed: 'ab', end: true });
   assert.deepEqual(await run({ b: 'breaker-open' }), { processed: 'cb', end: true });
@@ -179,7 +179,7 @@ test('viewed collections are processed first, and more often than others when th
 test('after a run that took longer than its period the next run is due soon, and begins with the collection that waited longest', async () => {
   const run = startRuns({ periodMs: 2_000 });
   assert.deepEqual(await run(), { processed: 'ab', end: true });
-  assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again at once');
+  assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again immediately');
   assert.deepEqual(await run({}, { afterMs: 2_000 }), { processed: 'bc', end: true });
 });
 
@@ -205,7 +205,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
   });
 
-  test('when the upstream has none of the collections, the next run is due after a quarter of an hour or a shorter period; after any other failure it is due soon', async () => {
+  test('when the upstream has none of the collections, the next run is due after a quarter of an hour, or after the period if it is shorter; after any other failure it is due soon', async () => {
     const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
       const task = {
         name: 'one',

@@ -1,4 +1,4 @@
-// Outages of all sources at once, with the periods and pauses of the real service. The test moves time forward, in the process and in
+// All sources fail at the same time, with the periods and pauses of the real service. The test moves time forward, in the process and in
 // the stored schedule, and the servers count the requests that arrive.
 
 import assert from 'node:assert/strict';
@@ -87,7 +87,7 @@ forEachEngine('an outage of all sources', (engine) => {
         );
       }
     };
-    /** Makes every task, collection and viewed token due at once. */
+    /** Makes every task, collection and viewed token due now. */
     const allDue = async () => {
       await db.query(`update main.sync_task set due_at = clock_timestamp()`);
       await db.query(`update main.follow_run set done_at = done_at - interval '1 day'`);

@@ -1,5 +1,5 @@
-// Solana end to end: a service that follows a collection, replay servers for its sources, and the responses of the
-// marketplace interface.
+// Tests Solana end to end: a service follows a collection, replay servers stand for its sources, and the marketplace interface must serve
+// what they sent.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -117,7 +117,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
         magiceden: 'paper_lanterns',
       });
       assert.equal(added.status, 200, JSON.stringify(added.body));
-      // Adding a collection starts the marketplace tasks at once. The feed's task does not depend on what is followed.
+      // Adding a collection starts the marketplace tasks immediately. The feed's task does not depend on what is followed.
       const started = await service.operate('sync.start', { name: 'feed' });
       assert.equal(started.status, 200, JSON.stringify(started.body));
       await until(

@@ -166,7 +166,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
-  test('a symbol that Magic Eden does not know retires no listing, and is reported; neither does an empty list with invalid statistics', async (t) => {
+  test('neither a symbol that Magic Eden does not know, which is reported, nor an empty list with invalid statistics retires a listing', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(3));
     await listings();
@@ -187,7 +187,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
       'a list with rows retired nothing, because the statistics were rejected',
     );
     setListings([]);
-    assert.equal((await listings()).retired, 2, 'the statistics of a known symbol count no listings');
+    assert.equal((await listings()).retired, 2, 'an empty list retired nothing, although the symbol is known');
   });
 
   test('sales are read back to the newest stored sale; a walk that fails stores no sale, so that no gap is left', async (t) => {
@@ -210,7 +210,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(replay.count(), 2, 'the walk did not end a quarter of an hour before the newest sale');
   });
 
-  test('a sale has the id of the listing that its seller had of its token, also after that listing was retired', async (t) => {
+  test('a sale has the id of the stored listing of the same token by the same seller, even after that listing was retired', async (t) => {
     const { book, setListings, listings, sales } = await startMagicEden(t);
     const seller = addressOf('se', 0);
     const [low, high] = [45_000_000, 60_000_000].map((lamports) => ({

@@ -258,7 +258,7 @@ test('in an outage of an hour about four requests a minute are sent, and the rec
   assert.ok(waited <= 60, `${waited} s`);
 });
 
-test('an aborted call ends at once and does not count as a failure of the upstream', async (t) => {
+test('an aborted call ends immediately and does not count as a failure of the upstream', async (t) => {
   const { upstream, replay } = await start(t, { timeoutMs: 60_000 });
   replay.fail('hang');
   for (let call = 0; call < 4; call += 1) {

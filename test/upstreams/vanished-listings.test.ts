@@ -127,7 +127,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal(await countActive(), 0);
   });
 
-  test('a collection with 20 listings may lose all of them at once, and a larger collection may lose half of its listings', async () => {
+  test('a snapshot may retire all listings of a collection with 20 listings, and half of the listings of a larger collection', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -135,7 +135,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot(book.slice(0, 20))).retired, 20);
   });
 
-  test('a snapshot of the listings below a price retires none at or above that price, and is judged apart from complete snapshots', async () => {
+  test('a snapshot of the listings below a price retires none at or above that price, and is accepted or rejected independently of complete snapshots', async () => {
     const priced = (n: number) => row(n, { priceRaw: String(1_000 + n) });
     const book = range(100).map(priced);
     await snapshot(book);
@@ -167,7 +167,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at one that first reports the order later', async () => {
+  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at one that reports the order only afterwards', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),

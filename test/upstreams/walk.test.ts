@@ -30,7 +30,7 @@ test('a walk that reaches a page without a next cursor is complete', async () =>
   assert.deepEqual(end, { gap: null, pages: 2, rows: 3 });
 });
 
-test('a cursor that was followed before ends the walk at once, even between pages that differ', async () => {
+test('a cursor that was followed before ends the walk immediately, even when the pages differ', async () => {
   const { requested, end } = await walk({
     '': { rows: [1], next: 'b' },
     b: { rows: [2], next: 'c' },

@@ -1,4 +1,4 @@
-// How far each chain has been read, and the hashes of the newest blocks that were read. Primary database. A transaction that applies
+// Stores how far each chain has been read, and the hashes of recent blocks that were read. Primary database. A transaction that applies
 // blocks locks the cursor of the chain. A transaction that stores or cancels an order waits for that lock.
 
 import type { Hex } from '../../core/evm.ts';

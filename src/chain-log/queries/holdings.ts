@@ -1,5 +1,5 @@
-// How many units of each token of a followed contract each account holds: the sum of the transfers in the chain log. Primary
-// database. Holdings are changed in the transaction that changes the chain log.
+// Stores who holds the tokens of followed contracts: for each token and account the number of units, which is the sum of the transfers in
+// the chain log. Primary database. Holdings are changed in the transaction that changes the chain log.
 
 import type { Address } from '../../core/address.ts';
 import { toCollectionId } from '../../core/collection.ts';

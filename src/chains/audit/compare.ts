@@ -78,7 +78,7 @@ export async function compareAll<R>(
   return result;
 }
 
-/** Compares a batch. Then compares the rows that differ once more, up to REPEATS times: a change on the chain may be stored a moment later. */
+/** Compares a batch, and then up to REPEATS times the rows that differ, because a change on the chain may be stored a moment later. */
 async function compareRepeatedly<R>(
   context: CompareContext,
   comparison: Comparison<R>,

@@ -1,4 +1,4 @@
-// The digest of a chain: one SHA-256 over the rows that the service serves of the chain at a block. Two services that follow the same
+// The digest of a chain: one SHA-256 over the rows of the chain that the service serves at a block. Two services that follow the same
 // chain, and import the same records, have the same digest, whatever their databases and endpoints are and however often they were
 // restarted.
 

@@ -1,5 +1,5 @@
 // `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains, and compares the
-// result with the served rows, byte for byte. Then it counts the maintained figures of collections again. It reads no chain and writes only
+// result with the served rows, byte for byte. It also counts the maintained figures of collections again. It reads no chain and writes only
 // to the empty database.
 
 import { setTimeout as delay } from 'node:timers/promises';

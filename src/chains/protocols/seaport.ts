@@ -95,7 +95,7 @@ export const SEAPORT: SettlementProtocol = {
   findMarketplace,
 };
 
-/** The marketplace whose tag ends the call data. Without a known tag, the marketplace that received a fee; null if none received a fee. */
+/** The marketplace whose tag is the end of the call data. Without a known tag: the marketplace that received a fee, or null. */
 function findMarketplace({ domain, consideration }: OrderFulfilled): string | null {
   const tagged = domain === undefined ? null : findMarketplaceByTag(domain);
   if (tagged !== null) return tagged;

@@ -12,7 +12,7 @@ import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts'
 import type { BloomedHeader } from './rpc-values.ts';
 import { readHeader, toQuantity } from './rpc-values.ts';
 
-/** An implausible head that persists this long while no other endpoint can be called is accepted: a chain may be reset. */
+/** While no other endpoint can be called, an implausible head is accepted when it persists this long: the chain may have been reset. */
 const IMPLAUSIBLE_MS_MAX = 60_000;
 /** How often the heads of all endpoints are compared, so that an endpoint whose head stands still is detected. */
 const SURVEY_MS = 15_000;
@@ -56,10 +56,10 @@ export class BlockReads {
   }
 
   /**
-   * Whether endpoints disagree about a block that was read: at least one continues the chain with it, and another has another block in its
-   * place. The block is continued by an endpoint that has the next block on it, or that has the block and a head at least as high as
-   * `head`, the head of the endpoint that has another block. The endpoints with another block then count as failed, because they serve
-   * a fork. False with a single endpoint, which has nothing to disagree with.
+   * Whether endpoints disagree about `block`, in whose place one endpoint served another block. They disagree if another endpoint has
+   * `block`, and also has a next block whose parent is `block`, or a head at least as high as `head`. `head` is the head of the endpoint
+   * with the other block. All endpoints with another block then count as failed, because they serve a fork. Always false with a single
+   * endpoint.
    */
   async isDisputed(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     if (this.#pool.endpoints.length < 2) return false;
@@ -130,7 +130,7 @@ export class BlockReads {
 
   /**
    * Whether another endpoint serves about the same head. When no other endpoint can be called, the head is confirmed once implausible
-   * heads have been seen for IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed at once.
+   * heads have been seen for IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed immediately.
    */
   async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
     const implausibleForMs = this.#best.implausibleForMs();

@@ -18,7 +18,7 @@ export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; total
 // Interface ids of ERC-165.
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
-/** The interface id that ERC-165 forbids to support. A contract that claims to support it probably claims to support every interface. */
+/** No contract may support this interface id (ERC-165). A contract that claims to do so probably claims to support every interface. */
 const NO_INTERFACE = '0xffffffff';
 const WORD_LENGTH = '0x'.length + 64;
 /** The value that an ERC-1271 contract returns for a valid signature: four bytes, padded with zeros to a word. */

@@ -1,5 +1,5 @@
-// Decides with a circuit breaker whether an endpoint may be called. Some kinds of failures open the breaker at once, others only when
-// they repeat.
+// Decides with a circuit breaker whether an endpoint may be called. Some kinds of failures open the breaker when they first occur, others
+// only when they repeat.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Random } from '../../core/random.ts';
@@ -22,7 +22,7 @@ const OPEN_MS_MAX = 20_000;
 const WRONG_CHAIN_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** Failures that open the breaker at once, because an immediate retry is useless or harmful. */
+/** Failures that open the breaker when they first occur, because an immediate retry is useless or harmful. */
 const OPENS_AT_ONCE: ReadonlySet<RpcFailureKind> = new Set([
   'rate-limited',
   'wrong-chain',
@@ -76,7 +76,7 @@ export class EndpointHealth {
   failed(failure: RpcFailure): boolean {
     this.#lastFailure = failure.message;
     if (!failure.counts) {
-      // A failure of this kind is no evidence of a faulty endpoint, so that a trial with this outcome closes the breaker.
+      // A failure of this kind is no evidence of a faulty endpoint. Therefore a trial with this outcome closes the breaker.
       if (this.#breaker.state() === 'trial') this.#breaker.succeeded();
       return false;
     }

@@ -33,7 +33,7 @@ export class RangeSize {
     this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
   }
 
-  /** A request for `blocks` was rejected as too large. So many blocks are requested again only after SUCCESSES_TO_LIFT successes in a row. */
+  /** A request for `blocks` was rejected as too large. A size this large is tried again only after SUCCESSES_TO_LIFT successes in a row. */
   rejected(blocks: number): void {
     this.#ceiling = Math.max(1, blocks - 1);
     this.failed(blocks);

@@ -1,4 +1,4 @@
-// When each task last ran for each followed collection. Primary database. Each time is from the clock of the process that ran the task.
+// Stores when each task last ran for each followed collection. Primary database. The times are from the clock of the process that ran it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';

@@ -1,5 +1,5 @@
 // Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and decimals decide
-// whether an asset is non-fungible; its `interface` does not, because some tokens have `Custom`. DAS has no prices and no rarity.
+// whether an asset is non-fungible; its `interface` does not, because that of some tokens is `Custom`. DAS has no prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -185,7 +185,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   ];
 }
 
-/** Whether the asset is non-fungible: its supply is 1 without decimals, or it has no token account and the ownership model `single`. */
+/** Whether the asset is non-fungible: its supply is 1 without decimals, or it has the ownership model `single` and no `token_info`. */
 function isSingle(row: VendorRow): boolean {
   const token = optionalRow(row, 'token_info');
   if (token === null) {

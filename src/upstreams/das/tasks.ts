@@ -22,7 +22,7 @@ const TIMEOUT_MS = 30_000;
 const HOURLY_BUDGET = 3_600;
 /** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 60_000;
-/** The most viewed tokens that are refreshed in one run, and the most that one request can return. */
+/** How many viewed tokens one run refreshes at most, and how many tokens one request can return. */
 const VIEWED_TOKENS_MAX = 1_000;
 
 export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pace: UpstreamPace): Task[] {

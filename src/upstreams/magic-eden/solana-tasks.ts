@@ -34,7 +34,7 @@ const TIMEOUT_MS = 15_000;
 const HOURLY_BUDGET = 3_600;
 /** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 15 * 60_000;
-/** The most viewed tokens that are refreshed in one run, which starts once a minute. */
+/** How many viewed tokens one run refreshes at most. A run starts once a minute. */
 const VIEWED_TOKENS_MAX = 10;
 
 /** The tasks send no request until a collection is followed under a symbol. */

@@ -1,5 +1,5 @@
-// What is left of each upstream's hourly budget of requests, which all processes share. Primary database. All times are times of the
-// database's clock, because the clocks of machines differ.
+// Stores what is left of each upstream's hourly budget of requests, which all processes share. Primary database. All times are times of
+// the database's clock, because the clocks of machines differ.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, rowDecoder } from '../../database/rows.ts';

@@ -77,7 +77,7 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!FAULTS_OF_ANY_METHOD.has(fault)) return;
       const [first, second] = reader.endpoints();
-      // An endpoint without batches is sent single requests instead. That is no failure.
+      // To an endpoint that accepts no batches, single requests are sent instead. That does not count as a failure.
       if (fault !== 'no-batch') assert.ok((first?.failures ?? 0) > 0);
       if (!SLOW_FAULTS.has(fault)) assert.equal(second?.failures, 0);
     });
@@ -240,7 +240,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
 
-  test('a read fails when patienceMs has passed, and a read in progress fails at once when the reader is closed', async (t) => {
+  test('a read fails when patienceMs has passed, and a read in progress fails immediately when the reader is closed', async (t) => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();

@@ -11,7 +11,7 @@ import { startReplayServer } from '../../support/replay/replay.ts';
 /** The longest pause of the task that follows a chain (chains/task.ts). It may delay a trial that the breaker already allows. */
 const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** After so many failed trials the breaker has reached its longest open time, so that a longer outage would show nothing new. */
+/** After this many failed trials the breaker has reached its longest open time, so a longer outage would show nothing new. */
 const OPENINGS = 8;
 /** The most requests of one read: one that verifies the chain id, and three attempts. */
 const REQUESTS_MAX = 4;

@@ -52,7 +52,7 @@ test('deployments that the settings add are listed before the built-in ones', ()
   assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
 });
 
-test('a deployment that the settings repeat has the version of the settings and its place in them', () => {
+test('a built-in deployment that the settings repeat has the version and the place that the settings give it', () => {
   const ethereum = chains.get('ethereum');
   const [, older] = ethereum ? listProtocols(ethereum, new Map()) : [];
   assert.ok(ethereum && older);

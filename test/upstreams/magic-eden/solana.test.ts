@@ -254,7 +254,7 @@ test('an expiry of -1 means no expiry, and an expiry in seconds is read as a tim
   );
 });
 
-test('when listings end between two pages no other listing is missed; when too many end at once the walk is incomplete', async (t) => {
+test('when a few listings end between two pages no other listing is missed; when too many end, the walk is incomplete', async (t) => {
   const { book, upstream } = await start(t);
   const rows = Array.from({ length: 257 }, (_, index) => listingRow(index));
   for (const [gone, isComplete] of [

@@ -191,7 +191,7 @@ test('a price of more than 20 digits is exact, and an order of several units has
   assertTaken(records);
 });
 
-test('a listing carries the terms by which a followed chain judges it: operator, counter, and for several units their number and whether some may be sold', () => {
+test('a listing carries the terms by which a followed chain judges it: operator, counter, and for several units their number and whether a part of them may be sold', () => {
   const [row] = parseFixture('opensea/listings.json').listings;
   const termsOf = (changes: object, units = 1) => {
     const order = { ...row.protocol_data.parameters, ...changes };

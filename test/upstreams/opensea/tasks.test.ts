@@ -208,7 +208,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(
       [short.retired, short.problems?.length],
       [0, 1],
-      'a snapshot without listings was accepted at once',
+      'the first snapshot without listings was accepted',
     );
   });
 
@@ -323,7 +323,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('of a collection whose chain is followed, OpenSea is asked for the floor, the listings and the sales too', async (t) => {
+  test('the floor, the listings and the sales of a collection are read from OpenSea even if its chain is followed', async (t) => {
     const { done } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     assert.equal((await done('sales')).changed, 5);

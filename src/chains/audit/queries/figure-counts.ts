@@ -1,4 +1,4 @@
-// How many collections have maintained figures. Indexer database.
+// Counts the collections that have maintained figures. Indexer database.
 
 import type { Queryable } from '../../../database/port.ts';
 import { rowDecoder, safeInteger, text } from '../../../database/rows.ts';
