@@ -60,7 +60,7 @@ export class DatabaseClock {
   /** The bounds of the offset. The database reads its clock at some moment between the request and the response. */
   async #measure(): Promise<{ earliest: number; latest: number }> {
     const statements = this.#db.within(READ_TIMEOUT_MS);
-    // The first statement may have to wait for a connection, and would make the bounds wider.
+    // The first statement may have to wait for a connection. If it read the clock, this wait would make the bounds wider.
     await statements.query('select 1');
     const sentAt = this.#monotonic();
     const [row] = await statements.query('select clock_timestamp() as at');

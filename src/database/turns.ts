@@ -1,4 +1,4 @@
-// Turns: a share of the connections of a pool for each row and each shop. Work waits in this process, without a connection, until its
+// Turns give each row and each shop a share of the connections of a pool. Work waits in this process, without a connection, until its
 // turn. So a row that is locked, or a shop that sends many requests, leaves connections to the others.
 
 import { ServiceError } from '../core/errors.ts';
@@ -111,7 +111,7 @@ export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => P
   };
 }
 
-/** Gives the place to the work that has waited longest, or frees it. */
+/** Gives the place to the work that has waited longest, or frees the place when no work waits. */
 function leave(queue: Queue): void {
   queue.movedAt = performance.now();
   const [next] = queue.waiting;

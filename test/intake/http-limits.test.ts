@@ -21,7 +21,7 @@ const HELD_MAX = 16 * MEGABYTE;
 const REQUESTS_MAX = 8;
 const FAILURES_MAX = 60;
 const MINUTE_MS = 60_000;
-/** A line of a sixteenth of a megabyte without a record. */
+/** A blank line with a length of a sixteenth of a megabyte. */
 const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
 
 forEachEngine('the limits of the intake', (engine) => {

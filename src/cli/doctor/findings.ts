@@ -1,6 +1,6 @@
 // The result of one check of `mercat doctor`.
 
-/** The names of the fields are part of --json. `mend` says how to correct the problem; null when the level is `ok`. */
+/** --json prints the fields under these names. `mend` says how to correct the problem. It is null when the level is `ok`. */
 export type DoctorFinding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
 
 export function ok(name: string, message: string): DoctorFinding {

@@ -1,4 +1,4 @@
-// The check of Redis, if REDIS_URL is set: whether Redis can count requests, how fast, and whether it keeps the counts until their window
+// Checks Redis if REDIS_URL is set: whether it can count requests, how fast it counts, and whether it keeps the counts until their window
 // ends. The check counts as the service does, in a window that belongs to no client. No finding names an address.
 
 import type { Config } from '../../config.ts';

@@ -7,7 +7,7 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** The field names are part of --json. `answers`: counts of recorded responses, only for a format of recorded responses. */
+/** --json prints the fields under these names. `answers`: counts of recorded responses, only for a format of recorded responses. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };

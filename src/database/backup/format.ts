@@ -1,5 +1,6 @@
 // The lines of a backup: one header; then for each schema its tables (a line with the columns, then one line for each row) and its
-// sequences; at the end a line with the row counts. A row is a JSON array: for each column null, or the value as text in the server's form.
+// sequences; at the end a line with the row counts. A row is a JSON array with one element for each column: null, or the text in which the
+// server writes the value.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';

@@ -25,8 +25,8 @@ import type { Sides } from '../snapshot.ts';
 /** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
 /**
- * On the embedded engine, a checkpoint is written each time that rows of this length have been inserted. The engine writes no checkpoint
- * by itself during the restore, so its write-ahead log would grow by the size of the backup.
+ * On the embedded engine, a checkpoint is written each time after rows with this many characters in all have been inserted. The engine
+ * writes no checkpoint by itself during the restore, so its write-ahead log would grow by the size of the backup.
  */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
@@ -165,7 +165,7 @@ async function load(
   throw new Error('a backup that was verified has no end');
 }
 
-/** The statement that inserts rows of a table. Each value is cast from the text of the same type. */
+/** The statement that inserts rows of a table. Each value is cast from its text to the type of its column. */
 async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
   const table = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
   if (!table || JSON.stringify(table.columns) !== JSON.stringify(expected.columns)) {

@@ -13,8 +13,8 @@ const DISK_FULL = '53100';
 const TOO_COMPLEX = '54001';
 
 /**
- * Statements pause for the event loop when the last pause was longer ago than this. PGlite itself never pauses, so without this a loop of
- * statements would block all other work.
+ * Statements pause for the event loop when the last pause was longer ago than this. PGlite itself never pauses. Without these pauses, a loop
+ * of statements would block all other work.
  */
 const YIELD_AFTER_MS = 10;
 
@@ -123,7 +123,7 @@ class EngineStream extends Duplex {
     for (const response of responses) this.push(response);
   }
 
-  /** Returns the responses of the engine to the message. If the engine breaks during the message, its responses so far are dropped. */
+  /** Returns the responses of the engine to a message. If the engine breaks while it processes the message, these responses are dropped. */
   async #send(message: Buffer): Promise<readonly Buffer[]> {
     if (performance.now() - this.#inUse.yieldedAt > YIELD_AFTER_MS) {
       await setImmediate();
