@@ -1,4 +1,4 @@
-// The stored last runs of followed collections, when a collection is removed or added again.
+// What happens to the stored last runs of a collection that is removed or added again.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

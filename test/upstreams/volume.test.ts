@@ -1,4 +1,4 @@
-// Volume and sales: which sales count, and time windows whose sums agree with the stored sales and with each other.
+// Volume and sales: which sales count, and whether the sums of the time windows agree with the stored sales and with each other.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -41,8 +41,8 @@ export class BlockReads {
   }
 
   /**
-   * The header of a block, or null when no endpoint has a block of this number. For a number above the best head, one endpoint that
-   * does not have the block is enough for null.
+   * The header of a block, or null when no endpoint has a block of this number. For a number above the best head, null is returned as soon
+   * as one endpoint does not have the block.
    */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(

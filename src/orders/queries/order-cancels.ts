@@ -1,4 +1,4 @@
-// Off-chain cancels: who cancelled an order of this service without a transaction. Primary database.
+// Stores off-chain cancels: who cancelled an order of this service without a transaction, and when. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';

@@ -78,8 +78,8 @@ export async function findOrderWithEvidence(db: Queryable, orderId: string): Pro
 }
 
 /**
- * The fields by which the evidence of an order is found. Where a field is null, a part of the evidence is missing: without the hash no
- * fills and no cancel are found, and without the deployment or the counter no counter raise. Without the operator, the approval is
+ * The fields by which the evidence of an order is found. Where a field is null, a part of the evidence is missing: without the hash, no
+ * fills and no cancel are found; without the deployment or the counter, no counter raise is found; without the operator, the approval is
  * unknown.
  */
 export type EvidenceKey = {

@@ -1,4 +1,4 @@
-// Call data and returned texts, compared with viem's encoding of the same values.
+// Compares call data and returned texts with viem's encoding of the same values.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

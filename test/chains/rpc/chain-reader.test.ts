@@ -1,4 +1,4 @@
-// Reads of a real local chain with the real Seaport, through an endpoint without faults.
+// Reads a real local chain with the real Seaport, through an endpoint without faults.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';

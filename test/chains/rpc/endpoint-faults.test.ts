@@ -1,5 +1,5 @@
-// Reads of a real local chain through endpoints that return wrong data, stall, limit requests or fail. A read must give the correct
-// result or fail.
+// Reads a real local chain through endpoints that return wrong data, stall, limit requests or fail. A read must give the correct result
+// or fail.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
