@@ -2,7 +2,7 @@
 // them.
 
 import { once } from 'node:events';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -24,7 +24,7 @@ export async function startMetricsServer(
   const isSocket = 'path' in address;
   const name = isSocket ? { host: address.path, port: 0 } : address;
   try {
-    if (isSocket && !(await isServerListening(address.path))) rmSync(address.path, { force: true });
+    if (isSocket && isSocketFile(address.path) && !(await isServerListening(address.path))) rmSync(address.path);
     await once(server.listen(address), 'listening');
     if (isSocket) chmodSync(address.path, 0o660);
   } catch (error) {
@@ -36,6 +36,11 @@ export async function startMetricsServer(
     server.closeAllConnections();
     await closed;
   };
+}
+
+/** A killed process leaves its socket behind. A file of another kind is not ours to delete. */
+function isSocketFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }
 
 async function respond(

@@ -1,7 +1,9 @@
 // The metrics: what they count, and where they can be read.
 
 import assert from 'node:assert/strict';
-import { statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { request } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -111,7 +113,7 @@ test('metrics can be served on a Unix socket that others cannot open', async () 
   const socketPath = path.join(temporaryDirectory(), 'metrics.sock');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('up 1\n') };
   const log = createLog('silent');
-  // At the second start an empty file stands for the socket that a killed process leaves behind.
+  // At the second start there is a socket on which nobody listens, as a killed process leaves it.
   for (const start of ['first', 'second']) {
     const stop = await startMetricsServer(metrics, { path: socketPath }, log);
     const body = await new Promise<string>((resolve, reject) => {
@@ -122,9 +124,26 @@ test('metrics can be served on a Unix socket that others cannot open', async () 
     assert.equal(body, 'up 1\n', start);
     assert.equal(statSync(socketPath).mode & 0o007, 0);
     await stop();
-    writeFileSync(socketPath, '');
+    await leaveSocket(socketPath);
   }
 });
+
+test('a file that is not a socket is not deleted, and the start fails', async () => {
+  const file = path.join(temporaryDirectory(), 'notes.txt');
+  writeFileSync(file, 'notes');
+  const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
+  await assert.rejects(startMetricsServer(metrics, { path: file }, createLog('silent')));
+  assert.equal(readFileSync(file, 'utf8'), 'notes');
+});
+
+/** Makes a socket file on which no process listens: the server removes only the name under which it listened. */
+async function leaveSocket(socketPath: string): Promise<void> {
+  const server = net.createServer().listen(`${socketPath}.listening`);
+  await once(server, 'listening');
+  renameSync(`${socketPath}.listening`, socketPath);
+  server.close();
+  await once(server, 'close');
+}
 
 describe('the setting', () => {
   for (const [setting, address] of [
