@@ -54,7 +54,7 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     name: 'CHAIN_POLL_MS',
     default: '1000',
     form: 'an integer from 50 to 600000',
-    meaning: 'How often the newest block of each followed chain is fetched, in milliseconds.',
+    meaning: 'The pause between two reads of the newest block of each followed chain, in milliseconds.',
     parse: (text) => parseInteger(text, 50, 600_000),
   },
 };

@@ -28,7 +28,7 @@ export const defineCollections: DefineCommand = (collections, io) => {
     .argument('<address>', 'the contract of the collection; on Solana its collection mint')
     .option('--name <name>', 'the name of the collection; by default the name that its contract returns')
     .option('--launched', 'list it before the collections that were not launched here')
-    .option('--no-launched', 'take this back; without either option the stored value stays')
+    .option('--no-launched', 'remove the mark that --launched sets; without either option the stored value stays')
     .option('--slug <slug>', 'the slug of the collection in the API of this service')
     .option(
       '--from-block <number>',

@@ -11,7 +11,7 @@ export const defineWork: DefineCommand = (work, io) => {
   work
     .description(
       'Run the tasks that keep the index and the prices fresh (mercat status lists them) and deliver webhooks, without serving. ' +
-        'While a server runs, it needs PostgreSQL, because the embedded database can be open in one process only.',
+        'While a server runs, this command needs PostgreSQL, because the embedded database can be open in one process only.',
     )
     .action(() => runWorkers(io));
 };
