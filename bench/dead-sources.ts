@@ -54,7 +54,7 @@ export async function benchDeadSources(): Promise<void> {
     sayCounts('  requests a minute', affected.counts(), firstRun, minutesSince(healthySince));
     for (const { name, start } of OUTAGES) {
       await start(affected);
-      // All tasks become due at once, as if all periods had ended.
+      // Every task is started now, as if its period had ended.
       await affected.runAll();
       const outageAt = performance.now();
       const before = affected.counts();

@@ -1,4 +1,4 @@
-// Measures an import: rows a second from NDJSON bytes to committed rows, on each engine, with durable commits.
+// Measures how many rows a second an import commits, with the parsing of the NDJSON bytes, on each engine and with durable commits.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';

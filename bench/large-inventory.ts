@@ -1,5 +1,5 @@
-// Measures GET /inventory of a shop with 200,000 products, read many times at once: how much later other shops and the marketplace get their
-// responses, and how much memory the process takes. The heap of the process is limited to 256 MB.
+// Reads GET /inventory of a shop with 200,000 products many times concurrently. Measures how much later other shops and the marketplace
+// get their responses meanwhile, and how much memory the process takes. The heap of the process is limited to 256 MB.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -17,7 +17,7 @@ import { say } from './measure.ts';
 
 const PRODUCTS = 200_000;
 const READS = 100;
-/** So seldom that the rate limit of the marketplace is not reached. */
+/** The pause between two probes. It is long enough that the probes do not reach the rate limit of the marketplace. */
 const PROBE_PERIOD_MS = 200;
 const QUIET_MS = 5_000;
 
@@ -82,7 +82,7 @@ async function readAll(url: string, init: RequestInit): Promise<number> {
   return response.status;
 }
 
-/** The milliseconds of each of many requests, one after another, until the promise resolves. */
+/** Sends requests one after another until the promise `until` resolves. Returns how many milliseconds each took. */
 async function probe({ url, init }: { url: string; init: RequestInit }, until: Promise<unknown>): Promise<number[]> {
   const done: true[] = [];
   void until.then(() => done.push(true));

@@ -14,7 +14,7 @@ const SALES = { largest: 221_000, exponent: 0.82 };
 const LISTINGS = { largest: 110_000, exponent: 0.82 };
 const TOKENS = { largest: 103_000, exponent: 0.82 };
 const COLLECTIONS = 20_000;
-/** Those of the `collections` largest collections that are on an EVM chain have up to `orders` own orders each. */
+/** Of the `collections` largest collections, each one on an EVM chain has up to `orders` own orders. */
 const OWN_ORDERS = { collections: 200, orders: 250 };
 const CHAINS = ['ethereum', 'ethereum', 'ethereum', 'polygon', 'base', 'solana', 'apechain', 'abstract', 'ink'];
 

@@ -1,5 +1,5 @@
-// Measures reads that no cache can answer on the large set: each sort order of the collection list, and reads of the largest collection
-// beside the same reads of small collections. `BENCH_SCALE` (default 1) is the share of the large set.
+// Measures reads that no cache can answer on the large set: each sort order of the collection list, and the same reads of the largest
+// collection and of small collections. `BENCH_SCALE` (default 1) scales the size of the set.
 
 import pg from 'pg';
 import { createDatabase } from '../src/database/port.ts';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs src/main.ts on the Node that this project pins. An older Node that ran this file starts the pinned one.
+// Runs src/main.ts on the Node that this project pins. If an older Node runs this file, it starts the pinned Node.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const main = new URL('../src/main.ts', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
-  // Beside the packages, where only those who may change the program can write. Where that fails, nothing is cached.
+  // The cache is beside the packages, where only those who may change the program can write. If that is not possible, nothing is cached.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/mercat', import.meta.url)));
   await import(main.href);
 } else startPinned(findPinned());
@@ -36,7 +36,7 @@ function startPinned(program) {
     );
     process.exit(1);
   }
-  // The arguments of Node itself are not passed on: an older Node may have others.
+  // The options of Node itself are not passed on, because the pinned Node may not have the options of an older Node.
   const child = spawn(program, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -12,7 +12,10 @@ import { createSimulation } from './simulation.ts';
 import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
-/** The networks that a local chain can imitate: the service's built-in chains that have a chain id. Maps the id of a chain to its chain id. */
+/**
+ * The chain ids of the networks that a local chain can imitate, by the service's name of the chain, such as `ethereum`. The networks are
+ * the service's built-in chains that have a chain id.
+ */
 export const NETWORKS: ReadonlyMap<string, number> = new Map(
   [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),
 );

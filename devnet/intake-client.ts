@@ -18,7 +18,10 @@ const PATH = '/intake/v1/orders';
 const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
-/** How long an order with a temporary rejection is posted again. The service follows the chain with a delay, so it may soon accept the order. */
+/**
+ * An order whose rejection may be temporary is posted again until this much time has passed. The service follows the chain with a delay,
+ * so it may soon accept the order.
+ */
 const PATIENCE_MS = 30_000;
 const TEMPORARY_CODES = new Set([
   'collection_not_followed',

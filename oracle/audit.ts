@@ -1,5 +1,5 @@
 // The audit of a running service: compares the listings of given collections with the chain, while both keep changing. A collection
-// is compared several times. Its differences count only if no comparison was free of differences.
+// is compared several times. Its differences are reported only if no comparison was free of differences.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { askVerdicts } from './chain-verdicts.ts';

@@ -1,5 +1,5 @@
 // Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The clock
-// and real randomness are not used: two loads at the same time give the same bytes, and at different times they differ in times only.
+// and real randomness are not used: the same `at` always gives the same bytes, and with another `at` only the times differ.
 
 import type { Address } from '../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
@@ -20,7 +20,7 @@ type SampleRecord = Record<string, unknown>;
 
 /**
  * Generates the records of the sample, collection by collection. The record of a collection comes before its other records. The newest
- * sales are minutes older than `at`, in milliseconds since the epoch, and the reported figures are of that time. Default: SAMPLE_ANCHOR.
+ * sales are minutes older than `at`, and the reported figures are those at `at`, a time in milliseconds since the epoch.
  */
 export function* generateSampleMarket({
   serviceName,

@@ -72,7 +72,7 @@ test('options of the command line take precedence over the environment', () => {
   assert.equal(readConfig({ PORT: 'no number' }, { PORT: '82' }).port, 82);
 });
 
-test('all mistakes are reported at once, each with the name of the setting, the required form and the given value', () => {
+test('all mistakes are reported in one message, each with the name of the setting, the required form and the given value', () => {
   const message = mistakesOf({ PORT: '70000', SERVICE_NAME: 'Bad Name', EXTRA_CHAIN: 'x', LOG_LEVEL: 'loud' });
   for (const part of ['PORT', 'SERVICE_NAME', 'EXTRA_CHAIN', 'LOG_LEVEL', '70000', 'Bad Name', 'loud']) {
     assert.ok(message.includes(part), `${part} in ${message}`);

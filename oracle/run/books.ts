@@ -1,6 +1,6 @@
 // The marketplaces of a run. Some listings of the simulation are submitted to the own order book of every service. The other listings
 // are only reported, like those of an external marketplace: immediately, or some blocks later, when the order may have ended already.
-// Reports are repeated as active, whatever has happened on the chain.
+// Some reports are repeated, and still show the listing as active, whatever has happened on the chain.
 
 import type { Listing } from '../../devnet/chain-state.ts';
 import { operatorOf } from '../../devnet/chain-state.ts';

@@ -1,4 +1,4 @@
-// The result of a run as a table, and its findings.
+// Writes the result of a run as a table, and the findings below it.
 
 import { FINDING_KINDS } from '../compare.ts';
 import type { RunResult } from './run.ts';

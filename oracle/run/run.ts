@@ -55,7 +55,7 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
-  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed do not count. */
+  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed are left out. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
   /** Blocks at which the digests of the services differ. */
@@ -74,7 +74,7 @@ const EDITIONS = 12;
 const SETTLE_MS = 8_000;
 /** The time between two comparisons of a service that differs. */
 const SETTLE_POLL_MS = 20;
-/** The tokens whose owners are compared after each block, for each service. */
+/** The number of tokens whose owners are compared after each block, for each service. */
 const TOKENS_CHECKED = 6;
 /** The most tokens that are listed after one block. */
 const LISTED_AT_ONCE_MAX = 5;

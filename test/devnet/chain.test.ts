@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('Seaport 1.6 has the address and domain of the real chain, and OpenSea’s conduit is open for it', async () => {
+test('Seaport 1.6 has the address and domain of the real chain, and may transfer tokens through OpenSea’s conduit', async () => {
   const { chain, protocol } = network.world;
   assert.equal(await chain.rpc.call('eth_chainId'), '0x2105');
   const [version, separator, controller] = (await readChain(chain, protocol.seaport, 'information')) as string[];

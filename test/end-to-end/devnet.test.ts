@@ -29,7 +29,7 @@ const FAULT_SHARE = 0.15;
 /** A limit that only a service that hangs exceeds. */
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
-/** The additional probability that an action is a reorganisation. */
+/** The probability that an action is a reorganisation. */
 const REORG_SHARE = 0.04;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -155,7 +155,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
         const id = `${chain}_${address.toLowerCase()}`;
         const { data: floor } = await readJson(`${service.url}/v1/collections/${id}/floor`);
         expect(`floor of ${id}`, floor.askFloor?.raw ?? null, expectedState.floors.get(address)?.toString() ?? null);
-        // A bundle of several tokens has no price for a token, and is no row.
+        // A sale of several tokens has no price for a single token, so it is not served.
         const sales = expectedState.sales.flatMap(({ tokens: [token, ...others], ...sale }) =>
           token?.contract === address && others.length === 0 && sale.currency !== 'other' ? [{ ...sale, token }] : [],
         );

@@ -54,7 +54,7 @@ forEachEngine('a mixed book', (engine) => {
       listAt(book, 'magicEden', ASKS);
       listOwn(book, 24);
       listTwins(book, 50);
-      // The first fetch has no malformed rows: only from such a list does the service know the number of listings.
+      // The first fetch has no malformed rows, because the service learns the number of listings only from a list without such rows.
       await book.syncAll();
       listUnusable(book);
       await book.syncAll();

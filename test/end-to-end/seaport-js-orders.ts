@@ -1,5 +1,5 @@
-// Prepares one local chain for tests with OpenSea's seaport-js library: a seller and a contract wallet that hold tokens, an edition, a
-// buyer with money, and one order that the library signs for each way of listing.
+// Prepares one local chain for tests with OpenSea's seaport-js library. A seller holds tokens and an edition, a contract wallet holds
+// tokens, and a buyer has money. For each way of listing, the library signs an order.
 
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';

@@ -1,5 +1,5 @@
-// Orders of OpenSea's seaport-js library on two local chains, and one real service that follows both chains. The service accepts the
-// orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
+// Tests orders of OpenSea's seaport-js library on two local chains with one real service that follows both chains. The service accepts
+// the orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
 // addresses on both chains, so that a test fails if the service confuses the chains.
 
 import assert from 'node:assert/strict';

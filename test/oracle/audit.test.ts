@@ -1,4 +1,4 @@
-// The audit of a running service, for a collection that it cannot compare.
+// The audit of a running service reports a collection that it cannot compare.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -56,7 +56,7 @@ forEachEngine('removing the sample', (engine) => {
     const recount = () =>
       recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now: START, limit: 10 });
 
-    test('after the removal beside a running server, every table and response is as before the sample was loaded', async () => {
+    test('after the sample is removed through a running server, every table and response is as before the sample was loaded', async () => {
       const mine = newCollection();
       const onSolana = newCollection({ chain: 'solana' });
       await service.load([

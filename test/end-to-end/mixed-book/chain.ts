@@ -201,7 +201,7 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in another currency are valid, and only left out. Unlike invalid rows, they may be more than a tenth of all rows.
+    // Rows in another currency are valid, but the service leaves them out. Unlike invalid rows, they may be more than a tenth of all rows.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }

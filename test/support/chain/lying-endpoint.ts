@@ -5,14 +5,15 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * `omits-logs`: every block is without logs, and its bloom is the true one. `fork`: the newest block at the time of the
- * change, and the blocks after it, have other hashes and no logs. `other-chain`: all blocks have other hashes and no logs, and the chain has another id.
+ * `omits-logs`: every block is served without logs, but with its true bloom. `fork`: the block that was the newest when `tell` was
+ * called, and the blocks after it, have other hashes and no logs. `other-chain`: all blocks have other hashes and no logs, and the
+ * chain has another id.
  */
 export type Lie = 'none' | 'omits-logs' | 'fork' | 'other-chain';
 
 export type LyingEndpoint = {
   url: string;
-  /** How many responses of each lie were not true. */
+  /** For each lie, the number of responses that it changed. */
   told: Record<Lie, number>;
   tell(lie: Lie): Promise<void>;
   close(): Promise<void>;

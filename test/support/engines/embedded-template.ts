@@ -1,5 +1,5 @@
 // Embedded databases that tests copy, because the first boot of a new one takes seconds: an empty one, and one with all migrations. They are
-// kept in node_modules/.cache and made again when a file changes that determines them. Deleting node_modules/.cache is always safe.
+// kept in node_modules/.cache and made again when one of the files that determine them changes. Deleting node_modules/.cache is always safe.
 
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';

@@ -8,7 +8,7 @@ const SAMPLE_PERIOD_MS = 20;
 const COLLECTION_GAP_MS = 250;
 
 export type LiveMemory = {
-  /** The most bytes that were reachable at once since the start, minus the bytes that were reachable at the start. */
+  /** The most bytes that were reachable at any one time since the start, minus the bytes that were reachable at the start. */
   growth(): number;
 };
 

@@ -1,5 +1,5 @@
-// Every file of `../shared/data/payloads`: its kind, and the path where its vendor serves it. The replay servers serve the recorded
-// responses byte by byte, even those of operations that the service does not call.
+// Lists every file of `../shared/data/payloads` with its kind and the path where its vendor serves it. The replay servers serve the
+// recorded responses unchanged, even those of operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
 import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';

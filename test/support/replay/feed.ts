@@ -1,4 +1,5 @@
-// An operator's own feed for the replay server: lines, an entity tag that is computed from the lines, and a token that requests must have.
+// An operator's own feed for the replay server. It serves lines of text with an entity tag that is computed from them. It may require
+// a token.
 
 import { createHash } from 'node:crypto';
 import type { ReplayRequest, Route } from './replay.ts';

@@ -191,7 +191,7 @@ const BREAKING: Partial<Record<ReplayFault, Breaking>> = {
   'too-many-requests': (outgoing, { retryAfter = '0' }) =>
     outgoing.writeHead(429, retryAfter === null ? {} : { 'retry-after': retryAfter }).end('{}'),
   'server-error': endWith(500),
-  // As after the key was revoked.
+  // The response after a key was revoked.
   unauthorized: endWith(401),
   'not-found': endWith(404),
   'not-json': endWith(200, '<!doctype html><title>Just a moment...</title>', { 'content-type': 'text/html' }),

@@ -190,7 +190,7 @@ export async function dumpTables(db: Database): Promise<Record<string, unknown[]
 }
 
 function dumpSql(table: TableName): string {
-  // `to_time` is the time of an import or of a read, and no content of the records.
+  // `to_time` is left out, because it is the time of an import or of a read, which is not part of the records.
   if (table === 'indexer.coverage') {
     return `select (collection_id, subject, source, kind, from_time)::text as row from ${table} order by 1`;
   }

@@ -156,7 +156,7 @@ export async function readCursorSecret(settings: Record<string, string>): Promis
   }
 }
 
-/** The numbers from 0 up to, and without, `count`. */
+/** The integers from 0 to `count` - 1. */
 export function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
