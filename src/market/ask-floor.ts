@@ -1,5 +1,5 @@
-// The ask floors of collections: the cheapest prices that sellers ask. Reads what `toAskFloorFigure` decides from: the two books (the own
-// order book and the mirror), the analytics records and the stats records. Each of these reads can fail alone.
+// The ask floors of collections: the cheapest prices that sellers ask. Reads the facts that `toAskFloorFigure` needs. They are in the two
+// books (the own order book and the mirror), the analytics records and the stats records. Each of these reads can fail alone.
 
 import type { Collection } from '../core/collection.ts';
 import {
@@ -64,8 +64,8 @@ export function toAskFloor(
 }
 
 /**
- * The most assets of the own book that are read when the indexer's copy of them is out of date. For further assets of the own book,
- * mirrored rows count.
+ * The most assets of the own book that are read when the indexer's copy of them is out of date. If the own book lists more assets, the
+ * mirrored rows of the further ones are not left out.
  */
 const OWN_ASSETS_MAX = 50_000;
 

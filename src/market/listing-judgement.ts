@@ -35,9 +35,9 @@ export type JudgedListing = EvidenceKey &
   };
 
 /**
- * What ended the order on its chain ends the listing, whatever its marketplace reports. When no event of the chain ends the order any
- * more, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
- * is dormant.
+ * An event of the chain that ended the order also ends the listing, whatever its marketplace reports. When no event of the chain ends the
+ * order any more, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an
+ * own order is dormant.
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
   const { counter, quantity, partial, expiresAt } = listing;

@@ -25,7 +25,7 @@ export type ListingWindow = {
 
 /** The most assets that a window holds. */
 export const WINDOW_SIZE_MAX = 250;
-/** The rows of one read. More than a window, so that a second read is not needed when a few assets have several listings. */
+/** The rows of one read: more than a window holds, so that a second read is not needed when a few assets have several listings. */
 const CHUNK_SIZE = 300;
 /** The largest number of reads of one book. It is reached when the cheapest listings are all of a few assets. */
 const CHUNKS_MAX = 40;

@@ -30,7 +30,7 @@ export type MarketOptions = {
 const PRIMARY_DEADLINES = 3;
 /**
  * Deadlines are this many times as long on the embedded database as on PostgreSQL. The embedded database has one connection, which an
- * import holds for one batch after another. It runs in this process and cannot be out of reach, so waiting for the connection must not
+ * import holds during each of its batches. It runs in this process and cannot be out of reach, so waiting for the connection must not
  * count as a failure.
  */
 const EMBEDDED_DEADLINES = 5;

@@ -54,7 +54,7 @@ export class RankOrder {
     return merged;
   }
 
-  /** The bounds on a chain of the page that follows the position `after`. `after` is null for the first page. */
+  /** The bounds of the collections of `chain` that follow the position `after` in the ranking. `after` is null for the first page. */
   boundsOf(chain: string, after: RankKey | null): ChainBounds {
     if (after === null) return { chain, equal: null, below: Number.POSITIVE_INFINITY };
     const { value } = after;

@@ -35,7 +35,7 @@ export async function refreshFigures(
   );
 }
 
-/** Computes the ranking keys that are too old again, for at most `limit` collections. Returns the number of these collections. */
+/** Computes anew the ranking keys that are too old, for at most `limit` collections. Returns the number of these collections. */
 export function refreshDueRanks(
   indexer: Pick<Statements, 'transaction'>,
   context: RefreshContext,

@@ -10,8 +10,8 @@ import { listFigureDifferences } from './queries/figure-recount.ts';
 import { listRankDifferences } from './queries/rank-recount.ts';
 
 /**
- * The figures that are wrong at the time `now`. Right after a sweep and a copy of the catalog there must be none; before, a figure that
- * depends on an expiry or on a change of the primary database may be out of date.
+ * The figures that are wrong at the time `now`. Right after a sweep and a copy of the catalog there must be none. Before these two,
+ * a figure that depends on an expiry or on a change of the primary database may be out of date.
  */
 export async function recountFigures(
   { main, indexer, chains }: { main: Queryable; indexer: Queryable; chains: Chains },

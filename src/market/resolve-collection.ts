@@ -15,8 +15,8 @@ import { toVolumeAllTime } from './volumes.ts';
 const NAME_LENGTH_MAX = 500;
 
 /**
- * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, `unavailable` when the
- * collection records cannot be read.
+ * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, and `unavailable` when
+ * the collection records cannot be read.
  */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = toNames(market.chains, id);

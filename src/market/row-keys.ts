@@ -1,5 +1,5 @@
 // Keys of rows that have no id of their own: a digest of the fields that identify the row, so that a record that is ingested twice
-// gives one row. The encoding must not change: stored rows keep their keys, and each record would be inserted a second time.
+// gives one row. The encoding must not change: stored rows keep their keys, so with another encoding each record would be inserted again.
 
 import { hash } from 'node:crypto';
 import type { NewSale } from './queries/sales.ts';

@@ -31,8 +31,8 @@ export type Token = TokenLocation & {
 
 /**
  * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Throws it also when the collection
- * record has the mint in another letter case, because that is another mint. When the indexer cannot be read, only the listing of the own
- * order book and its seller are known.
+ * record has the collection mint in another letter case, because that is another mint. When the indexer cannot be read, only the listing
+ * of the own order book and its seller are known.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
   const { chain, contractAddress, asset } = location;

@@ -1,5 +1,6 @@
-// A circuit breaker: after several failures in a row, callers fail at once instead of waiting for a system that is down. Later
-// one call is made as a trial: by the next caller (`enter`), or in the background (`BackgroundTrials`). A success closes the breaker.
+// A circuit breaker: after several failures in a row, callers fail immediately instead of waiting for a system that is down. After some
+// time a single call is made as a trial: by the next caller (`enter`), or in the background (`BackgroundTrials`). A success closes the
+// breaker.
 
 import type { Clock } from '../core/clock.ts';
 import type { Random } from '../core/random.ts';
@@ -63,7 +64,7 @@ export class CircuitBreaker {
     return 'trial';
   }
 
-  /** Begins a trial of an open breaker, even if it would stay open for longer. For a caller that has its own timer. */
+  /** Begins a trial of an open breaker, even if its open time is not over. Meant for a caller that has its own timer. */
   beginTrial(): void {
     if (this.#state === 'open') this.#state = 'trial';
   }
@@ -140,11 +141,11 @@ export class BackgroundTrials {
   }
 
   async #try(): Promise<void> {
-    // A call that began before the breaker opened has succeeded and closed the breaker meanwhile.
+    // If the breaker is not open, a call that began before the opening has succeeded meanwhile and has closed the breaker.
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();
-    // Either the trial has succeeded, or a call that began before the breaker opened.
+    // A success has closed the breaker: that of the trial, or that of a call that began before the breaker opened.
     if (this.#breaker.state() === 'closed') return;
     // The state is `open` when such a call failed during the trial: then the breaker has ended the trial already.
     if (this.#breaker.state() === 'trial') this.#breaker.failed();

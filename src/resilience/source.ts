@@ -1,4 +1,4 @@
-// A source of data that can fail while others work: each read has a deadline, and all reads share one circuit breaker. A read
+// A source of data that can fail while other sources work: each read has a deadline, and all reads share one circuit breaker. A read
 // returns a failure as a value and does not throw, so that a response can be built from the sources that work.
 
 import type { Clock } from '../core/clock.ts';
@@ -28,7 +28,7 @@ export type SourceOptions = {
 const RETRY_MS = 1_000;
 
 /**
- * While the breaker is open, reads fail at once. Meanwhile the most recently requested read is tried in the background, until a
+ * While the breaker is open, reads fail immediately. Meanwhile the most recently requested read is tried in the background, until a
  * trial succeeds. Each trial uses the most recent read, so that a single read that always fails does not keep the breaker open.
  */
 export class Source {

@@ -21,7 +21,7 @@ const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
 /** The deadline of one statement. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** A stored floor of this age is resolved again. After failed runs, as much time again is left before the floor is too old. */
+/** A stored floor of this age is resolved again. It is half of the largest age that is served, so some runs may fail before that age. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
 /** The most floors that one run resolves. The next run continues, the oldest floors first. */
 const RESOLVED_MAX = 2_000;
@@ -36,12 +36,12 @@ export function createBuyerFloorsTask(context: WorkerContext): Task {
   };
 }
 
-/** `mark`: the maintained figures of the listings at the time of the resolution, as text. `at` in milliseconds. */
+/** `mark`: the maintained figures of the listings at the time of the resolution, as text. `at`: this time, in milliseconds. */
 type Resolved = { mark: string; at: number };
 
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
-  /** The last resolution of each collection that this process knows. After a restart, the times of the stored floors are read. */
+  /** The last resolution of each collection, as far as this process knows it. For the others, the times of the stored floors are read. */
   readonly #resolved = new Map<string, Resolved>();
 
   constructor(context: WorkerContext) {

@@ -10,7 +10,7 @@ import { deleteOldViews } from '../market/queries/recent-views.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** The time between two sweeps. For up to this time after an expiry, figures that are not corrected by the clock are out of date. */
+/** The time between two sweeps. After an expiry, figures that are not corrected by the clock may be out of date for this long. */
 const PERIOD_MS = 5_000;
 /** The longest time that one sweep may take. Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;
@@ -21,7 +21,7 @@ const BATCH_TIMEOUT_MS = 10_000;
 /** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
 
-/** How long the row of a view is kept. Tasks use the time of the view for minutes, and the time of the token's last refresh for hours. */
+/** How long the row of a view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 export function createExpiryTask(context: WorkerContext): Task {

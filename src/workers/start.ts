@@ -1,5 +1,5 @@
-// Creates the tasks that keep the service's data fresh, the driver that runs the tasks when they are due, and the operations with which
-// the operator starts them. The tasks of a vendor come from its registration (upstreams/registry.ts).
+// Creates the tasks that keep the service's data fresh, the driver that runs the tasks when they are due, and the operator's operations
+// on tasks, followed collections and audits. The tasks of a vendor come from its registration (upstreams/registry.ts).
 
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';

@@ -52,7 +52,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: first responses come within the deadline of the primary, later responses come at once, and all is complete after the thaw', async (t) => {
+  test('frozen: first responses come within the deadline of the primary, later responses come immediately, and all is complete after the thaw', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();

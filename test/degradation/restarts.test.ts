@@ -131,7 +131,7 @@ withTwoServers('databases stop and start under load', (servers) => {
   }
 
   test('a source that hangs leaves connections for the other sources, and its abandoned statements end on the server', async (t) => {
-    // The deadline is long enough for a slow machine to respond to all requests of this test at once.
+    // The deadline is long enough for a slow machine to respond to all concurrent requests of this test.
     const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));

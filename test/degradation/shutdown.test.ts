@@ -27,7 +27,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
 /** A shutdown closes client connections after three seconds, if nothing else hangs. */
 const CUT_AFTER_MS = 3_000;
-/** The program ends within five seconds, whatever hangs. A busy machine may start to count late. */
+/** The program ends within five seconds, whatever hangs. On a busy machine it may notice the signal late. */
 const STOP_MAX_MS = 5_900;
 const CALLERS = 4;
 const DEADLINE_MS = 1_500;

@@ -1,5 +1,5 @@
-// Invalid query parameters are rejected by name, never clamped or coerced. Unknown parameters are ignored, and only cursors that
-// the service issued are accepted.
+// An invalid query parameter is rejected with a message that names it, and is never clamped or coerced. Unknown parameters are ignored,
+// and only cursors that the service issued are accepted.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -77,7 +77,7 @@ function onQueries(send: Send): void {
     }
   });
 
-  test('an invalid value of a known parameter is rejected behind thousands of other parameters', async () => {
+  test('an invalid value of a known parameter is rejected even when it follows thousands of other parameters', async () => {
     for (const path of LISTS) await assertRejected(path, `${'a&'.repeat(5_000)}limit=0`, 'limit');
     await assertRejected(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
   });

@@ -24,7 +24,7 @@ const SLACK_MS = 20_000;
 const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
 const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
 
-/** `/at-once` responds before the body arrives. `/large` responds with more than a socket buffers. Other paths respond after the body. */
+/** `/at-once` responds before the body arrives, `/large` with more bytes than a socket can buffer, and other paths after the body. */
 const listener: RequestListener = (request, response) => {
   if (request.url === '/at-once') response.end('done');
   else if (request.url === '/large') response.end(LARGE);

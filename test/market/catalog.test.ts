@@ -182,7 +182,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('with an indexer that fails, orders are stored at once and copied when the indexer is back', async () => {
+  test('with an indexer that fails, orders are stored immediately and copied when the indexer is back', async () => {
     const unreachable: Database = {
       ...indexer,
       within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),

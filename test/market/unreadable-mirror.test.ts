@@ -1,4 +1,4 @@
-// The ask floor while the rows of the mirror cannot be read: the readable half of each step stays.
+// The ask floor while the rows of the mirror cannot be read: it comes from the sources that can be read.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -58,7 +58,7 @@ forEachEngine('processes that share the tasks', (engine) => {
         'the lease was not renewed',
       );
       assert.equal((await readLease())['holder'], before['holder']);
-      assert.ok(!second.hasBegun(), 'two processes run the task at once');
+      assert.ok(!second.hasBegun(), 'two processes run the task at the same time');
     }
     // Renewals only extend the lease, so the next run cannot start before the end of the lease that is read here.
     const leaseBeforeKill = second ? await readLease() : null;

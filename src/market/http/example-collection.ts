@@ -24,7 +24,7 @@ export const EXAMPLE_TIME = '2026-06-01T09:00:00.000Z';
 const ETHEREUM = createChains().get(chain);
 const RATES: Rates = new Map([['ETH', { symbol: 'ETH', usd: 2_500, at: 0 }]]);
 
-/** The example of a price of so many thousandths of an ETH. */
+/** A price for examples, given in thousandths of an ETH. */
 export function toExamplePrice(milliEth: bigint): Price {
   if (!ETHEREUM) throw new Error(`the chain ${chain} is unknown`);
   return toPrice(milliEth * 10n ** 15n, ETHEREUM, RATES, 0);

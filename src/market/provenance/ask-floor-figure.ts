@@ -52,7 +52,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
 
 const BOOKS = { kind: 'scan', source: 'listings', maxAgeMs: null } as const;
 
-/** The candidates with the value null for an empty mirror. There are none unless the sources of the mirror were read to their ends. */
+/** For an empty mirror: candidates that have the value null. There are none unless the sources of the mirror were read to their ends. */
 function toEmpty(coverage: readonly Coverage[]): Candidate<null>[] {
   const rows = isScanned(coverage, 'listings') ? coverage.filter((row) => row.kind === 'scan') : coverage;
   const need = { subject: 'listings' as const, since: null, maxAgeMs: MAX_AGE_MS.floor, importedMaxAgeMs: null };

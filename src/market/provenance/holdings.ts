@@ -96,11 +96,11 @@ function toListedCounts(
     importedMaxAgeMs: null,
     eachSource: true,
   };
-  // Only the scan that wrote a row ends it. Once the scan stops, its rows are no longer right, whatever else was imported.
+  // A row that a scan wrote is ended by this scan only. Once the scan stops, its rows are no longer right, whatever else was imported.
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // When no source has listings, not even an old record, the listings of the own book are all listings.
+  // When the mirror has no listing, and no record of any age has a listed count, the listings of the own book are all listings.
   if (!hasOwnBook || mirrored > 0 || (record?.listedCount ?? null) !== null) return [];
   return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }

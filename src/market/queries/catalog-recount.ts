@@ -1,6 +1,6 @@
-// Compares the copy of the collection records and of the own order book in the indexer database with the primary database, for
-// `mercat audit` and for tests: the list that is sorted by time, and the launched collections at its beginning, depend on this copy. And
-// compares the holders of followed collections with the holdings that the chain log gives.
+// Two comparisons for `mercat audit` and for tests. The first compares the indexer's copy of the collection records and of the own order
+// book with the primary database. The order of the list of collections depends on this copy. The second compares the holders of followed
+// collections with the holdings that the chain log gives.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';

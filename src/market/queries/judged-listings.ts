@@ -37,8 +37,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings of judged collections whose state may depend on the changes: all listings of the orders, the active listings of the
- * tokens, the active listings by the owners that name an operator, and the listings by the offerers whose counter is known.
+ * The listings in judged collections whose state may depend on the changes: all listings of the orders, the active listings of the
+ * tokens, the owners' active listings that name an operator, and those listings of the offerers that have a known counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;

@@ -9,7 +9,7 @@ export type ListingSnapshot = {
   collectionId: string;
   /** The keys of the listings in the snapshot, as 32 hexadecimal digits. */
   keys: readonly string[];
-  /** Listings created at this time or later may be missing, because the marketplace may not report them at once. */
+  /** Listings created at this time or later may be missing, because the marketplace may not report them immediately. */
   listedBefore: number;
   /** When the list was complete. */
   takenAt: number;

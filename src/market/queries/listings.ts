@@ -136,8 +136,8 @@ const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, is
 
 /**
  * The cheapest listings for a buyer: first at most `limit` listings with a total, then at most `limit` own listings without a total, each
- * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Listings of the assets in
- * `except` are left out, and those of assets that the own order book lists as far as the indexer knows.
+ * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Left out are listings of the
+ * assets in `except`, and of the assets that the own order book lists according to the indexer's copy.
  */
 export async function listCheapestFills(
   db: Queryable,

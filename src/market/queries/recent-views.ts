@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections that were viewed after `since`, or one of whose tokens was. */
+/** The collections of which the collection itself or one of its tokens was viewed after `since`. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),

@@ -133,7 +133,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'windows that the record lacks must be unknown');
     });
 
-    test('come from the record with the newest time alone, whatever the order of import', async () => {
+    test('come only from the record with the newest time, whatever the order of import', async () => {
       const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([

@@ -196,7 +196,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
       await market.load([rate('SOL', 1)]);
       const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'a new rate must count at once');
+      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'a new rate must be used immediately');
     });
 
     /** Unlike `market.walk`, does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
@@ -274,7 +274,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('is by volume without a sort parameter, and each import changes the order at once', async () => {
+    test('is by volume without a sort parameter, and each import changes the order immediately', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>

@@ -231,7 +231,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('is not of a mirrored row that an own row replaces, until the own row has expired', async () => {
+    test('does not come from a mirrored row that an own row replaces, until the own row has expired', async () => {
       const subject = newCollection({ royaltyBps: 0 });
       await market.load([
         subject.collection(),

@@ -174,7 +174,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
   });
 
-  test('of a scan are complete in the windows that begin after the scan', () => {
+  test('of a scan are complete in the windows that do not begin before the sales that the scan covers', () => {
     const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
     assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
     assert.deepEqual(since(DAY_MS), [null, null, 7]);
