@@ -1,5 +1,5 @@
-// Measures webhook deliveries a second, for one webhook and for twenty. The time runs from the start of the worker, when all events are
-// recorded, until a local receiver has responded to all deliveries.
+// Measures webhook deliveries a second, for one webhook and for twenty. All events are recorded first. The time runs from the start of
+// the worker until a local receiver has responded to all deliveries and the worker has stopped.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

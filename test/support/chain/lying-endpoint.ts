@@ -29,7 +29,7 @@ const NO_BLOOM = `0x${'0'.repeat(512)}`;
 export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoint> {
   let current: Lie = 'none';
   let forkedAt = 0;
-  /** The true hashes of the blocks that the fork renames, by their false ones. */
+  /** The true hashes of the blocks that a lie serves with false hashes, by the false hash. */
   const renamed = new Map<string, string>();
   const told = { none: 0, 'omits-logs': 0, fork: 0, 'other-chain': 0 };
   const newest = async () => Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
