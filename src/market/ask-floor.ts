@@ -71,7 +71,7 @@ const OWN_ASSETS_MAX = 50_000;
 
 /**
  * The lowest prices in both books. `source` is the source through which mirrored rows are read. As in the listing window, a mirrored
- * row does not count when the own book lists its asset. When the own book cannot be read, all mirrored rows count.
+ * row is left out when the own book lists its asset. When the own book cannot be read, no mirrored row is left out.
  */
 export async function readBookFloors(
   market: Market,

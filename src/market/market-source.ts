@@ -30,7 +30,7 @@ export class MarketSource {
     return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
-  /** Returns a `read` whose calls share one deadline. Time that passes between the calls does not count. */
+  /** Returns a `read` whose calls share one deadline. Time that passes between the calls is not subtracted. */
   withinOneDeadline(): MarketSource['read'] {
     let leftMs = this.timeoutMs;
     return async (query) => {

@@ -55,7 +55,7 @@ export class CircuitBreaker {
 
   /**
    * Whether the caller may make its call. `trial`: it may, as the only caller, and the next reported result closes the breaker or opens
-   * it again. That result can also be one of a call that began before the breaker opened.
+   * it again. That result can also come from a call that began before the breaker opened.
    */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';

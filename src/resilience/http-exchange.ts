@@ -83,7 +83,7 @@ type StallWatch = { signal: AbortSignal; waitFor<T>(promise: Promise<T>): Promis
 
 /**
  * Aborts its signal when a single wait (for the head, or for one chunk) takes longer than `stallMs`. The time that the caller
- * needs to process a chunk does not count.
+ * needs to process a chunk is not part of a wait.
  */
 function createStallWatch(stallMs: number): StallWatch {
   const stalled = new AbortController();

@@ -26,7 +26,7 @@ function createSource(t: TestContext, timeoutMs: number) {
   return { source, clock, limits };
 }
 
-test('each read gets the part of the shared time that earlier reads did not use; the time between two reads does not count', async (t) => {
+test('each read gets the part of the shared time that earlier reads did not use; the time between two reads is not subtracted', async (t) => {
   const { source, clock, limits } = createSource(t, 60_000);
   const read = source.withinOneDeadline();
   const readFor = (ms: number) => () => {

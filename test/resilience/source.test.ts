@@ -30,7 +30,7 @@ async function open(source: Source, work: () => Promise<unknown> = fail): Promis
   assert.equal(source.state(), 'open');
 }
 
-test('a read returns its value, and its function receives the shorter of the time limits of source and caller', async (t) => {
+test('a read returns its value, and its function receives the shorter of two time limits: that of the source and that of the caller', async (t) => {
   const { source } = start(t);
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });

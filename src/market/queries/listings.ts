@@ -74,7 +74,7 @@ const decodeAsk = rowDecoder('listing', {
   raw: column('price_raw', amount),
 });
 
-/** The cheapest active listing of each given collection. Listings of the assets in `except` do not count. */
+/** The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. */
 export async function listCheapestMirrored(
   db: Queryable,
   collectionIds: readonly string[],

@@ -154,7 +154,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], (UINT256_MAX - 1n).toString());
     });
 
-    test('is the price of the first served listing: ended and expired rows and rows with a price of zero do not count', async () => {
+    test('is the price of the first served listing: ended and expired rows and rows with a price of zero are ignored', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),

@@ -205,7 +205,7 @@ export function describeMarketItems(market: TestMarket): void {
       await market.load([rate(3_000, market.ago(0))]);
       assert.equal(await usd(), 3_000);
       await market.load([rate(1_000, market.ago(MINUTE_MS))]);
-      assert.equal(await usd(), 3_000, 'an older rate that is imported last must not count');
+      assert.equal(await usd(), 3_000, 'an older rate that is imported last must not be used');
       market.advance(20 * MINUTE_MS);
       assert.equal(await usd(), null);
     });
