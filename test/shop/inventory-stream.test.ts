@@ -98,13 +98,13 @@ forEachStore('the inventory of a large shop', (store) => {
     const responses = await Promise.all(reads);
     const whole = responses.filter(({ status }) => status === 200);
     const rejected = responses.filter(({ status }) => status !== 200);
-    assert.equal(whole.length, 10, 'two streams, and eight that wait');
+    // Two streams run and eight reads wait. A read that arrives after one of them has ended takes its place.
+    assert.ok(whole.length >= 10 && whole.length < READS, `${whole.length} of ${READS} reads got a response`);
     for (const { body } of whole) assert.equal(body.count, (PRODUCTS * 9) / 10);
     for (const { status, headers } of rejected) assert.deepEqual([status, headers.get('retry-after')], [503, '2']);
-    assert.ok(
-      completed.slice(0, 5).includes('adjustment') && completed.slice(0, 5).includes('index'),
-      completed.join(', '),
-    );
+    // The last two reads run side by side, so that the other requests did not wait for all reads if they ended before these two.
+    const early = completed.slice(0, -2);
+    assert.ok(early.includes('adjustment') && early.includes('index'), completed.join(', '));
     await removeProducts(shop);
   });
 });
