@@ -23,9 +23,9 @@ import type { MovedTokens } from './log-effects.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
 /**
- * Stores all holders of the next collection that has joined its chain. When there is none, counts the holders of the next collection that
- * is no longer followed again, from the owners of its tokens. Returns the ids of the collections that changed, or null when there is nothing
- * to do.
+ * Stores all holders of the next collection that has joined its chain. When there is none, takes the next collection that is
+ * no longer followed, and counts its holders again, from the owners of its tokens. Returns the ids of the collections that changed, or null
+ * when there is nothing to do.
  */
 export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;

@@ -1,4 +1,4 @@
-// Records in the indexer which collections a chain covers, and up to which time: the collections that are part of the chain's live
+// Stores in the indexer which collections a chain covers, and up to which time: the collections that are part of the chain's live
 // stream, up to the last block whose events have been written into the indexer.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -35,7 +35,10 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
   return covered.size > 0 ? covered : null;
 }
 
-/** Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended. */
+/**
+ * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended, and after an outage all covered
+ * ones.
+ */
 async function cover(
   { main, indexer, chain, chains, clock }: CoverageContext,
   cursor: ChainCursor,

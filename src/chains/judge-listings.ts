@@ -1,6 +1,7 @@
 // Judges mirrored listings by the log of their chain, with the rule for own orders: a listing is hidden while its seller cannot deliver, and
 // ended by a fill, a cancel or a raised counter on the chain. The evidence is read from the primary database, before the transaction that
-// writes the states to the indexer. It may be newer than the rows that the projection has written; the later log entry then changes nothing.
+// writes the states to the indexer. It may contain log entries that the projection has not written yet. When the projection reaches such
+// an entry, the listing already has the right state, and nothing changes.
 // If the position of the projection has moved, or a listing was written in the meantime, nothing is written and the step is repeated.
 
 import { findLastSeq } from '../chain-log/queries/chain-events.ts';

@@ -35,7 +35,7 @@ export class DollarRates {
     return this.#rates;
   }
 
-  /** Makes the next `read` query the database. Must be called after a rate was written. */
+  /** After this, the next `read` reads the database again. Must be called after a rate was written. */
   expire(): void {
     this.#latest = null;
   }

@@ -41,7 +41,7 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. When a read of them fails, the response is a 503, unless it is that of a token. */
+  /** Collection records. When they cannot be read, the response is a 503. Only the response for a token is made without them. */
   readonly primary: MarketSource;
   /** The own order book. When a read of it fails, the response is made without it. */
   readonly orderBook: MarketSource;

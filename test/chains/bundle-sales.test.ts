@@ -87,7 +87,7 @@ forEachEngine('sales read from a chain', (engine) => {
     assert.deepEqual(total, { volume: '1050', sales: 3 });
   });
 
-  test('a sale that a marketplace reports and the chain has too counts once, whichever is read first, even if the report is of a part of a bundle', async () => {
+  test('a sale that a marketplace reports and that is also on the chain counts once, whichever is read first; so does a bundle that is reported token by token', async () => {
     const single = { ...fill(1, [1n], 100n), tx: hashOf(501) };
     const bundle = { ...fill(2, [2n, 3n], 900n), tx: hashOf(502) };
     const report = (tokenId: string, tx: string, price: string) =>

@@ -40,7 +40,10 @@ const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
 const PEOPLE = [1, 2, 3, 4].map((number) => toEvmAddress(`person ${number}`));
 const TOKENS = 8;
-/** The own orders, the mirrored listings and the events of the chain have this many different order hashes. */
+/**
+ * Own orders and mirrored listings take their order hashes from the same set of this size, and events of the chain from its first half, so
+ * that events end orders and listings.
+ */
 const ORDERS = 60;
 const CONTRACTS: readonly (readonly [Address, TokenStandard])[] = [
   [toEvmAddress('first lamps'), 'erc721'],
@@ -109,7 +112,7 @@ forEachEngine('figures of followed collections', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
     };
-    // The writers may have ended all that they had listed.
+    // By now every order and listing may have been sold, cancelled or expired. Add some, so that there are open ones to count.
     const last = new Random('last', engine.name);
     for (let orders = 0; orders < 20; orders += 1) {
       const [contractAddress, standard] = last.pick(CONTRACTS);

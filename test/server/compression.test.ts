@@ -138,7 +138,7 @@ describe('responses', () => {
     for (const { headers } of [created, small, missing]) assert.equal(headers['content-encoding'], undefined);
     const { id } = JSON.parse(created.body.toString()).data;
     const one = await send(`/api/v1/products/${id}`, { headers: { ...accept, authorization: `Bearer ${key}` } });
-    // Its strong ETag, which If-Match needs, names exactly these bytes.
+    // A single product is not compressed either: If-Match needs a strong ETag, and a strong ETag stands for exactly one sequence of bytes.
     assert.match(one.headers['etag'] ?? '', /^"/);
     assert.equal(one.headers['content-encoding'], undefined);
   });

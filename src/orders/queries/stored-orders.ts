@@ -29,7 +29,10 @@ export type SignedTerms = {
   orderType: number;
   standard: TokenStandard;
   quantity: bigint;
-  /** The total that a buyer pays, when the order includes its fees. Null when platform fee and royalty are added to the ask. */
+  /**
+   * The total that a buyer pays, when the fees are part of the signed order. Null when the order has no fees: the service then adds platform
+   * fee and royalty to the ask.
+   */
   buyerTotalRaw: bigint | null;
   counter: bigint;
   startsAt: number;

@@ -17,7 +17,10 @@ export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** The time at which the clock of every test market starts. It is not a full hour, so that time windows begin and end within an hour. */
+/**
+ * The time at which the clock of every test market starts. It is not on the hour, so that the ends of periods such as the last 24 hours fall
+ * in the middle of an hour.
+ */
 export const START = Date.UTC(2026, 6, 1, 12, 34, 56, 789);
 
 export const UINT256_MAX = 2n ** 256n - 1n;

@@ -16,7 +16,10 @@ import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
 export type TestNode = TestService & {
-  /** How the node counts requests, as its status reports it: `shared` with the other nodes, or `alone`. Undefined without shared limits. */
+  /**
+   * How the node counts requests, as its status reports it: `shared` with the other nodes, or `alone` while Redis is unavailable. Undefined
+   * for a node without a Redis URL.
+   */
   counted(): Promise<'shared' | 'alone' | undefined>;
   /** How often the node has logged that Redis is unavailable, and that Redis is available again. */
   logCounts(): { away: number; back: number };

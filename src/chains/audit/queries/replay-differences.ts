@@ -1,5 +1,5 @@
-// Compares the served rows with the result of a replay of the chain log, byte for byte. Both are in one database: the served rows in the
-// schema `served`, the replayed rows in the schemas `main` and `indexer` (replay.ts).
+// Compares the served rows with the result of a replay of the chain log, byte for byte. Both are in the scratch database of the replay:
+// copies of the served rows in the schema `served`, the replayed rows in `main` and `indexer` (replay.ts).
 
 import type { Queryable } from '../../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
@@ -20,7 +20,10 @@ type Schemas = { main: string; indexer: string };
 const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
-/** The condition for rows that are compared; `$1` is the chain. The copied follows have a complete backfill, so the log has all their events. */
+/**
+ * The condition for rows that are compared; `$1` is the chain. Only follows whose backfill is complete were copied into the scratch
+ * database, so the log has all their events.
+ */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
 /** For each kind of row, the SQL query for its rows: `subject` identifies a row, and `value` is compared. */
