@@ -28,8 +28,12 @@ const ENCODERS: Readonly<Record<ContentCoding, (body: Buffer) => Promise<Buffer>
 };
 
 /** Encodes outside the event loop. */
-export function encode(body: Buffer, coding: ContentCoding): Promise<Buffer> {
-  return ENCODERS[coding](body);
+export async function encode(body: Buffer, coding: ContentCoding): Promise<Buffer> {
+  const encoded = await ENCODERS[coding](body);
+  // The result is a view of a much larger buffer, which would stay in memory with it.
+  const copy = Buffer.allocUnsafeSlow(encoded.length);
+  encoded.copy(copy);
+  return copy;
 }
 
 const remembered = new Map<string, ContentCoding | null>();

@@ -88,7 +88,8 @@ export async function importRecords(
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
-    const unknownCollections = await notes.findUnknownCollections(context.main);
+    // All records are stored. When the collection records cannot be read, the summary says nothing about them.
+    const unknownCollections = await notes.findUnknownCollections(context.main).catch(() => null);
     return counter.summary({ ...toNoted(notes), unknownCollections });
   } catch (error) {
     // If a batch failed, its failure has aborted the reading. The cause is then the batch's error, not the abort.

@@ -17,7 +17,9 @@ export function createClientAddress(trustProxy: number | readonly string[]): (re
       : proxyAddress.compile([...trustProxy]);
   return (request) => {
     const socketAddress = request.socket.remoteAddress ?? '';
-    const forwarded = proxyAddress(request, trust).trim();
+    // A socket that the client has already reset has no address.
+    const found: string | undefined = proxyAddress(request, trust);
+    const forwarded = (found ?? '').trim();
     return toCounted(isIP(forwarded) === 0 ? socketAddress : forwarded);
   };
 }

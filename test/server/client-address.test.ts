@@ -67,6 +67,13 @@ test('when the entry of X-Forwarded-For is not an IP address, the client address
   ]);
 });
 
+for (const trustProxy of [0, 1, ['127.0.0.0/8']])
+  test(`a request whose socket has no address any more is counted under no address (trusted: ${String(trustProxy)})`, () => {
+    const addressOf = createClientAddress(trustProxy);
+    const socket = { remoteAddress: undefined };
+    assert.equal(addressOf({ socket, headers: {} } as IncomingMessage), '');
+  });
+
 test('all IPv6 addresses of one /64 are counted as one client, in whatever notation they are written', () => {
   assertAddresses(0, [
     ['2001:db8:0:1::1', undefined, '2001:db8:0:1:ffff:ffff:ffff:ffff'],

@@ -79,6 +79,18 @@ forEachStore('the inventory of a large shop', (store) => {
     await removeProducts(shop);
   });
 
+  test('a HEAD request reads one page only, and announces no length', async () => {
+    const shop = await newLargeShop();
+    const before = pagesRead();
+    const response = await fetch(`${store.service.url}/api/v1/inventory`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${shop.key.secret}` },
+    });
+    assert.deepEqual([response.status, response.headers.get('content-length')], [200, null]);
+    assert.equal(pagesRead() - before, 1);
+    await removeProducts(shop);
+  });
+
   test('of many simultaneous reads in one shop some get a 503 with Retry-After, and the requests of another shop do not wait for these reads', async () => {
     const shop = await newLargeShop();
     const other = await store.shop();

@@ -1,5 +1,6 @@
 // /api/v1/inventory: stock levels, changes of stock, and the adjustment log.
 
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
@@ -74,6 +75,8 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
       const first = await readPage(null);
       const toText = (level: StockLevel) => JSON.stringify(toWireInventoryItem(level, threshold));
       if (first.next === null) return reply.type(JSON_TYPE).send(toInventoryText(first.levels.map(toText)));
+      // The response to HEAD has no body, so the other pages are not read.
+      if (request.method === 'HEAD') return reply.type(JSON_TYPE).send(Readable.from([]));
       const parts = streamInventory(first, { readPage, toText });
       return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts);
     },
