@@ -133,7 +133,7 @@ function styleState(line: string, state: TaskStatus['state'] | undefined, stdout
 
 function describeUpstreams(tasks: readonly TaskStatus[], stdout: Stdout): string {
   const rows = tasks.flatMap((task) => task.upstreams.map((upstream) => toUpstreamRow(task.name, upstream)));
-  const heads = ['source', 'task', 'breaker', 'budget left', 'an hour', 'requests', 'retries', 'last failure'];
+  const heads = ['source', 'task', 'breaker', 'budget left', 'per hour', 'requests', 'retries', 'last failure'];
   return tableOf(heads, rows, stdout);
 }
 

@@ -1,5 +1,5 @@
-// Counts all maintained figures again, for `mercat audit --replay` and for tests: those of the own order book, their copy in the indexer,
-// those of the indexer's rows, and the ranking keys.
+// Counts all maintained figures again, for `mercat audit --replay` and for tests: the figures of the own order book and their copy in the
+// indexer, the figures of the listings, tokens and holders in the indexer, and the ranking keys of collections.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';

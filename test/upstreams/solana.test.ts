@@ -273,13 +273,8 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(found, { order_hash: `0x${'7'.padStart(64, '0')}`, source: 'magic-eden' });
   });
 
-  test('2,525 mints are read through DAS: the id of their collection is lower case, the mints keep their case', async (t) => {
-    const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
-    const collection = assetOf(LANTERNS, LANTERNS, {
-      grouping: [],
-      content: { metadata: { name: 'Paper Lanterns' }, links: {} },
-    });
-    const store = createDasStore([...mints.map((mint) => assetOf(mint, LANTERNS)), collection]);
+  /** Follows the collection, and makes the task that reads its tokens from a DAS server with these assets. */
+  const followWithDas = async (t: TestContext, store: ReturnType<typeof createDasStore>) => {
     const replay = await startReplayServer(t, dasRoutes(store));
     await follow('solana', LANTERNS, null);
     const context = toServiceContext({ DAS_URL: replay.url });
@@ -287,6 +282,17 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
       context.config.vendors.filter(({ name }) => name === 'das'),
       context,
     );
+    return task;
+  };
+
+  test('2,525 mints are read through DAS: the id of their collection is lower case, the mints keep their case', async (t) => {
+    const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
+    const collection = assetOf(LANTERNS, LANTERNS, {
+      grouping: [],
+      content: { metadata: { name: 'Paper Lanterns' }, links: {} },
+    });
+    const store = createDasStore([...mints.map((mint) => assetOf(mint, LANTERNS)), collection]);
+    const task = await followWithDas(t, store);
     assert.deepEqual(await run(task).then(({ changed, refused, problems }) => [changed, refused, problems]), [
       2_526,
       0,
@@ -306,13 +312,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
   test('the token standard and the royalty of a collection are stored as its tokens have them, unless they were known', async (t) => {
     const minted = { interface: 'ProgrammableNFT', royalty: { basis_points: 750 } };
     const store = createDasStore([assetOf(LANTERNS, LANTERNS, { grouping: [] }), assetOf(ASSET, LANTERNS, minted)]);
-    const replay = await startReplayServer(t, dasRoutes(store));
-    await follow('solana', LANTERNS, null);
-    const context = toServiceContext({ DAS_URL: replay.url });
-    const [task] = await createVendorTasks(
-      context.config.vendors.filter(({ name }) => name === 'das'),
-      context,
-    );
+    const task = await followWithDas(t, store);
     const stored = async () => (await db.query(`select token_standard, royalty_bps from main.collection`))[0];
     await run(task);
     assert.deepEqual(await stored(), { token_standard: 'ProgrammableNonFungible', royalty_bps: 750 });

@@ -85,7 +85,11 @@ const FORMAT_NAME_WIDTH = 23;
 const NOTES = `
 Formats of recorded responses, with their fields for --set (fields in brackets are optional):
 ${RECORDED_FORMATS.map(describeFormat).join('')}
-Exit code: 0 all rows were stored, 1 the import failed, a row was refused or is in conflict with a stored one, 2 the arguments are wrong.
+Exit codes:
+  0    all rows were stored
+  1    the import failed, or a row was refused or is in conflict with a stored one
+  2    the arguments are wrong
+  130  interrupted by Ctrl-C
 
 Examples:
   mercat import market.ndjson sales.ndjson.gz
