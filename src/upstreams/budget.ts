@@ -30,7 +30,7 @@ const BURST_SHARE = 0.1;
 const BULK_LEAVES_SHARE = 0.5;
 /**
  * When an hour begins, this many bulk requests may have been taken earlier and not been sent yet. They are sent in that hour, so they
- * count towards its budget. Where a bulk request needs no more of the bucket than an urgent request, no bulk request waits in this way.
+ * count towards its budget. With a bucket that is too small to keep a part for urgent requests, no bulk request waits in this way.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

@@ -52,7 +52,7 @@ const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limi
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
-/** A recently viewed collection is as urgent as a collection that was not viewed and whose last run is this many times as long ago. */
+/** The longer a collection has waited since its last run, the more urgent it is. For a recently viewed one, this time counts four times. */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */
 const DUE_SHARE = 0.5;

@@ -112,9 +112,9 @@ const TOLERANT_ROWS_MIN = 10;
 const TOLERATED_SHARE = 0.01;
 
 /**
- * How many rejected rows a list may have and still cover the subject. For listings: one if the list has at least ten rows, and one for each
- * hundred rows. A rejected listing is not served, so the floor is right, and the number of listings is wrong by less than the listings that
- * come and go between two reads. For other subjects: none, because a token or a sale counts forever, so each of them must be read.
+ * How many rejected rows a list may have and still cover the subject. For listings: one for each hundred rows, and at least one if the list
+ * has ten rows. A rejected listing is not served, so the floor agrees with the served listings, and the number of listings is wrong by less
+ * than the listings that come and go between two reads. For other subjects: none, because a token or a sale counts forever.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;

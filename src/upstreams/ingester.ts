@@ -19,14 +19,14 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** How many active listings one run may see at most, because their keys are kept in memory. A run that sees more of them fails. */
+/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more of them fails. */
 const SEEN_MAX = 1_000_000;
 /** A marketplace may report a new listing this late. A younger listing is not retired when a snapshot lacks it. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
- * A snapshot is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. It is accepted when
- * it is at least the third doubted snapshot in a row, and the first of them is at least five minutes old.
+ * A snapshot is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. A doubted snapshot is
+ * accepted only when it is at least the third in a row, and the first of them is at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
@@ -51,7 +51,7 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own. Their collections' sales and listings are then stored as covered by an import.
+   * `isImport`: the records are the operator's own. The coverage of their collections' sales and listings is then stored as an import.
    * `seenMax`: how many active listings the run may see at most.
    */
   constructor(
@@ -131,8 +131,9 @@ export class Ingester {
   }
 
   /**
-   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested, or with
-   * `below` all listings below that price. Returns false when so many listings are missing that the snapshot is not accepted yet.
+   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested. With
+   * `below`, the listings with a buyer total below that amount are enough, and only they are retired. Returns false when so many
+   * listings are missing that the snapshot is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;
@@ -176,8 +177,8 @@ export class Ingester {
         notMirrored.add(line);
         this.#reject(toReason(kind, reason), reason);
       }
-      // A listing of an order in this service's own order book is not stored, because the order is served. It does not count as
-      // seen, so that a listing that was stored before the order is retired.
+      // A listing that mirrors an order of this service's own order book is not stored, because the order itself is served. The listing
+      // does not count as seen either: if it was stored before the order was known, `retireUnseen` then retires it.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
     await ingestBatch(this.#context, records, {

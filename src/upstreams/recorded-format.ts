@@ -18,7 +18,7 @@ export type RecordedFormat = {
   createReader: (fields: RecordedFields) => RecordedReader;
 };
 
-/** `placeholder` stands for the value in messages: `ADDRESS`. */
+/** `placeholder` stands for the value in messages, for example `ADDRESS`. */
 export type RecordedField = { placeholder: string; isOptional?: boolean };
 
 /** How the responses of one import are read. */
@@ -26,7 +26,7 @@ export type RecordedReader = {
   /** Returns the rows of a response, or the reason why it has none. Returns null for a value that is a single row. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
-  /** Describes in the summary the rows that give no record: `disabled`. */
+  /** How the summary describes rows that give no record, for example `disabled`. */
   skipped: string;
 };
 
@@ -94,14 +94,14 @@ export function throwUsage(why: string): never {
   throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
 }
 
-/** The list in a response: of the fields `names`, the first that is a list. Returns a reason when none of these fields is a list. */
+/** Returns the first of the fields `names` whose value is a list, or a reason when no such field has a list. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
   const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** The rows of a response that is an array. Null for any other value: a file that is a single array is read row by row. */
+/** The rows of a response that is an array. Null for any other value, which is a row: a file that is a single array is read row by row. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

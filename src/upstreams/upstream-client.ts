@@ -79,7 +79,7 @@ export type UpstreamOptions = {
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Limits the requests in any hour, retries included; null for no limit. When the budget cannot be read, the call fails with that error. */
+  /** Limits the requests in any hour, retries included; null for no limit. An error of `take`, as of a database, is the error of the call. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;

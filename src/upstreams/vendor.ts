@@ -8,14 +8,14 @@ import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
 import type { UpstreamPace } from './upstream-client.ts';
 
-/** `S`: the values of the vendor's settings. `E`: those with which the vendor can be read, for example with a key that is not null. */
+/** `S`: the values of the vendor's settings. `E`: the values of an enabled vendor, for example with a key that is not null. */
 export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;
   settings: SettingTable<S>;
   /** Returns null when the settings are not sufficient to read the vendor. Then the vendor has no tasks and no probes. */
   enable: (settings: S) => E | null;
-  /** For a vendor that has its own names for collections. Without it, collections are requested by their contract. */
+  /** Set if the vendor has its own names for collections. Otherwise collections are requested by their contract. */
   collectionName?: CollectionName;
   /** Requests with which `mercat doctor` checks the vendor. */
   probes?: (settings: E) => readonly Probe[];

@@ -8,7 +8,10 @@ import { createLog } from '../../src/core/log.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 
-/** A database that reads its clock `delayMs` after the request, and responds `delayMs` later. Time passes only in its statements. */
+/**
+ * A database with a simulated clock. It reads the clock `delayMs` after a request for the time, and responds another `delayMs` later.
+ * Time passes only during such a request and in `pass`.
+ */
 function createTimeServer() {
   const time = { monotonic: 1_000, server: NOW, delayMs: 0 };
   const pass = (ms: number) => {

@@ -158,7 +158,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(main);
   });
 
-  test('a copy that is interrupted between the commit of the indexer and that of the primary is repeated, with the newest state', async () => {
+  test('a copy that is interrupted between the commit in the indexer and the commit in the primary is repeated, with the newest state', async () => {
     const context = contextOn('two');
     const crash = new Error('the process ended');
     const crashing: Database = {
@@ -216,7 +216,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
   });
 
-  /** Waits until the work has ended or waits for a lock. On the embedded engine, which has one connection, it waits for the connection. */
+  /** Waits until the work has ended or waits for a lock. On the embedded engine, the work waits for the one connection, so nothing is done. */
   const untilBlocked = async (work: Promise<unknown>) => {
     if (main.engine === 'embedded') return;
     let hasEnded = false;
@@ -254,7 +254,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('two transactions that list different assets of a collection do not lose the floor of either', async () => {
+  test('when two concurrent transactions list different assets of a collection, the figures of the book include both assets', async () => {
     const context = contextOn('one');
     await load(context, collection(), order({ tokenId: '3', priceRaw: '100' }));
     const steps = { locked: [0, 1].map(() => Promise.withResolvers<void>()), refreshed: Promise.withResolvers<void>() };

@@ -70,7 +70,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
-  test('are refreshed without reading the collection, on a server that has no statistics of its listings', async () => {
+  test('are refreshed by reading the listings of the changed assets only, even if the planner has no statistics of the listings', async () => {
     const ids = Array.from({ length: 300 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id })));
     const assets = ids.slice(0, 10).map((asset) => ({ collectionId: COLLECTION, asset }));
@@ -82,7 +82,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not needed by the read of the cheapest listings for a buyer, which reads few rows of a large collection', async () => {
+  test('are not needed to find the cheapest listings for a buyer: few rows of a large collection are read for them', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');
@@ -138,7 +138,7 @@ forEachEngine('maintained figures', (engine) => {
     ['an own order of the asset', [listing({ priceRaw: '70' }), order({ priceRaw: '80' })], ['-Infinity', '80']],
   ];
   for (const [name, records, [volume, floor]] of rankings) {
-    test(`include the ranking keys with ${name}, and the count finds each key that is wrong`, async () => {
+    test(`include the ranking keys of a collection with ${name}, and the recount finds each wrong key`, async () => {
       await ingest(db, collection({ createdAt: at(-1_000) }), ...records);
       const [keys] = await db.query(
         `select volume_rank::text, floor_rank::text from indexer.collection_figures where collection_id = $1`,
@@ -282,7 +282,7 @@ const randomCollection = (random: Random, contractAddress: string) =>
     },
   });
 
-/** A record that is up to two days old, so that its figures may be too old. */
+/** A record that is up to 30 hours old, so that its figures may be too old. */
 const randomRecord = (random: Random, contractAddress: string, kind: 'stats' | 'analytics') => ({
   kind,
   chain: 'ethereum',
@@ -316,7 +316,7 @@ function distinctTokens(random: Random, collectionId: string) {
   }));
 }
 
-/** The rows of `indexer.listing` read by this connection, as counted in its open transaction. Only the difference of two counts has a meaning. */
+/** How many rows of `indexer.listing` this transaction has read. Only the difference of two such counts has a meaning. */
 async function countRowsRead(tx: Queryable): Promise<number> {
   const [row] = await tx.query(
     `select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows from pg_stat_xact_user_tables

@@ -139,7 +139,7 @@ forEachEngine('the ranking of collections', (engine) => {
     return ids;
   };
 
-  test('for every sort, on each chain and on all chains, pages of any size make up the full sort', async () => {
+  test('for every sort, on each chain and on all chains, the pages together equal the fully sorted list, whatever their size', async () => {
     const { made, records } = makeCollections(new Random('ranking', engine.name));
     await load([...records, ...rates]);
     for (const sort of SORTS) {
@@ -182,7 +182,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('the number of rows that a statement of a page or of a detail reads is limited by the page, not by the number of collections', async () => {
+  test('a statement for a page of the list or for the detail of a collection reads few rows, however many collections there are', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(

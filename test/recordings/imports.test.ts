@@ -60,7 +60,7 @@ forEachEngine('imports of recorded responses', (engine) => {
   );
 
   test(
-    'recorded DAS assets of one collection are imported into that collection, and those of a wallet into the collection of each asset',
+    'recorded DAS assets of one collection are imported into that collection, and each recorded asset of a wallet into its own collection',
     needsPayloads(FOXES, WALLET),
     async () => {
       const ofOne = await load('das-assets', readPayload(FOXES), { args: set({ contractAddress: FAMOUS_FOX }) });

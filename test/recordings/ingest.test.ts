@@ -1,5 +1,5 @@
-// Runs the tasks while the servers give recorded responses of other operations. The stored rows must not change. If the rows of such a
-// response fit the request, they are stored as they were received.
+// Runs the tasks while the servers give recorded responses of operations that were not requested. The stored rows must not change. Only
+// if the rows of such a response fit the request, they are stored, as they were received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

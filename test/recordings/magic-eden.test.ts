@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'when the two mints of a row in Magic Eden’s example differ, the listed token is `tokenMint`',
+  'in Magic Eden’s example, where the two mints of a row differ, the listed token is the one in `tokenMint`',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);
@@ -104,7 +104,7 @@ test('the floor and the volume in Magic Eden’s example of stats are in lamport
 });
 
 test(
-  'among Magic Eden’s example activities only `buyNow` is a sale, which has its signature and exact price',
+  'of the activities in Magic Eden’s examples only the `buyNow` becomes a sale, with its signature and its exact price',
   needsPayloads(WALLET, ACTIVITIES),
   async (t) => {
     const { book, upstream } = await start(t);

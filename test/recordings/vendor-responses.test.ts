@@ -1,5 +1,6 @@
-// Checks every recorded response. The replay server serves each file byte by byte, and each source of the vendor (a function that reads
-// from the vendor) gets the file in place of its own response. The source must give correct records, reject the rows, or fail with a reason.
+// Checks every recorded response. The replay server must serve it unchanged at the path where its vendor serves it. Each source of that
+// vendor (a function that reads from the vendor) then gets it as the response to every request, even to requests for something else.
+// The source must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -125,7 +126,7 @@ test('every file of the folder is in the table, and every file of the table is i
 });
 
 test(
-  'the replay server serves every recorded response byte by byte at the path where its vendor serves it',
+  'the replay server serves every recorded response at the path where its vendor serves it, and changes only the id of JSON-RPC responses',
   needsPayloads(),
   async (t) => {
     const replays = new Map(
@@ -203,7 +204,7 @@ for (const vendor of VENDORS) {
 }
 
 test(
-  'rows of an operation that the service does not call give correct records when they have the shape of requested rows',
+  'rows of an operation that the service does not call give correct records if they look like rows of an operation that it calls',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
@@ -245,7 +246,7 @@ test(
 );
 
 test(
-  'recorded assets of other methods become tokens when they are in the requested collection, and are rejected otherwise',
+  'assets recorded by creator or by owner become tokens if they are in the requested collection, and are rejected otherwise',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);

@@ -1,5 +1,5 @@
-// No marketplace can be read for a day: each figure of a followed collection is served up to its maximum age, and is unknown afterwards.
-// What is not known to be current is never served as current.
+// What is served when no marketplace can be read for a day. A figure that a marketplace reported is served until it has its maximum age,
+// and is unknown afterwards. The floor of the stored listings and the supply in the stored snapshot stay known.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -35,8 +35,8 @@ const ALL = [
   'listedCount',
 ];
 /**
- * `known`: the figures that each collection still has `afterMs` after the last good run. The floor is computed from the listings that are
- * served, and the supply that OpenSea reports is stored with the collection. Both therefore stay known.
+ * `known`: the figures that each collection still has `afterMs` after the last good run. The floor stays known, because it is computed
+ * from the listings that are served. The supply that OpenSea reported stays known, because it is stored with the collection.
  */
 const EXPECTED = [
   {
@@ -75,7 +75,7 @@ forEachEngine('figures of marketplaces that cannot be read', (engine) => {
     ['every upstream is dead', 'reset'],
     ['the keys are revoked', 'unauthorized'],
   ] as const) {
-    test(`when ${outage} for a day, each figure is within its maximum age or unknown`, async (t) => {
+    test(`when ${outage} for a day, no figure is served after its maximum age, except the floor of stored listings and the stored snapshot`, async (t) => {
       let passed = 0;
       const clock = () => Date.now() + passed;
       const world = await startVendorServers(t, { now: clock, rows: 10 });

@@ -1,4 +1,5 @@
-// What the walks over lists of marketplaces have covered is stored, so that a sum or a count is served as a total only if it is complete.
+// Walks over the lists of marketplaces store which part of a list they have covered. A sum or a count is served as a total only if all
+// rows that it needs are covered.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -92,7 +93,7 @@ forEachEngine('coverage', (engine) => {
     ]);
   };
 
-  test('a complete and accepted list of listings is covered; a list that is incomplete or in doubt is not covered', async (t) => {
+  test('a complete and accepted snapshot of listings is stored as covered; an incomplete or doubted snapshot is not', async (t) => {
     const listings = range(60).map((n) => ({
       tokenId: String(n),
       seller: makeAddress(n % 5),
@@ -191,7 +192,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['sales', 'opensea', 'scan', from, now]]);
   });
 
-  test('tokens that were paged to the end are covered, unless a token is stored that the list lacks', async (t) => {
+  test('a list of tokens that was read to its end is covered, unless it lacks a token that is stored', async (t) => {
     const market = makeCollection({ tokens: range(250).map(String) });
     const { run } = await startOpenSea(t, market);
     await run('opensea-tokens');
@@ -202,7 +203,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['tokens', 'opensea', 'scan', null, NOW]]);
   });
 
-  test('on Solana, walks cover the listings, the sales since the oldest sale read, and the tokens with their owners; a symbol that does not exist covers nothing', async (t) => {
+  test('on Solana, walks cover the listings, the sales from the oldest sale that was read, and the tokens with their owners; a walk for a symbol that does not exist covers nothing', async (t) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));
     const mints = range(20).map((n) => addressOf('mint', n));

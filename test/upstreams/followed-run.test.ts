@@ -205,7 +205,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
   });
 
-  test('when the upstream has none of the collections, the next run is due after a quarter of an hour, or after the period if it is shorter; after any other failure it is due soon', async () => {
+  test('when the upstream has none of the collections, the next run is due after a quarter of an hour, or after a shorter period; after any other failure the next run is due soon', async () => {
     const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
       const task = {
         name: 'one',

@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
 /** Minutes after which every breaker is open, because three calls with their retries have failed. */
 const SETTLING_MINUTES = 2;
-/** Length of the outage. Pauses stop growing after some minutes: a longer outage shows nothing else. OUTAGE_MINUTES sets another length. */
+/** The length of the outage; null: OUTAGE_MINUTES_DEFAULT. After some minutes the pauses no longer grow, so more minutes test nothing new. */
 const OUTAGE_MINUTES = Number(process.env['OUTAGE_MINUTES'] ?? 0) || null;
 const OUTAGE_MINUTES_DEFAULT = { embedded: 6, postgresql: 20 };
 /** Tasks that become due within this time are started together. */
@@ -121,7 +121,7 @@ forEachEngine('an outage of all sources', (engine) => {
       }
     }
     const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
-    // A viewed token is not requested again soon after an invalid response, so those tasks need not fail.
+    // A viewed token is not requested again soon after an invalid response, so the tasks that refresh such tokens need not fail.
     const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
     assert.deepEqual(
       failing.filter((name) => usual.includes(name)).toSorted(),
@@ -129,7 +129,7 @@ forEachEngine('an outage of all sources', (engine) => {
       'a task did not fail during the outage',
     );
 
-    // The sources recover at a different moment of the pauses each time.
+    // In each round the sources recover at another moment between two trials of the breakers.
     for (const outageMs of [0, 111_000, 97_000]) {
       if (outageMs > 0) {
         setFault('not-json');

@@ -159,7 +159,7 @@ forEachEngine('a budget of requests', (engine) => {
     for (const upstream of [one, other])
       assert.equal(await trySend(upstream, { ...patient, signal: AbortSignal.timeout(50) }), 'aborted');
     const left = async () => Number((await db.query('select tokens from main.request_budget'))[0]?.['tokens']);
-    await until(async () => (await left()) > -2.01, LIMIT_MS, 'the budget of the aborted request was not returned');
+    await until(async () => (await left()) > -2.01, LIMIT_MS, 'the aborted requests were not put back into the budget');
     assert.equal(sent.length, 3);
   });
 
@@ -223,7 +223,8 @@ forEachEngine('a budget of requests', (engine) => {
       await setBack(ms);
       assert.equal(await trySend(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
-      // A step back of less than a minute looks like two statements that ran out of order: the later time stays stored, and the budget refills only from there.
+      // A step back of less than a minute looks like two statements that ran out of order. The later time then stays stored, and the budget
+      // refills only after that time.
       assert.equal(await trySend(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);

@@ -1,5 +1,5 @@
-// Tests Solana end to end: a service follows a collection, replay servers stand for its sources, and the marketplace interface must serve
-// what they sent.
+// Tests Solana end to end. A service follows a collection, with replay servers in place of its sources. The marketplace interface must
+// serve what these servers sent.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

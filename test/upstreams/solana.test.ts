@@ -166,7 +166,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
-  test('neither a symbol that Magic Eden does not know, which is reported, nor an empty list with invalid statistics retires a listing', async (t) => {
+  test('a symbol that Magic Eden does not know is reported and retires no listing, and an empty list with invalid statistics retires no listing', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(3));
     await listings();
@@ -273,7 +273,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(found, { order_hash: `0x${'7'.padStart(64, '0')}`, source: 'magic-eden' });
   });
 
-  /** Follows the collection, and makes the task that reads its tokens from a DAS server with these assets. */
+  /** Follows the collection, and makes the task that reads its tokens from a DAS server with the assets of `store`. */
   const followWithDas = async (t: TestContext, store: ReturnType<typeof createDasStore>) => {
     const replay = await startReplayServer(t, dasRoutes(store));
     await follow('solana', LANTERNS, null);
@@ -309,7 +309,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
   });
 
-  test('the token standard and the royalty of a collection are stored as its tokens have them, unless they were known', async (t) => {
+  test('a collection gets the token standard and the royalty of its tokens, unless it already has its own', async (t) => {
     const minted = { interface: 'ProgrammableNFT', royalty: { basis_points: 750 } };
     const store = createDasStore([assetOf(LANTERNS, LANTERNS, { grouping: [] }), assetOf(ASSET, LANTERNS, minted)]);
     const task = await followWithDas(t, store);

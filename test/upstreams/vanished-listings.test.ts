@@ -1,5 +1,5 @@
 // How mirrored listings end when their marketplace does not report an end: they are missing from a snapshot, or another marketplace
-// reports the same order as ended. Also the row counts of an ingester.
+// reports the same order as ended. The last test checks the counts and the rejections of an ingester.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -87,7 +87,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
-  test('a run may see as many listings as its limit, each several times; the first listing beyond the limit fails the run', async () => {
+  test('a run may see as many different listings as its limit, and each of them several times; one more listing fails the run', async () => {
     const run = new Ingester(toContext(db), { seenMax: 2 });
     await run.ingest([row(0), row(1), row(0)]);
     await run.ingest([row(1)]);
@@ -115,7 +115,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('a short snapshot is accepted neither within five minutes, however often it comes, nor the second time, however late', async () => {
+  test('a short snapshot is not accepted within five minutes of the first one, even if many follow; the second one is not accepted, even if it comes late', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);

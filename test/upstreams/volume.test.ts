@@ -52,7 +52,7 @@ forEachEngine('volume', (engine) => {
     const { sums } = await findTradeFacts(db, COLLECTION_ID, now);
     return { volume: sums.volumeRaw, sales: sums.sales };
   };
-  /** The expected windows, computed from single sales. Mints, which have no seller, and free sales are left out. */
+  /** The expected windows, computed from single sales. Mints, whose seller is the zero address, and free sales are left out. */
   const expected = (inputs: readonly SaleInput[], now: number) => {
     const traded = inputs.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
     const since = (ms: number) => traded.filter(({ soldAt }) => soldAt >= now - ms);

@@ -9,8 +9,8 @@ import { countCollections } from './queries/figure-counts.ts';
 import type { ChainAudit, Difference } from './report.ts';
 
 /**
- * A figure may be wrong for up to 5 seconds: until the next sweep of expired rows, or until a copy that failed is repeated. Therefore a
- * difference is reported only when it is found in each of this many counts.
+ * A figure may be wrong for up to 5 seconds: until the next sweep of expired rows, or, when copying a change to the indexer database
+ * failed, until the task `catalog` copies it. Therefore a difference is reported only when it is found in each of this many counts.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

@@ -1,5 +1,6 @@
 // Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and decimals decide
-// whether an asset is non-fungible; its `interface` does not, because that of some tokens is `Custom`. DAS has no prices and no rarity.
+// whether an asset is non-fungible. Its field `interface` is not used for this, because it is `Custom` for some non-fungible tokens. DAS
+// has no prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -149,7 +150,7 @@ const STANDARDS: ReadonlyMap<string, string> = new Map([
   ['MplCoreCollection', 'Core'],
 ]);
 
-/** The token standard in the metadata of an asset, or that of its interface; null for another interface, such as `Custom`. */
+/** The token standard in the metadata of an asset. Without one, the standard in STANDARDS; null for an interface that is not in it. */
 function readStandard(row: VendorRow): string | null {
   const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
   return optionalText(metadata, 'token_standard') ?? STANDARDS.get(optionalText(row, 'interface') ?? '') ?? null;

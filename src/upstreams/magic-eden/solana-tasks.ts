@@ -104,7 +104,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   if (collection === null) return;
   const now = context.clock();
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
-  // The list of an unknown symbol is empty, and looks like a collection of which nothing is listed any more.
+  // The list of an unknown symbol is empty, like the list of a collection whose listings have all ended.
   if (isUnknown(stats)) {
     run.problems.push(`${collectionId}: magic-eden has no statistics of the symbol ${collection.symbol}`);
     return;
@@ -177,7 +177,7 @@ async function* withListingIds<End>(
   }
 }
 
-/** A seller may list a token in a pool and outside. Then the price decides, and without a listing of that price the id stays unknown. */
+/** A seller may list a token in a pool and outside of it. Then the listing with the price of the sale was filled; without one, no id is set. */
 function withListingId(sale: SourceRecord, stored: readonly KnownListing[]): SourceRecord {
   const offers = stored.filter(({ mint, seller }) => mint === sale['mint'] && seller === sale['seller']);
   const filled = offers.length > 1 ? offers.find(({ priceRaw }) => priceRaw === sale['price']) : offers[0];

@@ -17,7 +17,7 @@ import { Ingester } from '../ingester.ts';
 import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** With this period, a recovered source is read again within a minute: the period, its jitter of a tenth and one hanging request take less. */
+/** With this period a recovered source is read again within a minute, even after the jitter (a tenth of the period) and a hanging request. */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
@@ -106,7 +106,7 @@ function createReader(
   return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** A log for the clients, whose lines are at most at level debug: on a machine without internet access the task's own warning is enough. */
+/** A log for the clients that writes their messages at the level debug. On a machine without internet access the task's warning is enough. */
 function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

@@ -75,7 +75,7 @@ export function describeCollectionPaging(market: TestMarket): void {
           seen.push(...page.data.map((row: any) => row.id));
           if (!page.pagination.hasMore) break;
           cursor = `&cursor=${page.pagination.nextCursor}`;
-          // New rows before the position of the cursor, after it and beside it.
+          // New rows before, at and after the position of the cursor.
           const fresh = range(3).map((n) =>
             newCollection({
               chain: 'base',

@@ -9,7 +9,7 @@ import { startTestService } from '../../support/service/service.ts';
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-/** Has a collection on a chain that was configured before, and one on a chain that is still configured. */
+/** The address of two collections: one is on a chain that is no longer configured, the other on a chain that is. */
 const ON_FORMER_CHAIN = toEvmAddress('on a former chain');
 
 async function loadOnFormerChain(current: Record<string, string>): Promise<void> {

@@ -146,7 +146,7 @@ forEachMarket('tokens', { settings }, (market) => {
         subject.order('1', 5, { expiresAt: market.ago(-SECOND_MS / 2) }),
       ]);
       assert.deepEqual((await read(subject, '1')).owner, { address: SELLER, kind: 'wallet', label: null });
-      // After this time the cached response would still be fresh, so only the expiry of its listing makes it out of date.
+      // After this time the cached response would still be fresh, so only the expiry of the listing makes the response out of date.
       market.advance(SECOND_MS / 2);
       const later = await read(subject, '1');
       assert.equal(later.listing, null);

@@ -111,7 +111,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
   });
 
-  test('are the supply of the snapshot and an unknown number of owners when the facts cannot be read', () => {
+  test('are read from the snapshot (supply) or unknown (owners) when the facts cannot be read', () => {
     assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
   });
 });
@@ -127,14 +127,14 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
   });
 
-  test('is that of a record while the record is younger than a day, and then that of imported listings', () => {
+  test('is the count in a record while the record is younger than a day, and then the count of the imported listings', () => {
     const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
     const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
     assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is that of the own book alone while the mirror has no listing, and unknown when no source has covered the mirror', () => {
+  test('is the count of the own book while the mirror has no listing, and unknown when the mirror has listings that no source has covered', () => {
     assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
@@ -182,7 +182,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }).volume, [700, 70, 7]);
   });
 
-  test('of several scans are complete when each scan is complete', () => {
+  test('of several scans are complete only in the windows in which each scan is complete', () => {
     const coverage = [covered('scan', 'sales'), covered('scan', 'sales', { source: 'other', from: NOW - DAY_MS })];
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
@@ -194,19 +194,19 @@ describe('volume and sales', () => {
     assert.deepEqual(ended(DAY_MS), [null, null, null]);
   });
 
-  test('of a record are served for two hours in the windows and for a day over all time, and after that those of an import', () => {
+  test('of a record are served for two hours in the windows and for a day over all time, and after that the sums of an import are served', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
     assert.deepEqual(trades({ coverage, record: report(DAY_MS) }).volume, [700, 70, 7]);
   });
 
-  test('of a record do not replace those of a chain', () => {
+  test('of a record do not replace the sums of a chain', () => {
     const coverage = [covered('chain', 'sales', { age: HOUR_MS })];
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('have no imported window when a current record has other windows but not this one', () => {
+  test('have no window from an import when a current record has some windows but lacks this one', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
@@ -267,14 +267,14 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
   });
 
-  test('is that of one book when the other book cannot be read', () => {
+  test('is the floor of one book when the other book cannot be read', () => {
     const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
     assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
     assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('has the value null when the books are empty and every scan has ended within half an hour', () => {
+  test('has the value null when the books are empty and every scan ended less than half an hour ago', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });
@@ -285,7 +285,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('is that of the analytics record, then of the stats record, for half an hour each, then of the snapshot', () => {
+  test('comes from the analytics record if there is no listing, then from the stats record, each for half an hour, and then from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;

@@ -7,7 +7,7 @@ import type { Chain } from '../../../src/core/chains.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 import { createTestReader } from './reader.ts';
 
-/** An event without its position, which the chain assigns. Events of one list are of one transaction. */
+/** An event without its position, which the chain assigns. */
 type Unplaced<E> = E extends ChainEvent ? Omit<E, keyof EventPosition> : never;
 export type ScriptedEvent = Unplaced<ChainEvent>;
 
@@ -50,7 +50,7 @@ export class ScriptedChain {
     return this.#blocks.flatMap((block) => block.events);
   }
 
-  /** Adds a block with the given transactions. */
+  /** Adds a block. Each argument is the list of the events of one transaction. */
   mine(...transactions: readonly (readonly ScriptedEvent[])[]): void {
     const number = this.#blocks.length;
     const blockTime = this.#startedAt + number * 1_000;
@@ -67,7 +67,7 @@ export class ScriptedChain {
     this.#blocks.push({ header: { number, hash, parentHash, time: blockTime }, events });
   }
 
-  /** Makes the next block, and all after it, later by `ms`. */
+  /** Makes the times of all blocks that are mined from now on later by `ms`. */
   skip(ms: number): void {
     this.#startedAt += ms;
   }

@@ -70,7 +70,7 @@ test('fungible assets of a wallet are left out because of their supply and decim
   assert.deepEqual(parseDasTokens(received(disguised), null).records, records);
 });
 
-test('burnt tokens, supplies above one and divisible tokens are left out; compressed and core assets without a mint account are kept', () => {
+test('burnt tokens, divisible tokens and tokens whose supply is not one are left out; compressed and core assets without a mint account are kept', () => {
   const mint = (number: number) => addressOf('mt', number);
   const assets = [
     assetOf(mint(1), COLLECTION, { burnt: true }),
@@ -168,7 +168,7 @@ test('an error with status 200 counts as a failure of the endpoint, unless it is
   assert.equal(working.status().failures, 0);
 });
 
-test('token standard and royalty are those of the tokens, not of the collection’s own asset', async (t) => {
+test('the token standard and the royalty of a collection are read from a token, not from the collection’s own asset', async (t) => {
   const token = assetOf(addressOf('mt', 1), COLLECTION, {
     interface: 'ProgrammableNFT',
     royalty: { basis_points: 750 },

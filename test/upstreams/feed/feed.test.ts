@@ -64,7 +64,7 @@ async function read(feed: FeedClient, etag: string | null = null): Promise<Read>
   }
 }
 
-test('a feed that is read to its last line is a snapshot of the service’s own listings', async (t) => {
+test('the lines of a feed become records; a feed that declares a snapshot is one of the service’s own listings only if its last line was received', async (t) => {
   const lines = readFixture('feed/feed.ndjson').trim().split('\n');
   const { feed, store } = await start(t, lines);
   const { records, rejected, end } = await read(feed);

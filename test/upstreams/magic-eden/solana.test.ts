@@ -229,7 +229,7 @@ test('an exact amount keeps all of its 20 digits, although the price in SOL besi
   assert.equal((await walk(upstream)).records[0]?.['priceRaw'], rawAmount);
 });
 
-test('each token that a pool sells is a listing of its own, although all have the same account', async (t) => {
+test('each token that a pool sells is a listing of its own, although all tokens of the pool are listed under the same account', async (t) => {
   const { book, upstream } = await start(t);
   const pool = addressOf('pqq', 1);
   book.listings.set(

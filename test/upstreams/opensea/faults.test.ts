@@ -65,7 +65,7 @@ test('under every fault at every request the reads end in time and give no incor
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
   const expected = new Map(truth.records.map((record) => [identity(record), record]));
-  // A token has owner and rank only in the response for this one token. A field that a response lacks is left out of the record.
+  // Only the response for a single token has the owner and the rank of the token. A record may lack fields that its response lacks.
   const assertCorrect = (record: SourceRecord, where: string) => {
     const known = expected.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);

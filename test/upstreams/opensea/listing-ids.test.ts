@@ -39,7 +39,7 @@ const without = (record: SourceRecord, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([field]) => field !== name));
 
 forEachEngine('ids of OpenSea listings', (engine) => {
-  test('a listing and its sale are served with the same order id, which is not the order hash; the listing within the token has the order hash as its orderId', async () => {
+  test('in the lists of a collection, a listing and its sale have the same orderId, which is not the order hash; in a token, the orderId of the listing is the order hash', async () => {
     const { listing, sale, orderHash } = readOrder();
     const service = await startTestService({ settings: await engine.settings(), clock: () => NOW });
     try {

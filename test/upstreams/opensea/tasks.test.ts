@@ -344,7 +344,7 @@ forEachEngine('OpenSea', (engine) => {
     const { run, done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
     await done('listings');
-    // The database does not notice which fault the upstream has, so each engine sees one half of the faults.
+    // A fault of the upstream has the same effect on both database engines, so each engine is tested with one half of the faults.
     const half = engine.name === 'embedded' ? 0 : 1;
     for (const fault of REPLAY_FAULTS.filter((_, index) => index % 2 === half)) {
       for (const skip of [0, 1]) {

@@ -122,7 +122,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['ETH'], 2723.905);
   });
 
-  test('without network access there is one warning, no repetition, and one message when prices are available again', async (t) => {
+  test('without network access one warning is logged and not repeated, and one message is logged when prices are available again', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     coingecko.fail('reset');
@@ -163,7 +163,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await done()).changed, 4);
   });
 
-  test('under each fault at each request the stored prices are correct, and they are fresh after the fault', async (t) => {
+  test('while both sources have a fault the stored prices are correct, and after the fault they are fresh', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const correct = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
     // These faults do not change a response that has no rows, pages or signatures.
