@@ -95,8 +95,16 @@ export type PostgresServer = {
   discard(): Promise<void>;
 };
 
-/** `durable`: commits are flushed to the disk, as in production. Off by default, because it is slow. */
-type PostgresOptions = { durable?: boolean };
+export type PostgresOptions = {
+  /** Commits are flushed to the disk, as in production. Off by default, because it is slow. */
+  durable?: boolean;
+  /** Settings of the server, such as `{ synchronous_standby_names: '*' }`. */
+  settings?: Readonly<Record<string, string>>;
+  /** The folder in which the server's own folder is made. By default the folder for temporary files. */
+  parent?: string;
+  /** The URL of a server of which the new server is a streaming replica. By default the new server is a primary with no data. */
+  replicaOf?: string;
+};
 
 /** The server that TEST_DATABASE_URL names, or a new one. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -120,19 +128,21 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 const START_LIMIT_MS = 60_000;
 
-export async function startOwnPostgres({ durable = false }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startOwnPostgres({
+  durable = false,
+  settings = {},
+  parent = os.tmpdir(),
+  replicaOf,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const programs = findPostgresPrograms();
   if (!programs) throw new Error('PostgreSQL is not on this machine');
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-postgres-'));
+  const dir = mkdtempSync(path.join(parent, 'mercat-postgres-'));
   const owner = serverOwner();
   if (owner) chownSync(dir, owner.uid, owner.gid);
   const data = path.join(dir, 'data');
-  const init = spawnSync(
-    path.join(programs, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { ...owner, cwd: dir, encoding: 'utf8' },
-  );
-  if (init.status !== 0) throw new Error(`initdb failed: ${init.stderr}`);
+  const [program, ...programArgs] = replicaOf === undefined ? initdb(data) : baseBackup(data, replicaOf);
+  const made = spawnSync(path.join(programs, program), programArgs, { ...owner, cwd: dir, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`${program} failed: ${made.stderr}`);
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const args = [
@@ -146,6 +156,7 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
     `unix_socket_directories=${dir}`,
   ];
   args.push('-c', `fsync=${durable ? 'on' : 'off'}`, '-c', 'max_connections=200', '-c', 'shared_buffers=64MB');
+  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   let child: ReturnType<typeof spawn> | null = null;
   const start = async () => {
     child = spawn(path.join(programs, 'postgres'), args, { ...owner, cwd: dir, stdio: 'ignore' });
@@ -184,6 +195,14 @@ export async function startOwnPostgres({ durable = false }: PostgresOptions = {}
     },
   };
 }
+
+type Command = [program: string, ...args: string[]];
+
+const INITDB_OPTIONS = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+const BACKUP_OPTIONS = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+
+const initdb = (data: string): Command => ['initdb', '-D', data, ...INITDB_OPTIONS];
+const baseBackup = (data: string, url: string): Command => ['pg_basebackup', '-D', data, '-d', url, ...BACKUP_OPTIONS];
 
 /** Does nothing when the process has ended since it was listed. */
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {

@@ -16,6 +16,8 @@ export type TcpProxy = {
   refuse(): Promise<void>;
   /** New connections work, without delay. Connections that hang continue to hang. */
   heal(): Promise<void>;
+  /** New connections go to the host and port of `target`. Open connections stay where they are. */
+  retarget(target: string): void;
   /** The number of open connections from clients. */
   connections(): number;
   close(): Promise<void>;
@@ -25,7 +27,7 @@ type Pair = { client: net.Socket; upstream: net.Socket | null; silent: boolean }
 
 /** Starts a proxy for the host and port of the URL `target`. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();
   let delayMs = 0;
   let silent = false;
@@ -99,6 +101,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       delayMs = 0;
       if (!server.listening) await listen();
     },
+    retarget: (next) => ({ hostname, port } = new URL(next)),
     connections: () => pairs.size,
     close: async () => {
       const closed = unlisten();

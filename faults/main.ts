@@ -1,0 +1,80 @@
+// `npm run test:faults`: breaks real processes on purpose, and prints what was promised and what was seen. The exit code is 1 when a
+// promise was not kept. Each file of cases/ is one fault.
+
+import { readdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { cleanUp } from '../test/support/engines/cleanup.ts';
+import type { Fault, FaultEngine } from './fault.ts';
+import type { Result } from './run.ts';
+import { runFault } from './run.ts';
+
+const USAGE = `npm run test:faults -- [--list] [--only NAME]... [--engine embedded|postgresql]
+`;
+
+const CASES = new URL('./cases/', import.meta.url);
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const { values } = parseArgs({
+  options: {
+    list: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    engine: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+async function main(): Promise<number> {
+  const faults = await loadFaults();
+  const unknown = values.only.filter((name) => !faults.some((fault) => fault.name === name));
+  if (values.help || unknown.length > 0) {
+    process.stderr.write(unknown.length > 0 ? `unknown fault: ${unknown.join(', ')}; --list shows all\n` : USAGE);
+    return values.help ? 0 : 2;
+  }
+  if (values.list) {
+    for (const { name, engines, promise } of faults) say(`${name} (${engines.join(', ')}): ${promise}`);
+    return 0;
+  }
+  const results = await runAll(faults.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+  await cleanUp();
+  printTable(results);
+  return results.some(({ verdict }) => verdict === 'broken') ? 1 : 0;
+}
+
+async function loadFaults(): Promise<Fault[]> {
+  const files = readdirSync(CASES).filter((name) => name.endsWith('.ts'));
+  const modules = files.toSorted().map(async (name) => (await import(new URL(name, CASES).href)) as { fault: Fault });
+  return (await Promise.all(modules)).map(({ fault }) => fault);
+}
+
+async function runAll(faults: readonly Fault[]): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const fault of faults) {
+    for (const engine of fault.engines.filter(isWanted)) {
+      process.stderr.write(`${fault.name} on ${engine} … `);
+      const result = await runFault(fault, engine);
+      process.stderr.write(`${result.verdict} (${Math.round(result.ms / 1_000)} s)\n`);
+      for (const one of result.broken) process.stderr.write(`  ${one}\n`);
+      results.push(result);
+    }
+  }
+  return results;
+}
+
+const isWanted = (engine: FaultEngine): boolean => values.engine === undefined || values.engine === engine;
+
+/** Prints a Markdown table. */
+function printTable(results: readonly Result[]): void {
+  say('| fault | engine | promised | seen | verdict |');
+  say('|---|---|---|---|---|');
+  for (const { fault, engine, facts, broken, verdict } of results) {
+    const seen = [...broken.map((one) => `BROKEN: ${one}`), ...facts].join('; ');
+    say(`| ${[fault.name, engine, fault.promise, seen, verdict].map(toCell).join(' | ')} |`);
+  }
+  const count = (verdict: Result['verdict']) => results.filter((result) => result.verdict === verdict).length;
+  say(`\n${count('kept')} kept, ${count('broken')} broken, ${count('skipped')} skipped`);
+}
+
+const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', String.raw`\|`);
+
+process.exit(await main());

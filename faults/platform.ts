@@ -1,0 +1,249 @@
+// A platform: databases, a service and a worker in processes of their own, a webhook receiver, and the load.
+
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STORE_SCOPES } from '../src/shop/keys/scopes.ts';
+import { copyDatabase } from '../test/support/engines/embedded-template.ts';
+import type { PostgresOptions, PostgresServer } from '../test/support/engines/postgres-server.ts';
+import { startOwnPostgres } from '../test/support/engines/postgres-server.ts';
+import type { RedisServer } from '../test/support/engines/redis-server.ts';
+import { startRedis } from '../test/support/engines/redis-server.ts';
+import { freePort } from '../test/support/free-port.ts';
+import { sendToSocket } from '../test/support/service/service-process.ts';
+import { temporaryDirectory } from '../test/support/temporary-directory.ts';
+import { until } from '../test/support/until.ts';
+import type { Answer } from './client.ts';
+import { Client, Tally } from './client.ts';
+import type { FaultEngine } from './fault.ts';
+import { Ledger } from './ledger.ts';
+import { Load } from './load.ts';
+import { Program } from './program.ts';
+import type { Receiver } from './receiver.ts';
+import { startDeliveryReceiver } from './receiver.ts';
+
+/** The limits of waits for something that always happens, on a slow machine too. */
+const START_LIMIT_MS = 120_000;
+/** After this time every request has to succeed again. */
+export const RECOVERY_LIMIT_MS = 60_000;
+/** How many requests are acknowledged before and after a fault, so that it happens under load. */
+const WARM_UP_REQUESTS = 150;
+
+export type PlatformOptions = {
+  /** Settings of the service and the worker, in addition to those that every platform has. */
+  settings?: Record<string, string>;
+  /** Settings of the service alone. */
+  serviceSettings?: Record<string, string>;
+  /** The primary on PostgreSQL. By default a new, durable server. */
+  postgres?: PostgresServer | PostgresOptions;
+  /** Maps the URL of the primary to the one that is given to the service, such as that of a proxy. */
+  via?: (url: string) => Promise<string>;
+  /** The indexer has a PostgreSQL server of its own. */
+  ownIndexer?: boolean;
+  /** Rate limits are shared through Redis. `dead`: Redis does not run when the service starts. */
+  redis?: 'running' | 'dead';
+  /** The data directory of the service. By default a temporary directory. */
+  dataDir?: string;
+  /** false: no worker of its own; the service delivers the webhooks. Always so on the embedded engine. */
+  ownWorker?: boolean;
+};
+
+export class Platform {
+  readonly engine: FaultEngine;
+  readonly ledger = new Ledger();
+  readonly service: Program;
+  /** The process of `mercat work`, or null when the service runs the workers. */
+  readonly worker: Program | null;
+  readonly receiver: Receiver;
+  readonly url: string;
+  readonly metricsUrls: readonly string[];
+  readonly client: Client;
+  readonly load: Load;
+  readonly webhookId: string;
+  readonly #postgres: PostgresServer | null;
+  readonly #indexer: PostgresServer | null;
+  readonly #redis: RedisServer | null;
+  /** The responses while the fault lasted, and since it was mended. */
+  during = new Tally();
+  /** When the fault was mended (`performance.now()`). */
+  mendedAt = 0;
+
+  constructor(parts: PlatformParts) {
+    this.engine = parts.engine;
+    this.service = parts.service;
+    this.worker = parts.worker;
+    this.receiver = parts.receiver;
+    this.url = parts.url;
+    this.metricsUrls = parts.metricsUrls;
+    this.#postgres = parts.postgres;
+    this.#indexer = parts.indexer;
+    this.#redis = parts.redis;
+    this.webhookId = parts.shop.webhookId;
+    this.client = new Client(() => this.url, parts.shop.secret);
+    this.load = new Load(this.client, this.ledger);
+  }
+
+  /** The primary's server. Throws on the embedded engine. */
+  get postgres(): PostgresServer {
+    return present(this.#postgres, 'PostgreSQL server');
+  }
+
+  get indexer(): PostgresServer {
+    return present(this.#indexer, 'PostgreSQL server for the indexer');
+  }
+
+  get redis(): RedisServer {
+    return present(this.#redis, 'Redis server');
+  }
+
+  /** All processes of Mercat on the platform. */
+  get programs(): readonly Program[] {
+    return this.worker === null ? [this.service] : [this.service, this.worker];
+  }
+
+  /**
+   * Breaks the platform under load: lets the load run, calls `breakIt`, which returns when it has mended what it broke, and notes the
+   * responses in between in `during`.
+   */
+  async whileBroken(breakIt: () => Promise<unknown>): Promise<void> {
+    await this.load.progress(WARM_UP_REQUESTS);
+    this.client.takeTally();
+    try {
+      await breakIt();
+    } finally {
+      this.during = this.client.takeTally();
+      this.mendedAt = performance.now();
+    }
+  }
+
+  /** Waits until the service serves requests. */
+  async ready(limitMs = START_LIMIT_MS): Promise<void> {
+    await until(
+      async () => !this.service.isRunning || (await isReady(this.url)),
+      limitMs,
+      'the service did not become ready',
+    );
+    if (!this.service.isRunning) {
+      throw new Error(`the service has ended: ${this.service.lines.slice(-5).join('\n')}`);
+    }
+  }
+
+  /** Waits until a request of this kind succeeds, and returns how long that took, in milliseconds. */
+  async succeeds(method: string, path: string, limitMs = RECOVERY_LIMIT_MS): Promise<number> {
+    const startedAt = performance.now();
+    let answer: Answer | null = null;
+    const isOk = async () => {
+      answer = await this.client.send({ method, path });
+      return answer.status === 200;
+    };
+    await until(isOk, limitMs, `${method} ${path} does not succeed`);
+    return performance.now() - startedAt;
+  }
+}
+
+type PlatformParts = {
+  engine: FaultEngine;
+  service: Program;
+  worker: Program | null;
+  receiver: Receiver;
+  url: string;
+  metricsUrls: readonly string[];
+  postgres: PostgresServer | null;
+  indexer: PostgresServer | null;
+  redis: RedisServer | null;
+  shop: { secret: string; webhookId: string };
+};
+
+type OnEnd = (undo: () => Promise<unknown> | void) => void;
+
+/** Starts a platform whose load runs. What it started is ended by functions that it passes to `onEnd`. */
+export async function startPlatform(engine: FaultEngine, options: PlatformOptions, onEnd: OnEnd): Promise<Platform> {
+  const dataDir = options.dataDir ?? temporaryDirectory();
+  const databases = await startDatabases(engine, { ...options, dataDir }, onEnd);
+  const redis = options.redis === undefined ? null : await startRedis();
+  if (redis) onEnd(() => redis.discard());
+  if (options.redis === 'dead') await redis?.stop();
+  const receiver = await startDeliveryReceiver();
+  onEnd(receiver.close);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const metricsUrls: string[] = [];
+  const newSettings = async (dir: string): Promise<Record<string, string>> => {
+    const metricsPort = await freePort();
+    metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
+    return {
+      PRICE_SOURCES: 'none',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      TRUST_PROXY: 'true',
+      STORE_RATE_LIMIT: '100000000',
+      ...databases.settings,
+      ...(redis && { REDIS_URL: redis.url }),
+      ...options.settings,
+      DATA_DIR: dir,
+      METRICS_ADDRESS: `127.0.0.1:${metricsPort}`,
+    };
+  };
+  const ownWorker = engine === 'postgresql' && options.ownWorker !== false;
+  const service = new Program(['serve', '--no-sample', ...(ownWorker ? ['--no-workers'] : [])], {
+    ...(await newSettings(dataDir)),
+    PORT: String(port),
+    ...options.serviceSettings,
+  });
+  const worker = ownWorker ? new Program(['work'], await newSettings(temporaryDirectory())) : null;
+  onEnd(() => Promise.all([service.end('SIGKILL'), worker?.end('SIGKILL')]));
+  service.launch();
+  await service.written(`serves on ${url}`, START_LIMIT_MS);
+  worker?.launch();
+  await worker?.written('The workers are running', START_LIMIT_MS);
+  const shop = await createShop({ dataDir, url, receiverUrl: receiver.url });
+  const platform = new Platform({ engine, service, worker, receiver, url, metricsUrls, redis, shop, ...databases });
+  await platform.load.prepare();
+  platform.load.start();
+  return platform;
+}
+
+async function startDatabases(engine: FaultEngine, options: PlatformOptions & { dataDir: string }, onEnd: OnEnd) {
+  if (engine === 'embedded') {
+    await copyDatabase(path.join(options.dataDir, 'db'), 'migrated');
+    return { settings: {}, postgres: null, indexer: null };
+  }
+  const started = options.postgres;
+  const postgres =
+    started !== undefined && 'url' in started ? started : await startOwnPostgres({ durable: true, ...started });
+  onEnd(() => postgres.discard());
+  const indexer = options.ownIndexer ? await startOwnPostgres({ durable: true }) : null;
+  if (indexer) onEnd(() => indexer.discard());
+  const url = options.via ? await options.via(postgres.url) : postgres.url;
+  const settings = { DATABASE_URL: url, ...(indexer && { INDEXER_DATABASE_URL: indexer.url }) };
+  return { settings, postgres, indexer };
+}
+
+/** Creates a shop, a key with all scopes, and a webhook for all events. */
+async function createShop(at: { dataDir: string; url: string; receiverUrl: string }) {
+  const socketPath = path.join(at.dataDir, 'mercat.sock');
+  const operate = async (operation: string, input: object): Promise<Record<string, string>> => {
+    const { status, body } = await sendToSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
+    if (status !== 200) throw new Error(`${operation}: ${JSON.stringify(body)}`);
+    return (body as { result: Record<string, string> }).result;
+  };
+  await operate('shops.create', { name: 'shop' });
+  const { secret = '' } = await operate('keys.create', { shop: 'shop', scopes: [...STORE_SCOPES, 'intake:write'] });
+  const client = new Client(() => at.url, secret);
+  const body = { url: at.receiverUrl, events: ['product.*', 'inventory.low'] };
+  const { status, text } = await client.send({ method: 'POST', path: '/api/v1/webhooks', body });
+  if (status !== 201) throw new Error(`the webhook cannot be created: ${text}`);
+  return { secret, webhookId: (JSON.parse(text) as { data: { id: string } }).data.id };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
+  } catch {
+    await sleep(50);
+    return false;
+  }
+}
+
+function present<T>(part: T | null, what: string): T {
+  if (part === null) throw new Error(`this platform has no ${what}`);
+  return part;
+}

@@ -1,0 +1,78 @@
+// A process of Mercat, started as an operator starts it. It can be killed, frozen and started again at the same address.
+
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { until } from '../test/support/until.ts';
+
+const MERCAT = fileURLToPath(new URL('../bin/mercat.mjs', import.meta.url));
+const LINES_MAX = 10_000;
+
+export class Program {
+  readonly #args: readonly string[];
+  readonly #settings: Record<string, string>;
+  #child: ChildProcess | null = null;
+  /** The lines that the process and its predecessors have written, at most LINES_MAX. */
+  readonly lines: string[] = [];
+
+  constructor(args: readonly string[], settings: Record<string, string>) {
+    this.#args = args;
+    this.#settings = settings;
+  }
+
+  /** Starts the process, without waiting until it does anything. `settings` are added to those of the constructor. */
+  launch(settings: Record<string, string> = {}): void {
+    const { PATH = '' } = process.env;
+    const child = spawn(process.execPath, [MERCAT, ...this.#args], {
+      env: { PATH, ...this.#settings, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.lines.push(...text.split('\n').filter((line) => line !== ''));
+        this.lines.splice(0, this.lines.length - LINES_MAX);
+      });
+    }
+    this.#child = child;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The exit code of a process that has ended by itself. */
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Sends a signal that ends the process, and waits for the end. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (child === null || !this.isRunning) return;
+    const ended = once(child, 'exit');
+    // A process that is frozen ends only after it continues.
+    if (signal === 'SIGTERM') child.kill('SIGCONT');
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Waits until the process has written a line that contains `text`. */
+  async written(text: string, limitMs: number): Promise<void> {
+    await until(
+      () => !this.isRunning || this.lines.some((line) => line.includes(text)),
+      limitMs,
+      `mercat ${this.#args.join(' ')} did not write “${text}”`,
+    );
+    if (!this.isRunning)
+      throw new Error(`mercat ${this.#args.join(' ')} has ended: ${this.lines.slice(-5).join('\n')}`);
+  }
+}

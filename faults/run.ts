@@ -1,0 +1,64 @@
+// Runs one fault on one engine, from an empty platform to the verdict.
+
+import { AssertionError } from 'node:assert';
+import { spawnSync } from 'node:child_process';
+import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
+import { canStartRedis } from '../test/support/engines/redis-server.ts';
+import { checkAfterFault } from './checks.ts';
+import type { Fault, FaultContext, FaultEngine, Need } from './fault.ts';
+import type { Platform } from './platform.ts';
+import { startPlatform } from './platform.ts';
+
+export type Verdict = 'kept' | 'broken' | 'skipped';
+
+export type Result = {
+  fault: Fault;
+  engine: FaultEngine;
+  verdict: Verdict;
+  /** What was seen, or why the fault was skipped. */
+  facts: readonly string[];
+  /** The promises that were not kept. */
+  broken: readonly string[];
+  ms: number;
+};
+
+export async function runFault(fault: Fault, engine: FaultEngine): Promise<Result> {
+  const startedAt = performance.now();
+  const finish = (verdict: Verdict, facts: readonly string[], broken: readonly string[] = []): Result => {
+    return { fault, engine, verdict, facts, broken, ms: performance.now() - startedAt };
+  };
+  const obstacle = findObstacle(fault, engine);
+  if (obstacle !== null) return finish('skipped', [obstacle]);
+  const undo: (() => Promise<unknown> | void)[] = [];
+  const onEnd: FaultContext['onEnd'] = (one) => void undo.push(one);
+  let platform: Platform | null = null;
+  const start: FaultContext['start'] = async (options = {}) => {
+    platform = await startPlatform(engine, options, onEnd);
+    return platform;
+  };
+  try {
+    const facts = await fault.run({ engine, start, onEnd });
+    if (platform === null) return finish('kept', facts);
+    const checked = await checkAfterFault(platform, fault);
+    return finish(checked.broken.length === 0 ? 'kept' : 'broken', [...facts, ...checked.facts], checked.broken);
+  } catch (error) {
+    const { message, stack } = error as Error;
+    const written = platform === null ? [] : (platform as Platform).service.lines.slice(-5);
+    return finish('broken', written, [error instanceof AssertionError ? message : String(stack)]);
+  } finally {
+    for (const one of undo.toReversed()) await one();
+  }
+}
+
+const OBSTACLES: Readonly<Record<Need, () => string | null>> = {
+  redis: () => (canStartRedis() ? null : 'redis-server is not on this machine'),
+  root: () => (process.getuid?.() === 0 && hasMount() ? null : 'mounting a file system needs root'),
+};
+
+/** Why the fault cannot be tried on this machine. Null when it can. */
+function findObstacle({ needs = [] }: Fault, engine: FaultEngine): string | null {
+  if (engine === 'postgresql' && !canStartPostgres()) return 'PostgreSQL is not on this machine';
+  return needs.map((need) => OBSTACLES[need]()).find((obstacle) => obstacle !== null) ?? null;
+}
+
+const hasMount = (): boolean => spawnSync('mount', ['--version']).status === 0;
