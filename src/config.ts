@@ -56,6 +56,8 @@ type ServiceSettings = {
   accessLog: boolean;
   /** Null: no metrics are served. */
   metricsAddress: MetricsAddress | null;
+  /** How long requests are served after SIGTERM. */
+  shutdownGraceMs: number;
 };
 
 const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
@@ -196,6 +198,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       'The address on which Prometheus metrics are served at `/metrics`, without a key. Empty: no metrics are served.',
     parse: parseMetricsAddress,
+  },
+  shutdownGraceMs: {
+    name: 'SHUTDOWN_GRACE_MS',
+    default: '1000',
+    form: 'an integer from 0 to 600000',
+    meaning:
+      'How long the service continues to serve after SIGTERM, in milliseconds. Meanwhile `/readyz` is 503, so that a balancer sends requests to other nodes. Without effect after SIGINT (Ctrl-C), and with the embedded database.',
+    parse: (text) => parseInteger(text, 0, 600_000),
   },
 };
 

@@ -1,18 +1,21 @@
 // The entry point: runs the command that the arguments name, and sets the exit code. At the first SIGINT or SIGTERM the command begins
 // to stop. A second signal ends the process immediately. A command that failed because of a signal has the exit code of that signal.
 
+import type { StopSignal } from './cli/interruption.ts';
+import { Interruption } from './cli/interruption.ts';
 import { runProgram } from './cli/program.ts';
 
-const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
+const EXIT_BY_SIGNAL: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
 const stopping = new AbortController();
 /** The exit code of the first signal, or null when there was none. */
 let interruptCode: number | null = null;
-for (const [signal, exitCode] of Object.entries(EXIT_BY_SIGNAL)) {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  const exitCode = EXIT_BY_SIGNAL[signal];
   process.on(signal, () => {
     if (stopping.signal.aborted) process.exit(exitCode);
     interruptCode = exitCode;
-    stopping.abort();
+    stopping.abort(new Interruption(signal));
   });
 }
 

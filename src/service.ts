@@ -1,5 +1,6 @@
 // The composition root: opens the databases, starts the servers and the workers, and closes everything in reverse order.
 
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from './core/clock.ts';
 import type { Config } from './config.ts';
@@ -71,6 +72,8 @@ export type Service = {
   socketPath: string;
   /** How many records of the sample marketplace were loaded at this start. */
   sampleRecords: number;
+  /** Reports on /readyz that the service shuts down, so that balancers choose other nodes, and serves requests for `graceMs` more. */
+  drain(graceMs: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -81,7 +84,7 @@ const MIGRATION_RETRY_MS = 2_000;
 /** How long the start waits for the indexer database before it continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
 /** How long the shutdown waits for work in progress. The HTTP server destroys its connections before this time is over. */
-const CLOSE_PATIENCE_MS = 3_500;
+const CLOSE_PATIENCE_MS = 2_500;
 
 /** Closes one part of the service. Resolves when the part is closed. */
 export type Closer = () => Promise<unknown>;
@@ -211,7 +214,11 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   frontClosers.push(async () => localServer?.close());
   health.serve();
   closers.push(async () => health.drain());
-  return { url: listeningUrl(app, config.host), socketPath, sampleRecords };
+  const drain = async (graceMs: number) => {
+    health.drain();
+    await setTimeout(graceMs);
+  };
+  return { url: listeningUrl(app, config.host), socketPath, sampleRecords, drain };
 }
 
 function toShopContext({ main, clock, log, serviceName }: ServiceContext): ShopContext & { main: Database } {

@@ -12,7 +12,7 @@ export type CommandIo = {
   stdout: Writable;
   /** For messages and progress. */
   stderr: Writable;
-  /** Aborted by the first SIGINT or SIGTERM. The command then stops its work, closes what it opened, and ends. */
+  /** Aborted by the first SIGINT or SIGTERM, with an Interruption as reason. The command then stops its work, closes what it opened, and ends. */
   signal: AbortSignal;
   /** The exit code of a command that does not throw. It is 0 unless the command sets another code. */
   exitCode: ExitCode;

@@ -8,6 +8,7 @@ import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
 import type { Service } from '../service.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { exitSoonAfter } from './exit-deadline.ts';
+import { isTerminated } from './interruption.ts';
 import { watchParent } from './npm-parent.ts';
 
 export const defineServe: DefineCommand = (serve, io) => {
@@ -33,7 +34,10 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   };
   const config = readConfig(undefined, overrides);
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
-  exitSoonAfter(signal, io.stderr);
+  // A balancer needs time to notice that this node stops. No other process can serve an embedded database, and a user who presses Ctrl-C
+  // waits for the end.
+  const graceMs = () => (config.databaseUrl !== null && isTerminated(signal) ? config.shutdownGraceMs : 0);
+  exitSoonAfter(signal, io.stderr, graceMs);
   const { startService } = await import('../service.ts');
   const dataDir = config.databaseUrl === null ? config.dataDir : null;
   if (dataDir !== null && !hasEmbeddedDatabase(dataDir))
@@ -41,6 +45,7 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   const service = await startService({ config, log: createLog(config.logLevel), workers, sample });
   io.stdout.write(describeService(service, { dataDir, hasSample: dataDir !== null && sample }));
   if (!signal.aborted) await once(signal, 'abort');
+  await service.drain(graceMs());
   await service.close();
 }
 

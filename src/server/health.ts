@@ -29,9 +29,13 @@ export class Health {
     this.#phase = 'serving';
   }
 
-  /** Call this when the shutdown begins. */
+  /** Call this when the shutdown begins. Requests are still served until the server closes. */
   drain(): void {
     this.#phase = 'draining';
+  }
+
+  get isDraining(): boolean {
+    return this.#phase === 'draining';
   }
 
   /** Why requests should go to another node; null when this node can serve them. */

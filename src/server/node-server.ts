@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
 import { toErrorResponse } from '../http/error-response.ts';
+import { createResponseClass } from './draining.ts';
 
 export type ClientLimits = {
   /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the headers. */
@@ -36,7 +37,11 @@ const LINGER_MS = 2_000;
 
 type RequestInProgress = { request: IncomingMessage; response: ServerResponse };
 
-export function createNodeServer(listener: RequestListener, limits: ClientLimits = CLIENT_LIMITS): Server {
+/** While `isDraining` returns true, each response closes its connection. */
+export function createNodeServer(
+  listener: RequestListener,
+  { limits = CLIENT_LIMITS, isDraining = () => false }: { limits?: ClientLimits; isDraining?: () => boolean } = {},
+): Server {
   const newest = new WeakMap<Duplex, RequestInProgress>();
   const failed = new WeakSet<Duplex>();
   const listen: RequestListener = (request, response) => {
@@ -58,6 +63,7 @@ export function createNodeServer(listener: RequestListener, limits: ClientLimits
       maxHeaderSize: limits.headersBytesMax,
       // The edge rejects a request without a Host header, with an error in the usual envelope.
       requireHostHeader: false,
+      ServerResponse: createResponseClass(isDraining),
     },
     listen,
   );

@@ -67,8 +67,8 @@ export type ServerOptions = {
 /** Longer than any path, so that a long id is rejected by its route and not by the router. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Longer than the slowest response of the marketplace with the default deadlines, and shorter than `CLOSE_PATIENCE_MS` in service.ts. */
-const CLOSE_TIMEOUT_MS = 3_000;
+/** With the default grace period, longer than the slowest response of the marketplace. Shorter than `CLOSE_PATIENCE_MS` in service.ts. */
+const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;
 /** The OpenAPI documents of the interfaces. They are served without a database. */
 const DOCUMENT_PATH = '/openapi.json';
@@ -124,7 +124,9 @@ function createRouter(
       const { responses } = marketplace;
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, shedding);
-      return createNodeServer(answerHealthChecks(options.health, edge));
+      return createNodeServer(answerHealthChecks(options.health, edge), {
+        isDraining: () => options.health.isDraining,
+      });
     },
   });
 }
@@ -162,7 +164,7 @@ function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): S
   return { ...options.store, shares, clientAddress, limiter };
 }
 
-/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after three seconds. */
+/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after CLOSE_TIMEOUT_MS. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   // A keep-alive connection becomes idle when its response is complete. Unless it is closed then, the server waits for it.

@@ -25,7 +25,7 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
-/** A shutdown closes client connections after three seconds, if nothing else hangs. */
+/** A shutdown without a grace period closes client connections within this time, if nothing else hangs. */
 const CUT_AFTER_MS = 3_000;
 /** The program ends within five seconds, whatever hangs. On a busy machine it may notice the signal late. */
 const STOP_MAX_MS = 5_900;
@@ -268,6 +268,46 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
       INDEXER_DATABASE_URL: await createTestDatabase(servers.indexer.url),
     };
   }
+
+  test('in the grace period after SIGTERM the program is not ready, serves every request and closes each connection', async (t) => {
+    const settings = await newSettingsOnServers(t);
+    const program = await runUntilUp(t, { ...settings, SHUTDOWN_GRACE_MS: '600000', SOURCE_TIMEOUT_MS: '60000' });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const connectionOf = async (path: string) => {
+      const [response] = await once(http.get(`${program.url}${path}`, { agent }), 'response');
+      response.resume();
+      await once(response, 'end');
+      return [response.statusCode, response.headers.connection];
+    };
+    assert.deepEqual(await connectionOf('/v1/collections'), [200, 'keep-alive']);
+    const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
+    const inProgress = connectionOf(`/v1/tokens/ethereum/${newCollection().address}/1`);
+    await until(async () => (await countWaiting(servers.indexer.url)) > 0, START_MAX_MS, 'the request did not arrive');
+    program.child.kill('SIGTERM');
+    const isDraining = async () => (await fetch(`${program.url}/readyz`)).status === 503;
+    await until(isDraining, START_MAX_MS, 'the program is still ready');
+    await release();
+    // The token does not exist.
+    assert.deepEqual(await inProgress, [404, 'close']);
+    // The first of these responses comes from memory, the second from a route, and the third is an error.
+    for (const path of ['/v1/collections', '/v1/collections?limit=3', '/v1/nothing']) {
+      const [status, connection] = await connectionOf(path);
+      assert.deepEqual([status, connection], [path === '/v1/nothing' ? 404 : 200, 'close'], path);
+    }
+    assert.equal((await fetch(`${program.url}/livez`)).status, 200);
+    program.child.kill('SIGTERM');
+    assert.equal((await program.ended()).code, 143, 'a second signal does not end the grace period');
+  });
+
+  test('Ctrl-C ends the program without the grace period', async (t) => {
+    const settings = { ...(await newSettingsOnServers(t)), SHUTDOWN_GRACE_MS: '600000' };
+    const program = await runUntilUp(t, settings);
+    program.child.kill('SIGINT');
+    const { code, ms } = await program.ended();
+    assert.equal(code, 0, program.stderr());
+    assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+  });
 
   test('a request in progress gets its response before the program ends', async (t) => {
     const settings = await newSettingsOnServers(t);

@@ -32,7 +32,7 @@ const listener: RequestListener = (request, response) => {
 };
 
 describe('slow clients', { concurrency: true }, () => {
-  const server = createNodeServer(listener, LIMITS);
+  const server = createNodeServer(listener, { limits: LIMITS });
   let url = '';
   before(async () => {
     server.listen(0, '127.0.0.1');
