@@ -387,7 +387,8 @@ async function loadSample(context: ServiceContext): Promise<number> {
 /** Removes the sample marketplace. Returns the number of its collections that were stored. */
 async function removeSample(context: ServiceContext): Promise<number> {
   const { listSampleCollections } = await import('../sample/market.ts');
-  return removeCollections(context, listSampleCollections());
+  const { collections } = await removeCollections(context, listSampleCollections());
+  return collections;
 }
 
 async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenerator<Uint8Array> {

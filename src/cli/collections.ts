@@ -2,9 +2,10 @@
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { VENDORS } from '../upstreams/registry.ts';
-import type { Added } from '../workers/follow-operations.ts';
+import type { Added, Purged } from '../workers/follow-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
+import { requireConfirmation } from './confirmation.ts';
 import { callService } from './connect.ts';
 import { formatTable, printable } from './output.ts';
 
@@ -56,8 +57,15 @@ Example:
 
   collections
     .command('remove')
-    .description('Stop following a collection, and delete the log of its events.')
+    .description(
+      'Stop following a collection, and delete the log of its events. Its record, orders, listings, sales and tokens stay, unless --purge is given.',
+    )
     .argument('<id>', 'the id of the collection, as mercat collections list prints it')
+    .option(
+      '--purge',
+      'delete everything that is stored about the collection, followed or not: this cannot be taken back',
+    )
+    .option('--yes', 'with --purge: do not ask for a confirmation')
     .option('--json', JSON_OPTION)
     .action((id, options) => removeCollection(id, options, io));
 };
@@ -99,9 +107,22 @@ async function listCollections({ json }: Options, { stdout }: CommandIo): Promis
     stdout.write(rows.length > 0 ? formatTable(['id', 'state', 'name'], rows, stdout) : 'no collection is followed\n');
 }
 
-async function removeCollection(id: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
-  const removed = (await callService('collections.remove', { id })) as Followed;
-  stdout.write(json ? `${JSON.stringify(removed)}\n` : `${removed.collectionId} is no longer followed\n`);
+async function removeCollection(
+  id: string,
+  { json, purge, yes }: Options & { purge?: true; yes?: true },
+  io: CommandIo,
+): Promise<void> {
+  if (purge && !yes) await requireConfirmation(`delete everything that is stored about ${printable(id)}`, io);
+  const removed = (await callService('collections.remove', { id, purge })) as Removed;
+  io.stdout.write(json ? `${JSON.stringify(removed)}\n` : describeRemoved(removed));
+}
+
+type Removed = Pick<Purged, 'collectionId'> & Partial<Pick<Purged, 'rows'>>;
+
+function describeRemoved({ collectionId, rows }: Removed): string {
+  if (!rows) return `${collectionId} is no longer followed\n`;
+  const counts = Object.entries(rows).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind}`] : []));
+  return `${collectionId} is deleted: ${counts.join(', ') || 'it had no rows'}\n`;
 }
 
 function parseBlock(text: string): number {

@@ -6,33 +6,49 @@ import { lockChainsAndBooks } from '../orders/book.ts';
 import { lockCatalog } from './queries/catalog.ts';
 import { deleteCollections, deleteObservations } from './queries/collection-removal.ts';
 import { lockFigures } from './queries/figures.ts';
-import { listCollectionsByIds } from './queries/collections.ts';
 
 type RemovalContext = { main: Database; indexer: Database; onChanged: OnChanged };
 
+/** How many rows of each kind were removed. */
+export type RemovedRows = Record<'collections' | 'orders' | 'listings' | 'sales' | 'tokens', number>;
+
+const COUNTED_TABLES = {
+  collections: 'main.collection',
+  orders: 'main.book_order',
+  listings: 'indexer.listing',
+  sales: 'indexer.sale',
+  tokens: 'indexer.token',
+} as const satisfies Record<keyof RemovedRows, string>;
+
 /**
- * Removes collections and everything that is stored of them. Returns how many of them had a record. With two databases, the indexer may
- * fail after the primary has committed. Then the removal can be repeated.
+ * Removes collections and everything that is stored of them. With two databases, the indexer may fail after the primary has committed.
+ * Then the removal can be repeated.
  */
 export async function removeCollections(
   { main, indexer, onChanged }: RemovalContext,
   collections: readonly { collectionId: string; chain: string }[],
-): Promise<number> {
+): Promise<RemovedRows> {
   const ids = collections.map(({ collectionId }) => collectionId);
   const removeObservations = async (tx: Queryable) => {
     await lockFigures(tx, ids);
-    await deleteObservations(tx, ids);
+    return deleteObservations(tx, ids);
   };
   const removed = await main.transaction(async (tx) => {
     // First the locks that writers of orders take, then the lock that copies to the indexer take. So no copy brings a figure back.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
-    const { length } = await listCollectionsByIds(tx, ids);
-    await deleteCollections(tx, ids);
-    if (indexer === main) await removeObservations(tx);
-    return length;
+    const deleted = await deleteCollections(tx, ids);
+    return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];
   });
-  if (indexer !== main) await indexer.transaction(removeObservations);
+  if (indexer !== main) removed.push(...(await indexer.transaction(removeObservations)));
   onChanged({ collectionIds: new Set(ids), kinds: new Set(['collection', 'order', 'listing', 'sale', 'token']) });
-  return removed;
+  const counts = new Map(removed);
+  const countOf = (kind: keyof RemovedRows) => counts.get(COUNTED_TABLES[kind]) ?? 0;
+  return {
+    collections: countOf('collections'),
+    orders: countOf('orders'),
+    listings: countOf('listings'),
+    sales: countOf('sales'),
+    tokens: countOf('tokens'),
+  };
 }

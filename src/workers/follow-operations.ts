@@ -4,6 +4,8 @@
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
+import type { RemovedRows } from '../market/remove-collections.ts';
+import { removeCollections } from '../market/remove-collections.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { deleteLastRuns } from '../follows/queries/last-runs.ts';
 import { deleteFollow, findFollow, listFollows, upsertFollow } from '../follows/queries/follows.ts';
@@ -12,7 +14,7 @@ import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import type { Address } from '../core/address.ts';
 import { parseAddress } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
-import { toCollectionId } from '../core/collection.ts';
+import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
@@ -45,7 +47,8 @@ export function createCollectionOperations(context: FollowOperations) {
   return {
     'collections.add': (input: Input) => add(context, input),
     'collections.list': () => list(context),
-    'collections.remove': (input: Input) => remove(context, input),
+    'collections.remove': (input: Input) =>
+      input['purge'] === true ? purge(context, input) : removeFollow(context, input),
   };
 }
 
@@ -186,11 +189,18 @@ function toProgress(
  * Stops following a collection. Its listings, sales, tokens and orders are kept and served. On an EVM chain its events, holders and
  * approvals are deleted, and its orders are evaluated without them.
  */
-async function remove({ main, chains, clock, onChanged, copyCatalog }: FollowOperations, input: Input) {
+async function removeFollow(context: FollowOperations, input: Input) {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
-  const follow = (await findFollow(main, id)) ?? (await findByAddress(main, id));
+  const follow = await findByName(context.main, id);
   if (!follow) throw new OperatorError(`${JSON.stringify(id)} is not followed; see mercat collections list`);
-  const { collectionId, chain, contractAddress } = follow;
+  await unfollow(context, follow);
+  return { collectionId: follow.collectionId, removed: true };
+}
+
+async function unfollow(
+  { main, chains, clock, onChanged, copyCatalog }: FollowOperations,
+  { collectionId, chain, contractAddress }: Follow,
+): Promise<void> {
   await main.transaction(async (tx) => {
     await findChainCursor(tx, chain, 'for update');
     await deleteFollow(tx, collectionId);
@@ -203,7 +213,32 @@ async function remove({ main, chains, clock, onChanged, copyCatalog }: FollowOpe
   });
   await copyCatalog();
   onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
-  return { collectionId, removed: true };
+}
+
+/** Stands for the chain of a collection without a chain, which has no cursor to lock. */
+const NO_CHAIN = '';
+
+export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
+
+/**
+ * Deletes everything that is stored about a collection, followed or not. A followed collection is unfollowed first. A task that is
+ * reading a page of the collection at this moment may store it afterwards; then the operation can be repeated.
+ */
+async function purge(context: FollowOperations, input: Input): Promise<Purged> {
+  const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
+  const follow = await findByName(context.main, id);
+  if (follow) await unfollow(context, follow);
+  const collectionId = follow?.collectionId ?? id;
+  const chain = follow?.chain ?? parseCollectionId(context.chains, collectionId)?.chainId ?? NO_CHAIN;
+  const rows = await removeCollections(context, [{ collectionId, chain }]);
+  if (!follow && Object.values(rows).every((count) => count === 0)) {
+    throw new OperatorError(`nothing is stored about a collection with the id ${JSON.stringify(id)}`);
+  }
+  return { collectionId, removed: true, rows };
+}
+
+async function findByName(main: FollowOperations['main'], text: string): Promise<Follow | null> {
+  return (await findFollow(main, text)) ?? (await findByAddress(main, text));
 }
 
 async function findByAddress(main: FollowOperations['main'], text: string): Promise<Follow | null> {

@@ -12,6 +12,7 @@ import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, START } from '../support/service/market.ts';
+import { dumpEveryTable } from '../support/service/every-table.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -20,25 +21,6 @@ const DAY_MS = 86_400_000;
 const SAMPLE_SIZE = listSampleCollections().length;
 /** Tables that background tasks change at any time. */
 const LIVE_TABLES = ['main.sync_task', 'main.request_budget'];
-
-async function dumpTables(db: Database): Promise<Map<string, string[]>> {
-  const tables = await db.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema in ('main', 'indexer') and table_type = 'BASE TABLE' order by 1`,
-  );
-  const dump = new Map<string, string[]>();
-  for (const { name } of tables) {
-    if (LIVE_TABLES.includes(name)) continue;
-    const rows = await db.query<{ row: string }>(
-      `select to_jsonb(stored)::text as row from ${name} as stored order by 1`,
-    );
-    dump.set(
-      name,
-      rows.map(({ row }) => row),
-    );
-  }
-  return dump;
-}
 
 forEachEngine('removing the sample', (engine) => {
   describe('service', () => {
@@ -75,7 +57,7 @@ forEachEngine('removing the sample', (engine) => {
       };
       const responses = await read();
       await service.ok(`${mine.path}/floor`);
-      const before = await dumpTables(db);
+      const before = await dumpEveryTable(db, LIVE_TABLES);
 
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
       const listed = await service.walk('/v1/collections');
@@ -86,7 +68,7 @@ forEachEngine('removing the sample', (engine) => {
       const { status, body } = await service.operate('sample.remove', {});
       assert.deepEqual([status, body.result], [200, { collections: SAMPLE_SIZE }]);
 
-      const remaining = await dumpTables(db);
+      const remaining = await dumpEveryTable(db, LIVE_TABLES);
       for (const [name, rows] of remaining) assert.deepEqual(rows, before.get(name), name);
       assert.deepEqual(await read(), responses);
       assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);

@@ -2,29 +2,37 @@
 // later is included.
 
 import type { Queryable } from '../../database/port.ts';
-import { rowDecoder, text } from '../../database/rows.ts';
+import { rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 const decodeTable = rowDecoder('information_schema.columns', { name: text });
+const decodeCount = rowDecoder('deleted rows', { count: safeInteger });
+
+/** How many rows were deleted, by the name of the table with its schema. */
+export type DeletedRows = ReadonlyMap<string, number>;
 
 /**
  * Deletes the records, orders, followed names and figures of collections from the primary database. The transaction must have locked
  * the chains and the books of the collections, and the catalog.
  */
-export async function deleteCollections(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+export async function deleteCollections(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   await tx.query(
     `delete from main.order_cancel where order_id in (select id from main.book_order where collection_id = any($1))`,
     [collectionIds],
   );
-  await deleteRows(tx, 'main', collectionIds);
-  await tx.query(`delete from main.collection where id = any($1)`, [collectionIds]);
+  const deleted = await deleteRows(tx, 'main', collectionIds);
+  return deleted.set('main.collection', await countDeleted(tx, 'main.collection where id = any($1)', collectionIds));
 }
 
 /** Deletes what the indexer has of collections. The transaction must have locked their figures. */
-export function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+export function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   return deleteRows(tx, 'indexer', collectionIds);
 }
 
-async function deleteRows(tx: Queryable, schema: 'main' | 'indexer', collectionIds: readonly string[]): Promise<void> {
+async function deleteRows(
+  tx: Queryable,
+  schema: 'main' | 'indexer',
+  collectionIds: readonly string[],
+): Promise<Map<string, number>> {
   const tables = await tx.query(
     `select format('%I.%I', columns.table_schema, columns.table_name) as name from information_schema.columns
      join information_schema.tables using (table_schema, table_name)
@@ -32,7 +40,18 @@ async function deleteRows(tx: Queryable, schema: 'main' | 'indexer', collectionI
      order by 1`,
     [schema],
   );
+  const deleted = new Map<string, number>();
   for (const { name } of tables.map(decodeTable)) {
-    await tx.query(`delete from ${name} where collection_id = any($1)`, [collectionIds]);
+    deleted.set(name, await countDeleted(tx, `${name} where collection_id = any($1)`, collectionIds));
   }
+  return deleted;
+}
+
+/** Deletes the rows of `target`, a table with a condition. Returns their number. */
+async function countDeleted(tx: Queryable, target: string, collectionIds: readonly string[]): Promise<number> {
+  const [row] = await tx.query(
+    `with deleted as (delete from ${target} returning 1) select count(*)::int as count from deleted`,
+    [collectionIds],
+  );
+  return decodeCount(row ?? {}).count;
 }

@@ -1,0 +1,25 @@
+// The question before a command deletes data.
+
+import { createInterface } from 'node:readline/promises';
+import { OperatorError } from '../core/errors.ts';
+import type { CommandIo } from './command.ts';
+
+/**
+ * Asks whether to do `what` and returns if the reply is `y` or `yes`. Throws OperatorError otherwise, and if the standard input is not a
+ * terminal: a script must give --yes.
+ */
+export async function requireConfirmation(
+  what: string,
+  { stdin, stderr, signal }: Pick<CommandIo, 'stdin' | 'stderr' | 'signal'>,
+): Promise<void> {
+  if (!('isTTY' in stdin) || stdin.isTTY !== true) {
+    throw new OperatorError(`to ${what}, add --yes`, { exitCode: 2 });
+  }
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    const reply = await terminal.question(`${what}? [y/N] `, { signal });
+    if (!/^y(es)?$/i.test(reply.trim())) throw new OperatorError('nothing was changed');
+  } finally {
+    terminal.close();
+  }
+}
