@@ -65,7 +65,7 @@ export function toAskFloor(
 
 /**
  * The most assets of the own book that are read when the indexer's copy of them is out of date. If the own book lists more assets, the
- * mirrored rows of the further ones are not left out.
+ * mirrored rows of the assets that were not read are not left out.
  */
 const OWN_ASSETS_MAX = 50_000;
 

@@ -11,7 +11,7 @@ import type { Market } from './market.ts';
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-/** `version` is the number of the latest change of any collection. It and `readAt` are from just before the window was read. */
+/** When the read of the window began: `version` is the number of the latest change of any collection at that time, `readAt` the time. */
 type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
 
 export class ListingWindowCache {

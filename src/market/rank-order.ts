@@ -1,4 +1,4 @@
-// The order of the list of collections: launched ones first, then from high to low, unknown values last, ties by id. Within a chain, values
+// The order of the list of collections: launched collections first, then from high to low, unknown values last, ties by id. In a chain, values
 // are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values on
 // chains without a rate follow the values in dollars, and are compared in native units. All values are compared exactly, so that no two
 // different values of one chain tie, and a page can begin on each chain at the exact position where the page before ended. Pure.

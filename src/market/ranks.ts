@@ -49,7 +49,7 @@ export function refreshDueRanks(
   });
 }
 
-/** `chain` is null when the collection has no configured chain. Then its floor is unknown, because it has no unit. `now` in milliseconds. */
+/** `chain` is null when the collection has no configured chain. Then the unit of the floor, and so the floor, is unknown. `now` in ms. */
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
   const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
   const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);

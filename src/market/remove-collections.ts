@@ -34,7 +34,7 @@ export async function removeCollections(
     return deleteObservations(tx, ids);
   };
   const removed = await main.transaction(async (tx) => {
-    // First the locks that writers of orders take, then the lock that copies to the indexer take. So no copy brings a figure back.
+    // Writers of orders take the first locks, and copies to the indexer take the second lock. So no copy brings a removed figure back.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
     const deleted = await deleteCollections(tx, ids);

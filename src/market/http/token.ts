@@ -44,7 +44,7 @@ export const TokenDetailSchema = Type.Object(
       },
       {
         description:
-          'Beneficial owner, never the shared custody wallet: on a followed chain the holder that the chain has; otherwise ' +
+          'Beneficial owner, never the shared custody wallet: on a followed chain the holder that was read from the chain; otherwise ' +
           'the seller of a listed token, or the reported holder of a token that is not listed.',
         ...closed,
       },

@@ -31,7 +31,7 @@ export type Need = {
   eachSource: boolean;
 };
 
-/** The candidates of a value that was summed or counted from rows: one for each kind of coverage that meets `need`. None for null. */
+/** The candidates of a value that was summed or counted from rows: one for each kind of coverage that meets `need`; none if it is null. */
 export function toCounted<T>(coverage: readonly Coverage[], value: T | null, need: Need): Candidate<T>[] {
   if (value === null) return [];
   return COVERAGE_KINDS.flatMap((kind) => {

@@ -39,7 +39,7 @@ export type HoldingFigures = {
   listedCount: Figure<number> | null;
 };
 
-/** `facts` is null when they could not be read. Then the supply is that of the snapshot, and the other figures are not known. */
+/** `facts` is null when they could not be read. Then the supply comes from the snapshot, and the other figures are not known. */
 export function toHoldingFigures(facts: HoldingFacts | null, context: HoldingContext, now: number): HoldingFigures {
   const { snapshot } = context;
   if (!facts) return { supply: chooseFigure(toSnapshot(snapshot.supply), now), owners: null, listedCount: null };

@@ -21,7 +21,7 @@ const RECORD_FIGURES = `('chain', record.chain), ('launched', record.launched::t
   ('volume of the record', record.snapshot_volume::text)`;
 const EXPIRY = `coalesce(extract(epoch from expires_at)::text, 'never')`;
 
-/** The values of the copy that are not those of the primary, at most `limit`. A change that was not copied yet is a difference. */
+/** The values of the copy that differ from the primary, at most `limit`. A change that was not copied yet is a difference. */
 export async function listCatalogDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,
@@ -52,7 +52,7 @@ export async function listCatalogDifferences(
   return compareValues(copied.map(decodeValue), recorded.map(decodeValue)).slice(0, limit);
 }
 
-/** The holders of followed collections that are not those of the primary, at most `limit`. The indexer must have the complete chain log. */
+/** The holders of followed collections that differ from the primary, at most `limit`. The indexer must have the complete chain log. */
 export async function listHolderDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,

@@ -19,7 +19,7 @@ export async function listChainHeldCollections(db: Queryable, chain: string): Pr
   return rows.map((row) => decodeCollectionId(row).collectionId);
 }
 
-/** Replaces all holders of a collection by those of the chain. From now on, the owners of its tokens do not change them. */
+/** Replaces all holders of a collection by those of the chain. Reported owners of its tokens no longer change the holders afterwards. */
 export async function replaceChainHolders(
   tx: Queryable,
   collectionId: string,

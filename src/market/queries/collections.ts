@@ -79,7 +79,7 @@ export async function listContractAddresses(db: Queryable, ids: readonly string[
 
 const decodeId = rowDecoder('collection', { id: text });
 
-/** Those of the given ids that have a collection record. */
+/** Returns the given ids that have a collection record. */
 export async function listRecordedIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await db.query(`select id from main.collection where id = any($1)`, [ids]);
   return rows.map((row) => decodeId(row).id);

@@ -1,5 +1,5 @@
-// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. Its cost grows
-// with the rows of the collections: no read of an interface uses it.
+// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. The cost of a
+// count grows with the number of rows, so no request to an interface uses it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';

@@ -106,7 +106,7 @@ function foldListing(earlier: NewListing, later: NewListing): NewListing {
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
 }
 
-/** Returns the later report. If both are of one order, the order terms that the later report lacks are those of the earlier one. */
+/** Returns the later report. If both reports are of one order, the order terms that the later report lacks are taken from the earlier one. */
 function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
   if (later.orderHash === null || later.orderHash !== earlier.orderHash) return later;
   return {

@@ -207,8 +207,8 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
 });
 
 /**
- * The listings of a collection at a marketplace, by id, that have the status `active` and have not expired at `now`. They show which
- * listings are stored already, if the marketplace reports no listing times.
+ * The listings of a collection at a marketplace, by id, that have the status `active` and have not expired at `now`. Used for a marketplace
+ * that reports no listing times: a listing that is stored already keeps its stored time.
  */
 export async function listKnownListings(
   db: Queryable,

@@ -8,7 +8,7 @@ import { decodeFigureDifference } from './figure-recount.ts';
 import { LISTED } from './figures.ts';
 import { TRADED } from './sales.ts';
 
-/** The ranking keys (volume and floor) whose stored value is not the value that is right at the time `now`. */
+/** The ranking keys (volume and floor) whose stored value is wrong at the time `now`. */
 export async function listRankDifferences(
   db: Queryable,
   { prefix, now, limit }: RecountScope,

@@ -164,7 +164,7 @@ export type RankKey = { launched: boolean; chain: string; value: number | bigint
 /**
  * The collections of one chain that follow a position and have the same `launched` as the position: those whose ranking key is
  * `equal.key` and whose id sorts after the id of the position, and those whose ranking key is less than `below`. A null key or a null
- * `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal that of the position.
+ * `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal the key of the position.
  */
 export type ChainBounds = {
   chain: string;
@@ -173,8 +173,8 @@ export type ChainBounds = {
 };
 
 /**
- * The collections within the bounds of each chain, chain by chain, each chain in the order of the sort. A chain has at least its first
- * `limit` collections, or all when it has fewer. `after` is the position that the bounds were made for.
+ * The collections within the bounds of each chain, chain by chain, each chain in the order of the sort. Of each chain at least the first
+ * `limit` collections are returned, or all if there are fewer. `after` is the position that the bounds were made for.
  */
 export async function listRanked(
   db: Queryable,

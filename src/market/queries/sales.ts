@@ -115,8 +115,8 @@ export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{
 
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. A reported sale
- * that was read from the chain already is left out: one without a log index whose transaction, collection and asset are the same. A bundle
- * of the chain stands for all sales of its transaction and collection.
+ * without a log index is left out if a sale of the same transaction, collection and asset was read from the chain already. A bundle that
+ * was read from the chain stands for all sales of its transaction and collection.
  */
 export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   return upsertRows(tx, sales, {
@@ -178,7 +178,7 @@ export async function listSaleFacts(
 }
 
 /**
- * Deletes the stored sales that have the keys of the given sales and other facts, and subtracts them from the sums. Sales that were read
+ * Deletes the stored sales that have the keys of the given sales but other facts, and subtracts them from the sums. Sales that were read
  * from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
  */
 export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSale[]): Promise<number> {

@@ -1,4 +1,4 @@
-// Tokens: the name, image, rarity and holder that were observed of each. Indexer database.
+// Tokens, with the name, image, rarity and holder that sources reported or a chain showed. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -11,7 +11,7 @@ import { decodeMirroredListing } from './listings.ts';
 
 /**
  * `isOwnerOfChain`: the owner was read from the chain, not reported by a marketplace. `lastSaleRaw` is the price of the last sale in base
- * units; null without a sale, or when its price cannot be interpreted.
+ * units; null when there is no sale, or when the price of the last sale cannot be interpreted.
  */
 export type ObservedToken = {
   name: string | null;
@@ -185,7 +185,7 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
-/** The tokens of a chain that have a holder from a block after the given one. */
+/** The tokens of a chain whose holder was read from a later block than the given one. */
 export async function listTokensMovedAfter(
   db: Queryable,
   chain: string,
