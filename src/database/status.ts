@@ -24,7 +24,7 @@ async function readStatus(db: Database): Promise<DatabaseStatus> {
     await db.within(STATUS_TIMEOUT_MS).query('select 1');
     return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
   } catch {
-    // The reason is not logged here: each request that fails because of this database logs it.
+    // The reason is not logged here. It is logged where requests and tasks fail because of this database.
     return { engine: db.engine, answers: false, latencyMs: null };
   }
 }

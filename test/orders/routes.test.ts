@@ -117,7 +117,7 @@ forEachEngine('the intake interface', (engine) => {
     });
 
     describe('getOrder and explainOrder', () => {
-      test('200 for an order, 404 for an unknown id, 401 and 403 without a key or its scope', async () => {
+      test('200 for an order, 404 for an unknown id, 401 without a key, 403 for a key without the scope', async () => {
         const { orderId } = (await submit()).body.data;
         for (const path of [`/orders/${orderId}`, `/orders/${orderId}/explain`]) {
           for (const key of [intake.keys.orders, intake.keys.intake]) {

@@ -25,8 +25,8 @@ import type { Sides } from '../snapshot.ts';
 /** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
 /**
- * On the embedded engine, a checkpoint is written each time after rows with this many characters in all have been inserted. The engine
- * writes no checkpoint by itself during the restore, so its write-ahead log would grow by the size of the backup.
+ * On the embedded engine, a checkpoint is written when the rows inserted since the last checkpoint have more characters than this. The
+ * engine writes no checkpoint by itself during the restore, so its write-ahead log would grow by the size of the backup.
  */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 

@@ -95,8 +95,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: those of these assets that were not yet
- * fillable at the last expiry sweep, because their order started only after it.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them that had none at the last
+ * expiry sweep, because their orders started only after that sweep.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 

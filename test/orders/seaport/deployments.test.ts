@@ -26,7 +26,7 @@ test('the addresses of the two conduits of OpenSea are computed from their keys'
   );
 });
 
-test('an EVM chain has Seaport 1.6, no address twice and the newest version first; Solana has no deployment', () => {
+test('the deployments of an EVM chain include Seaport 1.6, have different addresses, and begin with the newest version; Solana has none', () => {
   for (const chain of chains.values()) {
     const protocols = listProtocols(chain, new Map());
     if (chain.family === 'solana') {
