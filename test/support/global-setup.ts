@@ -15,7 +15,7 @@ export async function globalSetup(): Promise<void> {
   expectRecordings();
   // Each test file is a process that loads the same modules.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(CACHE, 'compiled');
-  // One server for all files whose tests do not stop or freeze it.
+  // All test files share this server, except files whose tests stop or freeze a server.
   if (!process.env['TEST_DATABASE_URL'] && canStartPostgres()) {
     server = await startOwnPostgres();
     process.env['TEST_DATABASE_URL'] = server.url;

@@ -26,7 +26,7 @@ export async function startTestDevnet(options: Partial<DevnetOptions> = {}): Pro
 export function createSeaportJs(chain: LocalChain, index: number): { seaport: Seaport; address: Address; end(): void } {
   const provider = new JsonRpcProvider(chain.url, undefined, { cacheTimeout: -1, pollingInterval: POLLING_MS });
   const wallet = HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).connect(provider);
-  // The library may have the types of ethers' CommonJS build, and this file those of its ESM build.
+  // The library may use the types of ethers' CommonJS build, while this file uses the types of its ESM build.
   const seaport = new Seaport(wallet as unknown as ConstructorParameters<typeof Seaport>[0]);
   return { seaport, address: wallet.address.toLowerCase() as Address, end: () => provider.destroy() };
 }

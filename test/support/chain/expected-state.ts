@@ -19,7 +19,7 @@ export type ExpectedOrder = {
 
 export type ExpectedSale = {
   tx: Hex;
-  /** The log index of the fill. Of two matched orders, it is the fill of the order that offers the tokens. */
+  /** The log index of the fill. If two orders were matched, it is the log index of the fill of the order that offers the tokens. */
   logIndex: number;
   blockNumber: number;
   tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
@@ -256,8 +256,8 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
     const consideration = args['consideration'] as readonly Item[];
     const [offerer, recipient] = [lower(args['offerer']), lower(args['recipient'])];
     const isAsk = offer.some(isToken);
-    // In a match, `recipient` receives only what is left over, and is neither seller nor buyer. The order that offers the tokens
-    // becomes the sale, and the other order becomes none.
+    // In a match, `recipient` receives only what is left over, and is neither seller nor buyer. The fill of the order that
+    // offers the tokens becomes the sale, and the fill of the other order adds no sale.
     const isMatched = matched.has(`${tx}:${args['orderHash'] as Hex}`);
     if (!isAsk && isMatched) return [];
     const tokens = (isAsk ? offer : consideration).filter(isToken);

@@ -1,4 +1,4 @@
-// A JSON-RPC endpoint on loopback that forwards requests to a real one. It fails, limits requests and returns wrong data, as
+// A JSON-RPC endpoint on loopback that forwards requests to a real endpoint. It fails, limits requests and returns wrong data, as
 // public endpoints do. Faults are drawn at random from a seed and counted; options change every response.
 
 import http from 'node:http';
@@ -197,7 +197,7 @@ async function forward(targetUrl: string, calls: readonly JsonRpcRequest[]): Pro
     body: JSON.stringify(calls),
   });
   const results = (await response.json()) as JsonRpcResponse[];
-  // In the order of the calls, as most endpoints return them.
+  // The responses are in the order of the calls, as most endpoints send them.
   return calls.map(({ id }) => results.find((result) => result.id === id) ?? { jsonrpc: '2.0', id });
 }
 

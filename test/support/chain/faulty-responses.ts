@@ -155,7 +155,7 @@ const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>>
   'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
   'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
   'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],
-  // Only in a response about a single block: nothing in a response about a range contradicts a wrong block hash.
+  // This fault is only for responses about a single block: nothing in a response about a range contradicts a wrong block hash.
   'wrong-block-hash': ({ others, last, params }) =>
     isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
   'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],

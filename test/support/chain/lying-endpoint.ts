@@ -1,5 +1,5 @@
-// A JSON-RPC endpoint on loopback that tells the truth or one consistent lie: well-formed responses that no check of their form can
-// refuse. Faults of form are in faulty-endpoint.ts.
+// A JSON-RPC endpoint on loopback that tells the truth or one consistent lie. Its false responses are well-formed, so that no check of
+// their form can refuse them. Malformed responses are in faulty-endpoint.ts.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,7 @@ const NO_BLOOM = `0x${'0'.repeat(512)}`;
 export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoint> {
   let current: Lie = 'none';
   let forkedAt = 0;
-  /** The true hashes of the blocks that a lie serves with false hashes, by the false hash. */
+  /** By false hash, the true hash of the block that a lie served with the false hash. */
   const renamed = new Map<string, string>();
   const told = { none: 0, 'omits-logs': 0, fork: 0, 'other-chain': 0 };
   const newest = async () => Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
@@ -98,7 +98,7 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
 
 const BLOCK_NUMBER: Call = { id: 1, method: 'eth_blockNumber', params: [] };
 
-/** The call with the true hash in place of a false one. */
+/** The call with each false hash replaced by the true hash. */
 function toTrue(call: Call, renamed: ReadonlyMap<string, string>): Call {
   let text = JSON.stringify(call);
   for (const [fake, hash] of renamed) text = text.replaceAll(fake, hash);

@@ -1,4 +1,4 @@
-// A chain reader for tests: with the system's clock, a constant random source and a silent log, unless options replace them.
+// A chain reader for tests. Unless the options replace them, it has the system's clock, a constant random source and a silent log.
 
 import type { ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
 import { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';

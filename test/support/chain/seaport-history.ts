@@ -1,5 +1,5 @@
-// A short history on a local chain with the real Seaport contracts: in a few blocks, each kind of event that the service reads.
-// It is shared by the tests of everything that reads chains.
+// A short history on a local chain with the real Seaport contracts. Its few blocks contain each kind of event that the service reads.
+// All tests of code that reads chains share this history.
 
 import { ZERO_HASH } from '../../../src/core/evm.ts';
 import type { Address as HexAddress } from 'viem';

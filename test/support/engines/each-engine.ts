@@ -1,5 +1,5 @@
-// Runs a suite on both database engines. On PostgreSQL it runs where TEST_DATABASE_URL names a server, or where the server's
-// programs are installed. Elsewhere that half of the suite is skipped, or fails with REQUIRE_POSTGRES=1.
+// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs are
+// installed. If PostgreSQL is not available, the suite is skipped on PostgreSQL, or fails there with REQUIRE_POSTGRES=1.
 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -17,7 +17,7 @@ import { canRunPostgres, createTestDatabase, migratedTemplate, startPostgres } f
 /** An engine as a suite receives it: its name, and functions that make new databases on it. */
 export type TestEngine = {
   name: 'embedded' | 'postgresql';
-  /** Opens a new, empty database with the migrations of both schemas. It is closed after the suite. */
+  /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
   /** Settings with which a service uses a new database on this engine, with all migrations unless `empty` is given. */
   settings(template?: Template): Promise<Record<string, string>>;

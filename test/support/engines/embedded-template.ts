@@ -1,5 +1,6 @@
-// Embedded databases that tests copy, because the first boot of a new one takes seconds: an empty one, and one with all migrations. They are
-// kept in node_modules/.cache and made again when one of the files that determine them changes. Deleting node_modules/.cache is always safe.
+// Embedded databases that tests copy, because the first start of a new database takes seconds. There are two: an empty database, and a
+// database with all migrations. Both are kept in node_modules/.cache, and are made again when a file that determines their content changes.
+// Deleting node_modules/.cache is always safe.
 
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { onCleanUp } from './cleanup.ts';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/mercat/', import.meta.url));
-/** The files that determine what is in a new database. */
+/** The files that determine the content of a new database before its migrations. */
 const MADE_OF = [
   '../../../package-lock.json',
   '../../../src/database/embedded/engine.ts',
@@ -22,10 +23,10 @@ const MIGRATIONS = '../../../src/database/migrations/';
 
 export type Template = 'empty' | 'migrated';
 
-/** A data directory with an embedded database in it, which has all migrations. */
+/** Makes a temporary data directory with a copy of the template as its embedded database. Returns its path. */
 export async function directoryWithDatabase(template: Template = 'migrated'): Promise<string> {
   const dir = temporaryDirectory();
-  // Removed when the suite ends, and not only when the process ends: a database takes 40 MB.
+  // The directory is removed when the suite ends, and not only when the process ends, because a database takes 40 MB.
   onCleanUp(() => rmSync(dir, { recursive: true, force: true }));
   await copyDatabase(path.join(dir, 'db'), template);
   return dir;
@@ -65,7 +66,7 @@ const makeMigrated = (original: string) =>
     await database.close();
   });
 
-/** Test files that run at the same time may each make a template. The first one that is complete is kept. */
+/** Test files that run at the same time may each make a template. The first complete template is kept. */
 async function make(original: string, work: (dir: string) => Promise<void>): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(path.join(cache, 'making-'));

@@ -27,7 +27,7 @@ function mount(args: string[], at: string): Mounted {
   let mounted = true;
   return {
     unmount: () => {
-      // `-l` unmounts even while files are open, as they are when a test failed before it closed them.
+      // `-l` unmounts even while files are open. Files are still open when a test failed before it closed them.
       if (mounted) execFileSync('umount', ['-l', at]);
       mounted = false;
     },

@@ -46,7 +46,7 @@ function toDatabaseUrl(serverUrl: string, name: string): string {
 
 const templates = new Map<string, Promise<string>>();
 
-/** The name of a database on the server with all migrations, to copy. The process makes it once on each server. */
+/** The name of a database with all migrations, which tests copy. The database is made at the first call for a server. */
 export function migratedTemplate(serverUrl: string): Promise<string> {
   const known = templates.get(serverUrl);
   if (known) return known;
@@ -106,7 +106,7 @@ export type PostgresOptions = {
   replicaOf?: string;
 };
 
-/** The server that TEST_DATABASE_URL names, or a new one. */
+/** The server that TEST_DATABASE_URL names, or a new server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const named = process.env['TEST_DATABASE_URL'];
   if (!named) return startOwnPostgres(options);
@@ -241,7 +241,7 @@ async function canConnect(url: string): Promise<boolean> {
 function findPostgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
-  // The oldest supported version first, because SQL that works on it works on newer versions.
+  // The oldest supported version comes first, because SQL that works on this version works on newer versions.
   const folders = versions.filter((version) => Number(version) >= 15).map((version) => path.join(root, version, 'bin'));
   folders.push('/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@15/bin', '/opt/homebrew/bin', '/usr/local/bin');
   return (

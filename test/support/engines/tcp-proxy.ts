@@ -8,11 +8,11 @@ export type TcpProxy = {
   url: string;
   /** From now on, bytes arrive `ms` later in each direction. They keep their order. */
   delay(ms: number): void;
-  /** Open connections carry nothing any more, as when the machine behind them is gone. New ones are accepted and carry nothing. */
+  /** Open connections carry nothing any more, as when the machine behind them is gone. New connections are accepted and carry nothing. */
   hang(): void;
-  /** Open connections are reset. New ones are accepted. */
+  /** Open connections are reset. New connections are accepted. */
   cut(): void;
-  /** Open connections are reset. New ones are refused. */
+  /** Open connections are reset. New connections are refused. */
   refuse(): Promise<void>;
   /** New connections work, without delay. Connections that hang continue to hang. */
   heal(): Promise<void>;
@@ -33,7 +33,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let silent = false;
 
   const carry = (pair: Pair, from: net.Socket, to: net.Socket) => {
-    /** When the latest chunk was sent, or will be. */
+    /** The time at which the latest chunk was sent or will be sent. */
     let sendAt = 0;
     from.on('data', (chunk) => {
       if (pair.silent || !to.writable) return;

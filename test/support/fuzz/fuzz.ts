@@ -95,8 +95,8 @@ function listProperties(context: Context, operation: Operation): Property[] {
 }
 
 /**
- * A request that the document allows gets a documented response. It is not accepted if it has a parameter of `authenticated`, may be
- * rejected if it has one of `judgedByService`, and is not rejected otherwise. The next page is not rejected either.
+ * A request that the document allows gets a documented response. The request is not accepted if it has a parameter of `authenticated`.
+ * It may be rejected if it has a parameter of `judgedByService`. Every other request, and the request for the next page, is not rejected.
  */
 function allowedRequests(context: Context, operation: Operation): fc.IAsyncProperty<unknown> {
   const { authenticated, judgedByService, checks, send, known } = context;
@@ -187,7 +187,7 @@ function allowedValues(context: Context, operation: Operation): fc.Arbitrary<Val
   return fc.oneof({ weight: 2, arbitrary: named }, { weight: 1, arbitrary: generated }) as fc.Arbitrary<Values>;
 }
 
-/** Path parameters that name a collection or token from an earlier response. Empty when none is known yet. */
+/** Path parameters that name a collection or token from an earlier response. Empty while no collection or token is known. */
 function knownValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
   return fc.nat().map((index) => {
     const sets = context.known.valuesOf(operation);

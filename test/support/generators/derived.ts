@@ -56,7 +56,7 @@ const OPENAPI_PATHS = {
   'openapi/intake.json': '/intake/v1/openapi.json',
 };
 
-/** The committed file of each OpenAPI document, and the text that the service serves for it. */
+/** For each OpenAPI document, the committed file and its text: the document that the service serves, as indented JSON. */
 export function renderOpenApi(): Promise<[file: string, document: string][]> {
   return withDirectory(async (dir) => {
     await copyDatabase(path.join(dir, 'db'), 'migrated');

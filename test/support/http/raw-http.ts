@@ -22,7 +22,7 @@ export type ExchangeOptions = {
   limitMs?: number;
 };
 
-/** The default of `limitMs`, long enough that it only ends a test that hangs. */
+/** The default of `limitMs`. It is so long that only a test that hangs reaches it. */
 const LIMIT_MS = 60_000;
 
 /**

@@ -4,7 +4,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 
 const SAMPLE_PERIOD_MS = 20;
-/** The shortest time between two garbage collections that the samples cause. Without this gap they would slow the test down. */
+/** The shortest time between two garbage collections that the samples cause. Without this gap, the collections would slow the test down. */
 const COLLECTION_GAP_MS = 250;
 
 export type LiveMemory = {

@@ -1,5 +1,5 @@
 // Lists every file of `../shared/data/payloads` with its kind and the path where its vendor serves it. The replay servers serve the
-// recorded responses unchanged, even those of operations that the service does not call.
+// recorded responses unchanged, also the responses of operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
 import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';
@@ -12,9 +12,9 @@ export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;
   origin: Origin;
-  /** The path where the vendor serves it, with the query if responses differ by query. For JSON-RPC, the method follows a `#`. */
+  /** The path where the vendor serves the response, with the query if responses differ by query. For JSON-RPC, the method follows a `#`. */
   path: string;
-  /** Whether the service calls this operation. */
+  /** Whether the service calls the operation to which this is a response. */
   asked: boolean;
   /** The test file with the expected records of responses in this shape. */
   contract?: string;
@@ -74,7 +74,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   }),
   'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
-  // From an older API than the one that the service calls.
+  // This response is from an older API. The service calls a newer API.
   'magiceden-evm/orders_asks_v5.me-evm-v3-rtp.json': answer('magic-eden', '/v3/rtp/ethereum/orders/asks/v5', {
     contract: MAGIC_EDEN_EVM_TEST,
   }),
@@ -174,7 +174,7 @@ function toLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** The recorded responses of a vendor as routes. Empty for Helius, whose API is JSON-RPC, and if the recordings are missing. */
+/** The recorded responses of a vendor as routes. There are none for Helius, whose API is JSON-RPC, or if the recordings are missing. */
 export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
@@ -189,7 +189,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   return [...byPath.values()];
 }
 
-/** The first recorded response that has a coin of the request, or an empty response when there is none. */
+/** The first recorded response with the price of a requested coin. If no recorded response has such a price, an empty object. */
 function answerPrices({ query }: ReplayRequest): string {
   const ids = (query.get('ids') ?? '').split(',');
   const recorded = toLines(findPayload('coingecko/simple_price.recorded.txt') ?? '');

@@ -47,7 +47,7 @@ export type VendorServers = {
   show(db: Database): Promise<void>;
   /** Adds a listing, a sale and a token at each server that has such rows, and changes the price of ether. */
   makeNews(): void;
-  /** The tasks whose latest row has not reached the tables. */
+  /** The names of the tasks whose latest row has not reached the tables. */
   missing(db: Database): Promise<string[]>;
 };
 

@@ -9,7 +9,7 @@ import { gzipBomb } from './gzip-bomb.ts';
 /** Where the responses of a route come from, the most reliable source first. */
 export type Origin =
   | 'recorded'
-  /** Recorded rows in pages made from the schema. */
+  /** Recorded rows, in pages that are made from the schema of the vendor's document. */
   | 'recorded rows'
   /** The vendor's own example. */
   | 'example'
@@ -191,7 +191,7 @@ const BREAKING: Partial<Record<ReplayFault, Breaking>> = {
   'too-many-requests': (outgoing, { retryAfter = '0' }) =>
     outgoing.writeHead(429, retryAfter === null ? {} : { 'retry-after': retryAfter }).end('{}'),
   'server-error': endWith(500),
-  // The response after a key was revoked.
+  // A vendor sends this response after it has revoked the key.
   unauthorized: endWith(401),
   'not-found': endWith(404),
   'not-json': endWith(200, '<!doctype html><title>Just a moment...</title>', { 'content-type': 'text/html' }),

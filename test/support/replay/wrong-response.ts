@@ -58,7 +58,7 @@ export type SourceSubjects = {
 /** Reads from one source. `symbol` is the name of the collection at Magic Eden. */
 type Reader = (upstream: UpstreamClient, symbol: string) => Promise<WalkOutcome>;
 
-/** A function for each source of each vendor, which reads the given collections or tokens. */
+/** For each source of each vendor, a function that reads the given collections or tokens from the source. */
 export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor, Readonly<Record<string, Reader>>>> {
   const { opensea, mint, das } = subjects;
   const ethereum = createChains().get('ethereum');

@@ -13,7 +13,7 @@ export type OpenApiContract = {
   check(method: string, pathAndQuery: string, answer: ReceivedResponse): void;
 };
 
-/** Statuses that the document need not list for a path. If it does not list one, the body of the response must be an error envelope. */
+/** Statuses that a response may have without being listed in the document. The body of such a response must be an error envelope. */
 const ENVELOPE_ONLY = new Set([404, 405]);
 
 export function createOpenApiContract(document: unknown): OpenApiContract {

@@ -176,7 +176,7 @@ export async function emptyTables(db: Database): Promise<void> {
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
 
-/** Empties the tables in TABLES, and those in which tasks keep their own state. */
+/** Empties the tables in TABLES, and the tables in which tasks keep their own state. */
 export async function emptySyncTables(db: Database): Promise<void> {
   await emptyTables(db);
   for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);

@@ -14,9 +14,9 @@ export type ServiceProcess = {
   url: string;
   pid: number;
   socketPath: string;
-  /** Kills the process with SIGKILL, and waits for its end. */
+  /** Sends SIGKILL, and waits for the end of the process. */
   kill(): Promise<void>;
-  /** Stops the process with SIGTERM, on which it shuts down, and waits for its end. */
+  /** Sends SIGTERM, after which the process shuts down, and waits for the end of the process. */
   stop(): Promise<void>;
 };
 

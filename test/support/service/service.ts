@@ -23,7 +23,7 @@ export type TestService = {
   get(path: string, init?: RequestInit): Promise<TestResponse>;
   /** Requests a path and returns the body. Fails unless the status is 200. */
   ok(path: string): Promise<any>;
-  /** Every row of a list, page by page. */
+  /** All rows of a list, from all pages. */
   walk(path: string): Promise<any[]>;
   /** Imports records through the local socket, as the command line does. Fails unless all records are accepted. */
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
@@ -52,12 +52,12 @@ export async function startTestService(options: {
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
-    // Without price sources, because no test uses the internet.
+    // The service has no price sources by default, because no test uses the internet.
     config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }, {}, options.vendors),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,
-    // A test that moves the clock moves the monotonic clock too, unless it gives one.
+    // A test that moves the clock also moves the monotonic clock, unless the test gives its own monotonic clock.
     ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
     ...(options.open && { open: options.open }),
   });

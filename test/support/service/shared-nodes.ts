@@ -81,7 +81,7 @@ export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
 
 /**
  * A test of the behaviour while Redis responds in time. When a busy machine delays Redis, a node counts alone and logs that Redis is
- * unavailable. Then the test is repeated, up to TRIES_MAX times in all.
+ * unavailable. In this case the test runs again, at most TRIES_MAX times in all.
  */
 export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {
@@ -104,7 +104,7 @@ export function testShared(name: string, nodes: () => readonly TestNode[], body:
 
 let addresses = 0;
 
-/** An address that no other request came from. */
+/** A client address that no earlier request has used. */
 export function newAddress(): string {
   addresses += 1;
   return `198.18.${addresses >> 8}.${addresses & 255}`;

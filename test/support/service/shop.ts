@@ -22,7 +22,7 @@ export type StoreRequest = {
   /** Sent as JSON; text and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** The secret of another key than the shop's own; null: no key at all. */
+  /** The secret of a key to send in place of the shop's own key. With null, the request has no key. */
   secret?: string | null;
 };
 
@@ -39,7 +39,7 @@ export type TestShop = {
   /** Creates a product, with a default name and price unless they are given. */
   product(fields?: Record<string, unknown>): Promise<any>;
   newKey(scopes: readonly string[], options?: { expiresAt?: string }): Promise<TestKey>;
-  /** Every entry of a list, page by page. */
+  /** All entries of a list, from all pages. */
   walk(path: string): Promise<any[]>;
   /** The events of the shop, in the order in which they were recorded. */
   events(): Promise<{ type: string; data: any }[]>;
@@ -57,7 +57,7 @@ export type TestStore = {
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;
   query(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** How many statements that contain `mention` the service has run so far. Background workers run statements too. */
+  /** The number of statements with the text `mention` that the service has run so far, also in background workers. */
   statements(mention: string): number;
 };
 
@@ -229,7 +229,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** Fails unless the response has the status 400 for an invalid product and names exactly these fields. */
+/** Fails unless the response is the error for an invalid product (status 400), and its details name exactly these paths. */
 export function assertInvalidProduct({ status, body, text }: TestResponse, ...paths: string[]): void {
   assert.deepEqual(
     [status, body.error?.code, body.error?.message],
