@@ -1,6 +1,6 @@
-// Measures how much unavailable sources slow down `/v1`, and how soon they are used again. Two real services with the same records
-// receive the same requests alternately. The sources of one service work; the sources of the other service refuse connections, fail or
-// hang. Then the failed sources recover, and their servers count the requests. All periods, pauses and deadlines have their production
+// Measures how much unavailable sources slow down `/v1`, and how soon recovered sources are used again. Two real services with the same
+// records receive the same requests alternately. The sources of one service work; the sources of the other service refuse connections, fail
+// or hang. Then the failed sources recover, and their servers count the requests. All periods, pauses and deadlines have their production
 // values.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Measures how many events a second the follower turns from an endpoint's responses into committed rows, for live blocks and for a
-// backfill of a million EVM logs. Also measures the memory that the backfill needs. The endpoint is a separate process, and the figures
-// include its time.
+// Measures how many events a second the follower reads from an endpoint and commits as rows, for live blocks and for a backfill of a
+// million EVM logs. Also measures the memory that the backfill needs. The endpoint is a separate process, and the figures include the time
+// of the endpoint.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';

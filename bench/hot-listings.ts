@@ -1,4 +1,5 @@
-// Compares cached listings, in pages of 25 and of 100 rows, with a bare node:http server that sends the same bytes and headers.
+// Measures how many cached pages of 25 and of 100 listings the service sends a second. Compares this rate with the rate of a bare
+// node:http server that sends the same bytes and headers.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Reads GET /inventory of a shop with 200,000 products many times concurrently. Measures how much later other shops and the marketplace
-// get their responses meanwhile, and how much memory the process takes. The heap of the process is limited to 256 MB.
+// Reads GET /inventory of a shop with 200,000 products many times concurrently. During these reads, measures the response times of another
+// shop and of the marketplace, and the memory of the process. The heap of the process is limited to 256 MB.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -82,7 +82,7 @@ async function readAll(url: string, init: RequestInit): Promise<number> {
   return response.status;
 }
 
-/** Sends requests one after another until the promise `until` resolves. Returns how many milliseconds each took. */
+/** Sends requests one after another until the promise `until` resolves. Returns how many milliseconds each request took. */
 async function probe({ url, init }: { url: string; init: RequestInit }, until: Promise<unknown>): Promise<number[]> {
   const done: true[] = [];
   void until.then(() => done.push(true));

@@ -1,5 +1,5 @@
-// Records for the benchmarks: a collection with 2,500 listings, many small collections, and rows to import. They are the same in every
-// run.
+// Records for the benchmarks: a collection with 2,500 listings, many small collections, and rows to import. The records are the same in
+// every run.
 
 const CONTRACT = `0x${'5a'.repeat(20)}`;
 

@@ -1,5 +1,5 @@
 // Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a bare loop of the same statement on the same
-// driver, and reads with a bare node:http server that sends the same bytes and headers.
+// driver. Reads are compared with a bare node:http server that sends the same bytes and headers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -165,7 +165,7 @@ function toWire({ value = 0n, ...call }: Call) {
   return { ...call, value: `0x${value.toString(16)}` };
 }
 
-/** Why a call failed. The call is repeated on the state of the block before, because a receipt has no reason. */
+/** The reason why a call failed. A receipt contains no reason, so the call is repeated on the state of the block before. */
 async function reasonOf(chain: LocalChain, call: Call, { blockNumber }: Receipt): Promise<string> {
   const before = `0x${(Number(blockNumber) - 1).toString(16)}`;
   const description = `${call.data.slice(0, 10)} to ${call.to}`;

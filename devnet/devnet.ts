@@ -51,7 +51,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-/** Creates a simulation, and signs about `orders` listings that the caller must post first (`book`). */
+/** Creates a simulation. Signs about `orders` listings and returns them as `book`. The caller must post the book before the first step. */
 export async function startSimulation(
   { world, state }: LocalNetwork,
   options: {

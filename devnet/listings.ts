@@ -87,7 +87,7 @@ export async function signListings(signing: SigningContext, drafts: readonly Dra
   return signed.map((order, index) => ({ ...order, tokens: drafts[index]?.tokens ?? [] }));
 }
 
-/** The tokens that their holders can list, because the operator of the holder's orders may transfer the token. */
+/** The tokens that people can list now. The operator of a person's orders may transfer these tokens. */
 export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
   return heldTokens(signing).filter(({ token, person }) =>
     mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),

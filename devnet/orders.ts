@@ -170,7 +170,7 @@ export function toWireComponents(components: OrderComponents): Record<string, un
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** The inverse of `toWireComponents`, for integers as text or number. */
+/** The inverse of `toWireComponents`. The integers may be text or numbers. */
 export function fromWireComponents(wire: Record<string, unknown>): OrderComponents {
   const item = (from: Record<string, string>) => ({
     ...from,

@@ -1,5 +1,5 @@
 // Installs Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at its address
-// on the real chain. Orders, signatures and tables of addresses are then the same on the local chain and on the real one.
+// on the real chain. Orders, signatures and tables of addresses are then the same on the local chain and on the real chain.
 
 import type { Abi, Address, Hex } from 'viem';
 import { domainSeparator, getContractAddress } from 'viem';
@@ -63,8 +63,8 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
 }
 
 /**
- * Installs the packaged controller with the code hash of the real conduits in place of that of the packaged conduits. The packaged
- * conduits were compiled with other settings, so their code hash and their addresses would differ from the real ones.
+ * Installs the packaged controller, but replaces the code hash of the packaged conduits by the code hash of the real conduits. The packaged
+ * conduits were compiled with other settings. With their code hash, the controller would derive other addresses than on the real chain.
  */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();

@@ -1,6 +1,6 @@
-// Simulates people who trade on a local chain. Their actions are drawn from a seed: blocks of trades and other changes, listings posted
-// to the marketplace, and reorganisations, after which the state before the orphaned blocks is restored. A transaction that fails is a
-// bug of the simulation and ends it.
+// Simulates people who trade on a local chain. Each step is drawn from a seed: a block of trades and other changes, listings posted to
+// the marketplace, or a reorganisation. A reorganisation restores the recorded state from before the orphaned blocks. A transaction that
+// fails is a bug of the simulation and ends it.
 
 import type { Address, Hex } from 'viem';
 import { toEventSelector } from 'viem';
@@ -51,7 +51,7 @@ export type SimulationOptions = {
   state: ChainState;
   random: SeededRandom;
   marketplace: Marketplace;
-  /** Moves the shared clock forward. Without it, short listings expire in real time. */
+  /** Moves the shared clock forward. Without this function, listings expire only as real time passes. */
   skip?: (ms: number) => void;
   /** The share of the steps that are reorganisations. Default: REORG_SHARE. */
   reorgShare?: number;
@@ -110,7 +110,7 @@ export class Simulation {
   readonly world: World;
   /** The last STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept and marked as `orphaned`. */
   readonly steps: Step[] = [];
-  /** All listings that the marketplace accepted, including those that have ended. */
+  /** All listings that the marketplace accepted, also listings that have ended. */
   readonly accepted: Listing[] = [];
   readonly rejected: { listing: Listing; reason: string }[] = [];
   readonly #options: SimulationOptions;
@@ -168,7 +168,7 @@ export class Simulation {
     return this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
   }
 
-  /** Replaces the newest `depth` blocks by `depth` + 1 other blocks or more. */
+  /** Replaces the newest `depth` blocks by `depth` + 1 other blocks. */
   async reorganise(depth: number): Promise<Step> {
     const ancestor = this.#height - depth;
     const before = this.#stateAt.get(ancestor);
@@ -284,7 +284,7 @@ function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void 
   }
 }
 
-/** Reads the counters that were incremented in the newest block. Until then their recorded value is -1. */
+/** Reads the counters that were incremented in the newest block. Until they are read, their recorded value is -1. */
 async function readCounters({ chain, protocol }: World, state: ChainState): Promise<void> {
   for (const [person, { value, block }] of state.counters) {
     if (value >= 0n) continue;

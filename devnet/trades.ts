@@ -161,8 +161,8 @@ export const sweep: Planner = (context) => {
 };
 
 /**
- * An ask and its counterpart, filled with each other by `matchOrders`. The buyer sends the transaction; for an ask in the wrapped
- * currency a third account does. The events name the sender as the recipient.
+ * An ask and its counterpart, which `matchOrders` fills with each other. The buyer sends the transaction, or a third account if the ask
+ * is in the wrapped currency. The events name the sender of the transaction as the recipient.
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);
@@ -319,7 +319,7 @@ function isWrapped({ components }: Listing): boolean {
   return components.consideration[0]?.itemType !== ITEM_TYPE.native;
 }
 
-/** The native value to send with the call. */
+/** The amount of native currency that a buyer sends for the listing. It is 0 for a listing in the wrapped currency. */
 function valueOf(listing: Listing): bigint {
   return isWrapped(listing) ? 0n : totalOf(listing.components);
 }

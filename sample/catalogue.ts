@@ -1,5 +1,5 @@
 // The collections of the sample marketplace, and how many tokens, listings and sales each has. All names and descriptions are
-// invented: no real project is named. A description must agree with what the generator makes of its entry.
+// invented: no real project is named. A description must agree with what the generator makes from its entry.
 
 import type { ArtName } from './pictures.ts';
 
@@ -15,7 +15,7 @@ export type SampleCollection = {
   launched?: true;
   /** The age of the collection at the anchor, in full days. */
   ageDays: number;
-  /** In native units: the price towards which sales rise, and the cheapest active ask if a token is listed. */
+  /** In native units. The prices of sales rise towards the floor. If a token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
   /** The number of tokens with an active listing. Zero means that the collection never had a listing. */

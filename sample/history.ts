@@ -194,7 +194,7 @@ function pickForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: num
   return asset;
 }
 
-/** Prices rise over the year towards the floor; rarity and random variation are added. */
+/** Prices rise over the year towards the floor. They are multiplied by the token's premium and a random factor. */
 function pickPrice(context: CollectionContext, asset: SampleAsset, soldAt: number, rng: Random): bigint {
   const trendBps = 10_400 - Math.floor((4_600 * (SAMPLE_ANCHOR - soldAt)) / YEAR_MS);
   const bps = BigInt(trendBps) * BigInt(asset.premiumBps) * BigInt(rng.integer(9_300, 12_400));
@@ -206,7 +206,7 @@ const GIFT = 11;
 const ROUNDED_BY_SOURCE = [7, 29];
 const WITH_A_FRACTION = 19;
 
-/** Prices as some aggregators report them: rounded with an exponent, or as a decimal. Neither is an integer. */
+/** The price as a source reports it. Like some aggregators, it reports a few prices rounded with an exponent or with a decimal point. */
 function toReceivedPrice(raw: bigint, index: number): string {
   if (index === GIFT) return '0';
   if (ROUNDED_BY_SOURCE.includes(index)) return Number(raw).toExponential(2);

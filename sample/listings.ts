@@ -34,7 +34,8 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const draft = generateDraft(asset, raw, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
-    // Some tokens are listed at another marketplace too, sometimes at a lower price, to show that the own listing is served in its place.
+    // Some tokens are also listed at another marketplace, at a lower or higher price. They show that the service's own listing is served
+    // in place of the other listing.
     if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
       const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
       const outside = atLeastAbove(context, (raw * shift) / 10_000n);
@@ -65,7 +66,7 @@ export function generateFilledListings(
 
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
-/** Picks the tokens that are listed. The first one is a common token, because it sets the floor. */
+/** Picks the tokens that are listed. The first token is a common token, because its listing sets the floor. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
   const picked = rng.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
@@ -97,7 +98,7 @@ function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Picks no expiry, or a time about ten years after the anchor. Until then no listing with this expiry ends, and the floor stays the same. */
+/** Picks no expiry, or a time about ten years after the anchor. The time is so late that the floor stays the same for years. */
 function pickExpiry(rng: Random): number | null {
   return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }

@@ -20,7 +20,7 @@ type SampleRecord = Record<string, unknown>;
 
 /**
  * Generates the records of the sample, collection by collection. The record of a collection comes before its other records. The newest
- * sales are minutes older than `at`, and the reported figures are those at `at`, a time in milliseconds since the epoch.
+ * sales are minutes older than `at`, a time in milliseconds since the epoch. The reported figures are the figures at this time.
  */
 export function* generateSampleMarket({
   serviceName,
@@ -114,7 +114,7 @@ type Figures = { owners: number; listedCount: number; floorRaw: string | null; v
 
 /**
  * The number of sales before the year of the sample, as a multiple of the sales in that year. The sample has no records of these earlier
- * sales. They only add to the totals that the sample reports for collections that are older than a year.
+ * sales. They are only part of the totals that the sample reports for collections that are older than a year.
  */
 const EARLIER_SALES = 2;
 
