@@ -1,0 +1,17 @@
+// Loaded into a measured process with `--import`. At each SIGUSR2 it collects garbage and writes the memory in use as one line.
+
+import v8 from 'node:v8';
+import vm from 'node:vm';
+
+/** The beginning of the line, after which the result of `process.memoryUsage()` follows as JSON. */
+export const MEMORY_LINE = 'memory after collection: ';
+
+v8.setFlagsFromString('--expose-gc');
+const collect = vm.runInNewContext('gc') as () => void;
+
+process.on('SIGUSR2', () => {
+  // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
+  collect();
+  collect();
+  process.stderr.write(`${MEMORY_LINE}${JSON.stringify(process.memoryUsage())}\n`);
+});

@@ -1,0 +1,25 @@
+// Whether a quantity that is measured over time grows.
+
+/** A value at a time, in minutes since the start. */
+export type Sample = { minute: number; value: number };
+
+export type Trend = { mean: number; slopePerMinute: number; isLevel: boolean };
+
+/** The growth over the window that counts as level: a share of the mean, or an amount, whichever is more. */
+export type Tolerance = { share: number; amount: number };
+
+/** Fits a line to the samples of the last `windowMinutes` by least squares. The quantity is level if the line rises by no more than the tolerance. */
+export function findTrend(samples: readonly Sample[], windowMinutes: number, tolerance: Tolerance): Trend {
+  const end = samples.at(-1)?.minute ?? 0;
+  const recent = samples.filter(({ minute }) => minute >= end - windowMinutes);
+  const mean = meanOf(recent.map(({ value }) => value));
+  const meanMinute = meanOf(recent.map(({ minute }) => minute));
+  const covariance = meanOf(recent.map(({ minute, value }) => (minute - meanMinute) * (value - mean)));
+  const variance = meanOf(recent.map(({ minute }) => (minute - meanMinute) ** 2));
+  const slopePerMinute = variance === 0 ? 0 : covariance / variance;
+  const growth = slopePerMinute * windowMinutes;
+  return { mean, slopePerMinute, isLevel: growth <= Math.max(tolerance.amount, tolerance.share * mean) };
+}
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

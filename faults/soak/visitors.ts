@@ -1,0 +1,58 @@
+// What the load of the faults does not send: requests that never repeat, requests that fail, large responses, and clients that disconnect.
+
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../client.ts';
+import { SUBJECT } from '../records.ts';
+
+const PAUSE_MS = 50;
+/** A visitor that disconnects does so at most this long after it has sent its request. */
+const PATIENCE_MS = 20;
+
+export class Visitors {
+  readonly #url: string;
+  readonly #client: Client;
+  #isStopping = false;
+  #tasks: Promise<void>[] = [];
+  requests = 0;
+
+  constructor(url: string, client: Client) {
+    this.#url = url;
+    this.#client = client;
+  }
+
+  start(): void {
+    const visits: (() => Promise<unknown>)[] = [
+      () => this.#client.send({ method: 'GET', path: `/v1/collections/no-${randomUUID()}` }),
+      () =>
+        this.#client.send({ method: 'GET', path: `/v1/tokens/ethereum/${SUBJECT.address}/${randomInt(1_000_000)}` }),
+      () => this.#client.send({ method: 'GET', path: '/api/v1/openapi.json' }),
+      () => this.#client.send({ method: 'GET', path: `/api/v1/products/${randomUUID()}` }),
+      () => this.#open(`/v1/collections?limit=100&cursor=${randomUUID()}`),
+      () => this.#open('/api/v1/products', { authorization: `Bearer ${randomUUID()}` }),
+      () => this.#open(`/v1/collections?limit=${randomInt(1, 100)}`, {}, AbortSignal.timeout(randomInt(PATIENCE_MS))),
+    ];
+    this.#tasks = visits.map((visit) => this.#repeat(visit));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#tasks);
+  }
+
+  async #repeat(visit: () => Promise<unknown>): Promise<void> {
+    while (!this.#isStopping) {
+      await visit();
+      this.requests += 1;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  /** Sends a request on a connection of its own. Its failure is what the visitor wants. */
+  async #open(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<void> {
+    const init = { headers: { connection: 'close', ...headers }, ...(signal && { signal }) };
+    await fetch(`${this.#url}${path}`, init)
+      .then((response) => response.text())
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,31 @@
+// The verdict of the soak: a quantity that rises over the window is not level, whatever it did before.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findTrend } from '../../faults/soak/trend.ts';
+
+const TOLERANCE = { share: 0.05, amount: 2 };
+const WINDOW_MINUTES = 10;
+
+const series = (valueAt: (minute: number) => number) =>
+  Array.from({ length: 81 }, (_, index) => ({ minute: index / 4, value: valueAt(index / 4) }));
+
+test('a quantity that rises by more than the tolerance over the window grows', () => {
+  const { mean, slopePerMinute, isLevel } = findTrend(
+    series((minute) => 100 + minute),
+    WINDOW_MINUTES,
+    TOLERANCE,
+  );
+  assert.deepEqual([mean, slopePerMinute.toFixed(6), isLevel], [115, '1.000000', false]);
+});
+
+test('a quantity that rose before the window only, falls, or swings around one value is level', () => {
+  const shapes = {
+    'rose before': (minute: number) => Math.min(minute, 10) * 50,
+    falls: (minute: number) => 500 - minute * 20,
+    swings: (minute: number) => 100 + ((minute * 4) % 2) * 20,
+    'rises by less than the tolerance': (minute: number) => 100 + minute * 0.4,
+  };
+  for (const [name, valueAt] of Object.entries(shapes))
+    assert.ok(findTrend(series(valueAt), WINDOW_MINUTES, TOLERANCE).isLevel, name);
+});
