@@ -53,7 +53,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     'gas-limit': BLOCK_GAS_LIMIT,
     accounts: String(options.accounts),
     balance: ETHER_PER_ACCOUNT,
-    // Mines transactions in the order in which they were sent, because later actions of a block depend on earlier ones.
+    // Mines transactions in the order in which they were sent, because an action may depend on earlier actions of its block.
     order: 'fifo',
     // Without this setting, anvil moves old states to disk, and contracts have no code in states that are read back.
     'prune-history': String(STATES_KEPT),

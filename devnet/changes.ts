@@ -233,7 +233,7 @@ function planOperator({ world }: SigningContext, row: Operator, approved: boolea
   };
 }
 
-/** The lowest id above the initial ones that has no owner. A burned token may be minted again, as on a real chain. */
+/** The lowest id that is above the initial ids and has no owner. A burned token may be minted again, as on a real chain. */
 function nextTokenId(state: ChainState, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
   let tokenId = BigInt(size) + 1n;
   while (state.owners.has(`${address}:${tokenId}`)) tokenId += 1n;

@@ -81,7 +81,7 @@ export function toSolanaSignature(...seed: string[]): string {
   return base58.encode(digest('sha512', seed));
 }
 
-/** A token id of 78 digits, like those of name registries, whose token ids are hashes. */
+/** A token id of 78 digits. The token ids of name registries, which are hashes, have this form. */
 export function toLargeTokenId(...seed: string[]): AssetId {
   // From 10^77, the smallest number of 78 digits, up to 1.1 * 10^77, which is below 2^256.
   return (10n ** 77n + (BigInt(toEvmHash(...seed)) % 10n ** 76n)).toString() as AssetId;

@@ -1,5 +1,5 @@
 // The clock of the primary database, carried forward by the monotonic clock of this process. All processes of a service use it, so that
-// due times, leases and lifetimes that one process stores mean the same in another. The wall clock of a process decides nothing.
+// due times, leases and lifetimes that one process stores mean the same in another process. The wall clock of a process decides nothing.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -17,7 +17,7 @@ const decodeTime = rowDecoder('clock', { at: timestamp });
 type Options = {
   db: Pick<Database, 'within'>;
   log: Log;
-  /** Milliseconds since any moment. Never set back. */
+  /** The number of milliseconds since an arbitrary moment. This clock is never set back. */
   monotonic?: Clock;
 };
 

@@ -1,5 +1,5 @@
 // Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. Processes that start at the same time
-// take a lock one after the other: the first applies the migrations, and the others have nothing to apply.
+// take a lock one after the other: the first process applies the migrations, and the other processes have nothing to apply.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';

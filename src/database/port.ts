@@ -171,7 +171,7 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';
 }
 
-/** SQLSTATEs of a transaction that the database aborted because of another one: serialization failure and deadlock. */
+/** SQLSTATEs of a transaction that the database aborted because of another transaction: serialization failure and deadlock. */
 const ABORTED_CODES = new Set(['40001', '40P01']);
 
 /** Whether the database aborted a transaction because of another transaction. */

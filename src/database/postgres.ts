@@ -27,7 +27,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  * connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
-/** How long `close` waits for connections to end. Connections that are still open after that, such as those to a server that hangs, are cut. */
+/** How long `close` waits for connections to end. Connections that are still open after this time are cut, as when the server hangs. */
 const CLOSE_WAIT_MS = 1_000;
 const SERVER_VERSION_MIN = 150_000;
 

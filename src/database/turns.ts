@@ -1,5 +1,5 @@
 // Turns give each row and each shop a share of the connections of a pool. Work waits in this process, without a connection, until its
-// turn. So a row that is locked, or a shop that sends many requests, leaves connections to the others.
+// turn. So a locked row leaves connections for other rows, and a shop that sends many requests leaves connections for other shops.
 
 import { ServiceError } from '../core/errors.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';

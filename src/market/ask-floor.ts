@@ -117,7 +117,7 @@ export async function readBookFloors(
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 
-/** The collections of those `rows` whose asset the own book lists. Empty when the own book cannot be read. */
+/** The collections of the `rows` whose asset is listed in the own book. Empty when the own book cannot be read. */
 async function findHidden(market: Market, rows: readonly MirroredAsk[], now: number): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
   const ordered = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));

@@ -1,5 +1,5 @@
 // The dollar rates of the native currencies. A successful read of the primary is reused for five seconds. When the rates cannot
-// be read, the last ones read stay in use; core/price.ts gives no dollar value for a rate that is too old.
+// be read, the rates of the last successful read stay in use; core/price.ts gives no dollar value for a rate that is too old.
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';

@@ -8,8 +8,8 @@ import type { Rates } from '../core/price.ts';
 import type { ChainBounds, RankKey, Sort } from './queries/ranks.ts';
 
 /**
- * How the values of a chain are compared with the values of other chains. All values of the class `dollars` come before those of the class
- * `native`. Within a class, the products of value and `weight` are compared.
+ * How the values of a chain are compared with the values of other chains. All values of the class `dollars` come before all values of the
+ * class `native`. Within a class, the products of value and `weight` are compared.
  */
 type Measure = { rankClass: 'dollars' | 'native'; weight: Exact };
 

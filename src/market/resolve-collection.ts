@@ -64,8 +64,8 @@ function toNames(chains: Chains, id: string): { id: string; slug: string; addres
 }
 
 /**
- * Chooses among collections that have the same address on several chains: the one with the largest all-time volume in native
- * units, or among equal volumes the one whose chain is configured first. A collection on a chain that is not configured comes last.
+ * Chooses among collections that have the same address on several chains: the collection with the largest all-time volume in native
+ * units, or among equal volumes the collection whose chain is configured first. A collection on a chain that is not configured comes last.
  */
 async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];

@@ -1,4 +1,4 @@
-// One token: what the indexer observed of it, its listing (from the own order book, otherwise a mirrored one), and the token's
+// One token: what the indexer observed of it, its listing (from the own order book, or else from the mirror), and the token's
 // beneficial owner.
 
 import type { Address, AssetId } from '../core/address.ts';
@@ -30,7 +30,7 @@ export type Token = TokenLocation & {
 };
 
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Throws it also when the collection
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the collection
  * record has the collection mint in another letter case, because that is another mint. When the indexer cannot be read, only the listing
  * of the own order book and its seller are known.
  */

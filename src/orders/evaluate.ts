@@ -1,4 +1,4 @@
-// Derives the states of stored orders again after a change of their evidence, and stores each state that differs from the stored one.
+// Derives the states of stored orders again after a change of their evidence, and stores each state that has changed.
 // Call these functions in the transaction that changed the evidence, so that evidence and state are committed together.
 
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';

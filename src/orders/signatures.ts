@@ -28,7 +28,7 @@ export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature:
 
 /**
  * The deployment for which the offerer's own key signed. When there is no such deployment, `closest` says why: `mismatch` if, for at
- * least one deployment, the signature is that of another account's key; otherwise `malformed`.
+ * least one deployment, another account's key made the signature; otherwise `malformed`.
  */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 

@@ -31,7 +31,7 @@ export type OrderContext = {
   main: Statements;
   chains: Chains;
   clock: Clock;
-  /** Deployments of Seaport in addition to the built-in ones. */
+  /** Deployments of Seaport in addition to the built-in deployments. */
   seaport: MoreDeployments;
   /** The calls to a chain that check an order. Null for a chain without an endpoint. Then only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;

@@ -13,7 +13,7 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** True if all collections are processed, including those that were processed a moment ago. */
+  /** True if all collections are processed, also collections that were processed a moment ago. */
   isFull: boolean;
   /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;

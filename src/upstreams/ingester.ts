@@ -30,7 +30,7 @@ export const LISTING_DELAY_MAX_MS = 2 * 60_000;
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-/** A snapshot of the listings of a collection at a source: all listings, or those with a buyer total below `below` (in base units). */
+/** A snapshot of the listings of a collection at a source: all listings, or all listings with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
@@ -151,7 +151,7 @@ export class Ingester {
     return saveCoverage(this.#context, [{ ...coverage, kind: 'scan' }]);
   }
 
-  /** How many rows and records were read so far, rejected ones included. Unsupported rows do not count. */
+  /** How many rows and records were read so far. Rejected rows and records count, but unsupported rows do not count. */
   readRows(): number {
     return this.#counts.read - this.#unsupported;
   }

@@ -12,7 +12,7 @@ import { isRow } from './response-rows.ts';
 export type RecordedFormat = {
   /** The value of --format: the vendor's name and the kind of rows, such as `opensea-listings`. */
   name: string;
-  /** The fields of --set by name, required ones first. */
+  /** The fields of --set by name, required fields first. */
   fields: Readonly<Record<string, RecordedField>>;
   /** May throw OperatorError for a field whose value is wrong. */
   createReader: (fields: RecordedFields) => RecordedReader;

@@ -1,5 +1,5 @@
 // The figures of the own order book, and their copy in the indexer database: both are exact after any interleaving of writers, and a copy
-// that is interrupted at any point is completed by the next one.
+// that is interrupted at any point is completed by the next copy.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -233,7 +233,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await until(isWaiting, 20_000, 'the work neither ended nor waited for a lock');
   };
 
-  test('a copy that was read earlier and is written later never replaces a newer one', async () => {
+  test('a copy that was read earlier and is written later never replaces a newer copy', async () => {
     const unreachable: Database = {
       ...indexer,
       within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),

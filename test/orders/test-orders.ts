@@ -94,7 +94,7 @@ export class TestOrders {
     return this.#db;
   }
 
-  /** With `checks` null the chain has no endpoint. Otherwise the given calls replace those of PASSING_CHECKS. */
+  /** With `checks` null the chain has no endpoint. Otherwise the given calls replace calls of PASSING_CHECKS. */
   contextOf(checks: Partial<ChainChecks> | null, now = NOW): OrderContext {
     const { db } = this;
     return {

@@ -67,7 +67,7 @@ forEachEngine('a budget of requests', (engine) => {
   const budgetOf = (perHour: number) => new SharedBudget(db, { upstream: NAME, perHour, clock });
 
   /**
-   * For `ms`, all processes send as many requests as the budget allows, and one process after the other is replaced by a new one. Returns
+   * For `ms`, all processes send as many requests as the budget allows, and new processes replace them one after the other. Returns
    * how many requests a single process with a budget of its own would have sent.
    */
   const live = async (join: (index: number) => UpstreamClient, ms: number, { count, perHour }: Crowd) => {

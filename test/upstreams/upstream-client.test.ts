@@ -79,7 +79,7 @@ test('numbers keep every digit that was sent', async (t) => {
   assert.equal(response['price']?.text, '0.21618999999999997');
 });
 
-test('query parameters and keys are sent, including repeated parameters and those in the base URL', async (t) => {
+test('query parameters and keys are sent, also repeated parameters and parameters of the base URL', async (t) => {
   const { upstream, replay } = await start(t);
   const response = (await upstream.getJson('/v1/query', {
     'a[]': ['x y', 'z'],

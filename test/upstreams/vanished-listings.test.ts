@@ -115,7 +115,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('a short snapshot is not accepted within five minutes of the first one, even if many follow; the second one is not accepted, even if it comes late', async () => {
+  test('short snapshots are not accepted within five minutes of the first, even if there are many; the second is not accepted, even if it comes late', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
@@ -167,7 +167,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at one that reports the order only afterwards', async () => {
+  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at a marketplace that reports the order only afterwards', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),

@@ -26,7 +26,7 @@ export class Upkeep {
   #isRunning = false;
   #lastFailure = '';
 
-  /** `onFailure` receives a line for each failure that differs from the previous one. */
+  /** `onFailure` receives a line for each failure that differs from the failure before it. */
   constructor(pool: Pool, onFailure: (line: string) => void) {
     this.#pool = pool;
     this.#onFailure = onFailure;

@@ -25,9 +25,10 @@ export type FloorFacts = {
 };
 
 /**
- * The figure in base units. It is the price of the cheapest listing in those of the two books that can be read. When both books are known
- * to be empty, the figure has the value null. When no listing is found but the books may not be empty, the figure comes from a record or
- * from the stored snapshot. Returns null when the floor is not known.
+ * The figure in base units. It is the price of the cheapest listing in the own book and the mirror. If only one of these two books can be
+ * read, it is the price of the cheapest listing in this book. When both books are known to be empty, the figure has the value null. When no
+ * listing is found but the books may not be empty, the figure comes from a record or from the stored snapshot. Returns null when the floor
+ * is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;

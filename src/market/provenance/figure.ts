@@ -37,7 +37,7 @@ export const MAX_AGE_MS = {
   total: 24 * HOUR_MS,
 } as const;
 
-/** The candidate of the strongest kind that is complete and not too old; null when there is none. Of several such candidates, the first. */
+/** Of the candidates that are complete and not too old, the first candidate of the strongest kind. Null when there is no such candidate. */
 export function chooseFigure<T>(candidates: readonly Candidate<T>[], now: number): Figure<T> | null {
   for (const kind of PROVENANCE_KINDS) {
     const chosen = candidates.find((one) => one.kind === kind && one.complete && isCurrent(one, now));

@@ -19,7 +19,7 @@ export async function listChainHeldCollections(db: Queryable, chain: string): Pr
   return rows.map((row) => decodeCollectionId(row).collectionId);
 }
 
-/** Replaces all holders of a collection by those of the chain. Reported owners of its tokens no longer change the holders afterwards. */
+/** Replaces all holders of a collection by the holders on the chain. Reported owners of its tokens no longer change the holders afterwards. */
 export async function replaceChainHolders(
   tx: Queryable,
   collectionId: string,
@@ -59,8 +59,8 @@ export async function updateChainHolders(
 }
 
 /**
- * Stores that the chain covers the owners of a collection, if it covers the tokens. Call it after `replaceChainHolders`: before, the
- * holders were not those of the chain.
+ * Stores that the chain covers the owners of a collection, if it covers the tokens. Call it after `replaceChainHolders`, because
+ * only then are the stored holders the holders on the chain.
  */
 export async function insertOwnersCoverage(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

@@ -49,7 +49,7 @@ function decodeCollection(row: Row): Collection {
   return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
 }
 
-/** The collections that match a name: at most one by id, at most one by slug, and by address at most one of each chain. */
+/** The collections that match a name: at most one collection by id, at most one by slug, and at most one of each chain by address. */
 export async function listCollectionsByName(
   db: Queryable,
   names: { id: string; slug: string; address: string },
@@ -146,7 +146,7 @@ export async function upsertCollections(
 }
 
 type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
-/** The names of collections, by id and by slug: the stored names, and those that earlier changes of this batch have claimed. */
+/** The names of collections, by id and by slug: the stored names, and the names that earlier changes of this batch have claimed. */
 type NameIndex = { byId: Map<string, CollectionNames>; bySlug: Map<string, CollectionNames> };
 
 const decodeNames = rowDecoder('collection', {

@@ -152,8 +152,8 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales and tokens of collections, and the owners of those whose holders are read from the chain
- * (market/queries/chain-holders.ts).
+ * Stores that a chain covers the sales and tokens of collections. If the holders of a collection are read from the chain
+ * (market/queries/chain-holders.ts), the chain also covers its owners.
  */
 export async function insertChainCovered(
   tx: Queryable,

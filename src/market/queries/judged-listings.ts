@@ -38,7 +38,7 @@ const decodeListing = rowDecoder('listing', {
 
 /**
  * The listings in judged collections whose state may depend on the changes: all listings of the orders, the active listings of the
- * tokens, the owners' active listings that name an operator, and those listings of the offerers that have a known counter.
+ * tokens, the owners' active listings that name an operator, and the offerers' listings that have a known counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -83,7 +83,7 @@ export async function listPendingListings(db: Queryable, chain: string, limit: n
   return rows.map(decodeListing);
 }
 
-/** The active listings of a collection, and those that a block ended, sorted by asset and key. With `after`, only later listings. */
+/** The active listings of a collection, and the listings that a block ended, sorted by asset and key. With `after`, only later listings. */
 export async function listListingsToJudge(
   db: Queryable,
   collectionId: string,

@@ -41,7 +41,7 @@ export async function listLastBuyerFloorTimes(
   return new Map(rows.map(decodeTime).map(({ collectionId, observedAt }) => [collectionId, observedAt]));
 }
 
-/** Stores a floor, unless another process has stored a later one, or the collection was removed meanwhile. */
+/** Stores a floor, unless another process has stored a later floor, or the collection was removed meanwhile. */
 export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, floor: LastBuyerFloor): Promise<void> {
   await db.query(
     `insert into main.last_buyer_floor as stored (collection_id, floor_raw, observed_at)

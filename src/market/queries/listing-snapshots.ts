@@ -21,8 +21,8 @@ export type ListingSnapshot = {
 };
 
 /**
- * `doubts`: how many snapshots in a row, up to the last one, were short and not accepted. `doubtedSince`: when the first of them was
- * made, in milliseconds.
+ * `doubts`: how many snapshots in a row, up to the last snapshot, were short and not accepted. `doubtedSince`: when the first of these
+ * snapshots was made, in milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
@@ -88,7 +88,7 @@ export async function updateListingSnapshot(
   );
 }
 
-/** Full and partial snapshots have separate rows, so that doubts about one kind do not count for the other. */
+/** Full and partial snapshots have separate rows, so that doubts about one kind do not count for the other kind. */
 function toSnapshotSource({ source, below }: ListingSnapshot): string {
   return below === null ? source : `${source} cheapest`;
 }

@@ -63,8 +63,8 @@ const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
  * Inserts or updates reported listings. A stored row is open to updates when it is active, or when it is retired: its status is
  * `cancelled` and `retired_at` is set, because it was missing from a snapshot or the own book has its order. No other stored row changes.
  * - A report with another status than `active` sets that status, whatever its `listedAt`.
- * - A report with status `active` is accepted only if its `listedAt` is not before the stored one. It makes a retired row active.
- * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored one.
+ * - A report with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. It makes a retired row active.
+ * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored `listedAt`.
  * A row that a block of its chain has ended does not change.
  *
  * In a collection that is judged by its chain, an active row is hidden as `pending` until it has been judged, if it is new, was retired,
@@ -106,7 +106,7 @@ function foldListing(earlier: NewListing, later: NewListing): NewListing {
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
 }
 
-/** Returns the later report. If both reports are of one order, the order terms that the later report lacks are taken from the earlier one. */
+/** Returns the later report. If both reports are of one order, order terms that the later report lacks are taken from the earlier report. */
 function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
   if (later.orderHash === null || later.orderHash !== earlier.orderHash) return later;
   return {

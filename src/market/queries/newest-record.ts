@@ -17,7 +17,7 @@ export type ObservedRecord = { collectionId: string; at: number; atReported: boo
 
 /**
  * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time
- * whose columns equal the stored ones counts as unchanged. It confirms the stored record, whose `at` moves forward to the import.
+ * whose columns equal the stored columns counts as unchanged. It confirms the stored record, whose `at` moves forward to the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,

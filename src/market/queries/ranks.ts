@@ -162,8 +162,8 @@ export type Sort = keyof typeof KEYS;
 export type RankKey = { launched: boolean; chain: string; value: number | bigint | null; id: string };
 
 /**
- * The collections of one chain that follow a position and have the same `launched` as the position: those whose ranking key is
- * `equal.key` and whose id sorts after the id of the position, and those whose ranking key is less than `below`. A null key or a null
+ * Selects the collections of one chain that follow a position and have the same `launched` as the position. A collection follows if its
+ * ranking key is `equal.key` and its id sorts after the id of the position, or if its ranking key is less than `below`. A null key or a null
  * `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal the key of the position.
  */
 export type ChainBounds = {

@@ -8,7 +8,7 @@ import { assetId, column, rowDecoder, text } from '../../database/rows.ts';
 /** A view of a collection, or of one token of it. Time in milliseconds. */
 export type RecentView = { collectionId: string; asset: AssetId | null; at: number };
 
-/** Stores the views of followed collections and of their tokens. An earlier time does not replace a later one. */
+/** Stores the views of followed collections and of their tokens. An earlier time does not replace a later time. */
 export async function upsertRecentViews(db: Queryable, views: readonly RecentView[]): Promise<void> {
   await db.query(
     `insert into main.recent_view as stored (collection_id, asset, viewed_at)
@@ -39,7 +39,7 @@ export async function listViewedCollections(db: Queryable, since: number): Promi
 
 /**
  * Tokens of the given collections that were viewed after `viewedSince`, and not refreshed from `refreshedBefore` to `now`. Tokens
- * that were never refreshed come first, then the most recently viewed ones.
+ * that were never refreshed come first. Both groups are sorted by the time of the view, the latest first.
  */
 export async function listViewedTokens(
   db: Queryable,

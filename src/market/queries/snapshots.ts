@@ -73,7 +73,7 @@ export async function listSnapshotFacts(db: Queryable, collectionIds: readonly s
 
 const decodeId = rowDecoder('collection', { id: text });
 
-/** Replaces the stored snapshots of collections. Returns the ids of those whose snapshot changed. */
+/** Replaces the stored snapshots of collections. Returns the ids of the collections whose snapshot changed. */
 export async function updateSnapshots(
   tx: Queryable,
   snapshots: ReadonlyMap<string, CollectionSnapshot>,

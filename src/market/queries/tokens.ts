@@ -79,7 +79,7 @@ export async function findObservedToken(
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
-/** A common table expression: those rows of the expression `before` that the expression `upserted` has replaced. */
+/** A common table expression: the rows of the expression `before` that the expression `upserted` has replaced. */
 const REPLACED = `replaced as (
     select stored.* from before as stored join upserted on ${isSameToken('upserted')})`;
 
@@ -94,7 +94,7 @@ export type NewToken = {
   owner: string | null;
 };
 
-/** Writes token records. A holder that was read from a chain is never replaced by a reported one. */
+/** Writes token records. A holder that was read from a chain is never replaced by a reported holder. */
 export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
   return upsertRows(tx, tokens, {
     keyOf: (token) => `${token.collectionId} ${token.asset}`,

@@ -10,7 +10,7 @@ export type OrderCancel = {
   createdAt: number;
 };
 
-/** Stores a cancel. Only the first cancel of an order is stored; later ones are ignored. */
+/** Stores a cancel. Only the first cancel of an order is stored; later cancels are ignored. */
 export async function insertOrderCancel(tx: Queryable, orderId: string, cancel: OrderCancel): Promise<void> {
   await tx.query(
     `insert into main.order_cancel (order_id, cancelled_by, signature, created_at) values ($1, $2, $3, $4)

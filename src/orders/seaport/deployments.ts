@@ -13,8 +13,8 @@ import type { Protocol } from './order.ts';
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
 /**
- * All deployments on a chain: first the deployments of `more`, the last one first, then the built-in ones from the newest version to the
- * oldest. Of an address that is repeated, the first deployment in this order counts. Empty for a chain that is not an EVM chain.
+ * All deployments on a chain: first the deployments of `more` in reverse order, then the built-in deployments from the newest version to
+ * the oldest. Of an address that is repeated, the first deployment in this order counts. Empty for a chain that is not an EVM chain.
  */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;

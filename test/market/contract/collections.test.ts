@@ -250,7 +250,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
     });
 
-    test('puts launched collections first in every sort, and sorts the launched ones among themselves', async () => {
+    test('puts launched collections first in every sort, and sorts the launched collections among themselves', async () => {
       const specs = [
         { launched: false, volume: 1_000, floor: 1_000, days: 0 },
         { launched: true, volume: 1, floor: 1, days: 3 },

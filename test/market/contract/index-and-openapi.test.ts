@@ -133,7 +133,7 @@ forEachMarket('index and document', { settings }, (market) => {
     assert.deepEqual(parametersOf(token, 'path').chain.enum, CHAINS);
   });
 
-  test('every schema has exactly its expected fields, and those that clients rely on are required', async () => {
+  test('every schema has exactly its expected fields, and the fields that clients rely on are required', async () => {
     const { components } = await market.ok('/v1/openapi.json');
     for (const [name, { required, optional = [] }] of Object.entries(FIELDS)) {
       const schema = components.schemas[name];

@@ -139,7 +139,7 @@ forEachMarket('sales', {}, (market) => {
       seen.push(...rawsOf(response.data));
       if (!response.pagination.hasMore) break;
       cursor = `&cursor=${response.pagination.nextCursor}`;
-      // One sale that is newer than all others, one among the sales that were served, and one that belongs to a later page.
+      // Three sales: one is newer than all other sales, one is among the sales that were served, and one belongs to a later page.
       await market.load([sale(page + 1), sale(11 + 2 * page), sale(13 + 8 * (page + 1))]);
     }
     const before = range(20).map((n) => `${10 + 2 * n}`);

@@ -96,7 +96,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
   });
 
-  test('of a chain are not replaced by a newer record, but imported ones are, until the record is a day old', () => {
+  test('of a chain are not replaced by a newer record; imported figures are replaced by it until the record is a day old', () => {
     const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
     const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
     assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);

@@ -246,7 +246,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       });
     }
 
-    test('the figures of a chain stay when a marketplace reports newer ones', async () => {
+    test('the figures of a chain stay when a marketplace reports newer figures', async () => {
       const one = newCollection();
       await followOnChain(one);
       const reported = { allTime: 777, sevenDay: 777, twentyFourHour: 777 };
@@ -277,7 +277,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       for (const one of [reported, scanned, followed]) {
         const { floor, listedCount, ...figures } = await statsOf(one);
         assert.deepEqual(figures, { volume: unknown, sales: unknown, supply: null, owners: null });
-        // No marketplace is read for the collection `followed`, so its listed count is that of the own book, which has no orders.
+        // No marketplace is read for the collection `followed`, so its listed count is the count of the own book, which has no orders.
         assert.equal(listedCount, one === followed ? 0 : null);
         const [first = null] = (await service.ok(`${one.path}/listings`)).data;
         assert.deepEqual(floor, first && first.price, 'the floor is not that of the first listing');

@@ -44,7 +44,7 @@ test('the deployments of an EVM chain include Seaport 1.6, have different addres
   }
 });
 
-test('deployments that the settings add are listed before the built-in ones', () => {
+test('deployments that the settings add are listed before the built-in deployments', () => {
   const ethereum = chains.get('ethereum');
   assert.ok(ethereum);
   const more = new Map([['ethereum', [{ address: `0x${'5e'.repeat(20)}` as Address, version: '1.6' }]]]);

@@ -14,7 +14,7 @@ import { onCleanUp } from './cleanup.ts';
 
 let databases = 0;
 
-/** Creates a new database on the server, a copy of the database `template` or an empty one. Returns the URL of the database. */
+/** Creates a new database on the server: a copy of the database `template`, or an empty database. Returns the URL of the new database. */
 export async function createTestDatabase(serverUrl: string, template: string | null = null): Promise<string> {
   databases += 1;
   const name = `mercat_test_${process.pid}_${databases}`;

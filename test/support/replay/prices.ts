@@ -15,7 +15,7 @@ const IDS: Record<string, string> = {
   apecoin: 'APE',
 };
 
-/** `toBase` returns the currency in the response, so that a test can return another currency than the requested one. */
+/** `toBase` returns the currency in the response, so that a test can return another currency than the requested currency. */
 export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => symbol): Route[] {
   return [
     {
