@@ -9,6 +9,7 @@ import { listFollows } from '../follows/queries/follows.ts';
 import type { StatusProvider } from '../core/status.ts';
 import type { ChainContext } from './context.ts';
 import type { ChainMode } from './followed-chains.ts';
+import type { ComparisonStatus } from './rpc/endpoint-comparison.ts';
 import type { EndpointStatus } from './rpc/endpoint.ts';
 
 export type ChainStatus = {
@@ -27,6 +28,13 @@ export type ChainStatus = {
   /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
   collections: { live: number; catchingUp: number };
+  /** The comparison of new blocks between the endpoints in this process. Null where the chain is not read. */
+  comparison: {
+    /** How many blocks were stored without a comparison, because no other endpoint could be called. */
+    uncompared: number;
+    /** The block about which the endpoints disagree, and since when (ISO 8601). It is not read. Null while they agree. */
+    disputed: { block: number; since: string } | null;
+  } | null;
   /** The endpoints' states in this process. Other processes have their own. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
@@ -46,7 +54,8 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
   return [...chains.values()]
     .filter(({ id, family }) => family === 'evm' && (followed.modeOf(id) === 'live' || cursors.has(id)))
     .map(({ id }) => {
-      const endpoints = readers.get(id)?.endpoints() ?? [];
+      const reader = readers.get(id);
+      const endpoints = reader?.endpoints() ?? [];
       const progress = toProgress(cursors.get(id) ?? null, clock);
       return {
         chain: id,
@@ -54,6 +63,7 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
         ...progress,
         headDistance: toHeadDistance(endpoints, progress.block),
         collections: countCollections(follows.filter(({ chain }) => chain === id)),
+        comparison: reader ? toPublicComparison(reader.comparison()) : null,
         endpoints: endpoints.map(toPublicStatus),
       };
     });
@@ -73,6 +83,13 @@ function toProgress(cursor: ChainCursor | null, clock: Clock) {
 function toHeadDistance(endpoints: readonly EndpointStatus[], block: number | null): number | null {
   const heads = endpoints.map(({ head }) => head).filter((head) => head !== null);
   return heads.length === 0 || block === null ? null : Math.max(0, Math.max(...heads) - block);
+}
+
+function toPublicComparison({ uncompared, disputed }: ComparisonStatus): ChainStatus['comparison'] {
+  return {
+    uncompared,
+    disputed: disputed && { block: disputed.block, since: new Date(disputed.since).toISOString() },
+  };
 }
 
 function countCollections(follows: readonly Follow[]): ChainStatus['collections'] {

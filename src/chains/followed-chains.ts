@@ -13,7 +13,7 @@ import type { ChainSettings } from './settings.ts';
 export type ChainMode = 'live' | 'frozen' | 'disabled';
 
 export type FollowedChainsOptions = {
-  config: Pick<ChainSettings, 'frozenChains' | 'rpcUrls' | 'extraSeaport'>;
+  config: Pick<ChainSettings, 'frozenChains' | 'rpcUrls' | 'comparedBlocks' | 'extraSeaport'>;
   chains: Chains;
   log: Log;
   clock: Clock;
@@ -41,7 +41,8 @@ export class FollowedChains {
     const chain = chains.get(chainId);
     const urls = config.rpcUrls.get(chainId);
     if (!chain || !urls || this.modeOf(chainId) !== 'live') return null;
-    const reader = this.#readers.get(chainId) ?? new ChainReader({ chain, urls, log, clock, random });
+    const compared = config.comparedBlocks;
+    const reader = this.#readers.get(chainId) ?? new ChainReader({ chain, urls, compared, log, clock, random });
     this.#readers.set(chainId, reader);
     return reader;
   }

@@ -23,6 +23,7 @@ import { listFollows, updateFollowsAfterReorg } from '../follows/queries/follows
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
 import { addMarketplaceTags } from './marketplace-tags.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
+import { LAG_MAX } from './rpc/endpoint-pool.ts';
 import type { EventFilter } from './rpc/log-query.ts';
 
 export type FollowContext = {
@@ -72,14 +73,26 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
     : readEdge(context, cursor, head.number);
 }
 
-/** Stores the newest block as the first cursor. Earlier blocks are read for each followed collection (backfill.ts). */
+/** Stores the newest accepted block as the first cursor. Earlier blocks are read for each followed collection (backfill.ts). */
 async function start({ main, reader, clock, log }: FollowContext, head: BlockHeader): Promise<StepResult> {
+  const first = await findAccepted(reader, head);
+  if (!first) return { changed: new Set(), more: false };
   await main.transaction(async (tx) => {
-    await insertChainCursor(tx, reader.chain.id, head, clock());
-    await upsertChainBlocks(tx, reader.chain.id, [head]);
+    await insertChainCursor(tx, reader.chain.id, first, clock());
+    await upsertChainBlocks(tx, reader.chain.id, [first]);
   });
-  log.info('following a chain from its newest block', { chain: reader.chain.id, block: head.number });
+  log.info('following a chain from its newest block', { chain: reader.chain.id, block: first.number });
   return { changed: new Set(), more: true };
+}
+
+/** The newest block that the endpoints agree about, at most LAG_MAX blocks below `head`. Null if they agree about none of these. */
+async function findAccepted(reader: ChainReader, head: BlockHeader): Promise<BlockHeader | null> {
+  const lowest = Math.max(0, head.number - LAG_MAX);
+  for (let number = head.number; number >= lowest; number -= 1) {
+    const header = number === head.number ? head : await reader.blocks.header(number);
+    if (header && (await reader.events.accepts(header))) return header;
+  }
+  return null;
 }
 
 /**
@@ -151,20 +164,28 @@ async function findCommonAncestor({ main, reader }: FollowContext, cursor: Chain
   return ancestor;
 }
 
-/** Reads blocks one by one. Stops before a block whose parent is not the block read before it. */
+/**
+ * Reads blocks one by one. Stops before a block whose parent is not the block read before it, and before a block about which the
+ * endpoints do not agree yet.
+ */
 async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: number): Promise<StepResult> {
   const { reader } = context;
   const filter = await readFilter(context);
   const blocks: BlockHeader[] = [];
   const events: ChainEvent[] = [];
   let parent = cursor.hash;
+  let isHeld = false;
   for (let number = cursor.number + 1; number <= upTo; number += 1) {
     const header = await reader.blocks.header(number);
     if (header?.parentHash !== parent) break;
-    events.push(...(await reader.events.ofBlock(header, filter)));
+    const ofBlock = await reader.events.ofBlock(header, filter);
+    isHeld = ofBlock === null;
+    if (!ofBlock) break;
+    events.push(...ofBlock);
     blocks.push(header);
     parent = header.hash;
   }
+  if (isHeld && blocks.length === 0) return { changed: new Set(), more: false };
   return commit(context, cursor, { blocks, events, filter });
 }
 
@@ -174,7 +195,7 @@ async function readRange(context: FollowContext, cursor: ChainCursor, upTo: numb
   const last = Math.min(upTo, cursor.number + RANGE_BLOCKS_MAX);
   const { to, events } = await reader.events.ofRange(cursor.number + 1, last, filter);
   const header = await reader.blocks.header(to);
-  if (!header) return { changed: new Set(), more: false };
+  if (!header || !(await reader.events.accepts(header))) return { changed: new Set(), more: false };
   return commit(context, cursor, { blocks: [header], events, filter });
 }
 

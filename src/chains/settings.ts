@@ -3,11 +3,13 @@
 import { parseAddress } from '../core/address.ts';
 import type { SeaportDeployment } from '../core/chains.ts';
 import type { Setting, SettingTable } from '../core/setting.ts';
+import type { ComparedBlocks } from './rpc/endpoint-comparison.ts';
 import { parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
 
 export type ChainSettings = {
   /** Endpoints by chain id, the preferred one first. */
   rpcUrls: ReadonlyMap<string, readonly string[]>;
+  comparedBlocks: ComparedBlocks;
   /** Chains whose data is kept but no longer read from endpoints. */
   frozenChains: ReadonlySet<string>;
   /** Seaport deployments by chain id, in addition to the built-in ones. */
@@ -16,6 +18,7 @@ export type ChainSettings = {
 };
 
 const URLS_MAX = 8;
+const COMPARED_BLOCKS: readonly ComparedBlocks[] = ['new', 'all', 'off'];
 
 /** One setting for each EVM chain. */
 export const RPC_URLS_SETTING: Setting<readonly string[]> = {
@@ -32,6 +35,15 @@ export const RPC_URLS_SETTING: Setting<readonly string[]> = {
 };
 
 export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
+  comparedBlocks: {
+    name: 'RPC_COMPARE',
+    default: 'new',
+    form: '`new`, `all` or `off`',
+    meaning:
+      'Which blocks are compared with a second endpoint of the chain before they are stored. `new`: new blocks, so that one wrong endpoint ' +
+      'cannot add events. `all`: also the ranges of past blocks. This doubles the requests of a backfill. `off`: none. A chain with one endpoint is never compared.',
+    parse: (text) => COMPARED_BLOCKS.find((one) => one === text),
+  },
   frozenChains: {
     name: 'FROZEN_CHAINS',
     default: '',

@@ -1,6 +1,7 @@
 // `mercat status`: prints the state of the service, and the error messages of tasks, which the public GET /status leaves out.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
+import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
@@ -144,7 +145,10 @@ function toUpstreamRow(task: string, upstream: UpstreamSummary): Cell[] {
 
 function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainStatus[]): string {
   const lines = [
-    ...chains.flatMap(({ chain, note }) => (note === null ? [] : [`${chain}: ${note}`])),
+    ...chains.flatMap(({ chain, note, comparison }) => [
+      ...(note === null ? [] : [`${chain}: ${note}`]),
+      ...(comparison?.disputed ? [describeDispute(chain, comparison.disputed)] : []),
+    ]),
     ...tasks.flatMap(({ name, failures, lastError, problems = [], refusals = [] }) => [
       ...(failures > 0 ? [`${name}: failed ${failures} times in a row: ${lastError ?? ''}`] : []),
       ...problems.map((problem) => `${name}: ${problem}`),
@@ -152,6 +156,13 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
     ]),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function describeDispute(chain: string, { block, since }: { block: number; since: string }): string {
+  return (
+    `${chain}: the endpoints have disagreed about block ${block} since ${since}. No further block is read. ` +
+    `Remove the wrong endpoint from ${toChainSetting(chain)}, or add a third endpoint, so that two decide`
+  );
 }
 
 function describeUnrecorded(ids: readonly string[]): string {

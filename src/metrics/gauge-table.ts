@@ -25,6 +25,10 @@ const DEFINITIONS = {
     help: 'Blocks between the newest block of the chain and the last one that was read. Only in processes that follow the chain.',
     labels: ['chain'],
   },
+  mercat_chain_disputed: {
+    help: '1 while the endpoints of a chain disagree about its next block, which is not read. Only in processes that follow the chain.',
+    labels: ['chain'],
+  },
   mercat_chain_reorganisations_total: { help: 'Reorganisations of a chain.', labels: ['chain'] },
   mercat_webhook_deliveries_pending: { help: 'Deliveries that are not sent yet, at most 100000.', labels: [] },
   mercat_webhook_deliveries_due: { help: 'Pending deliveries whose time has come.', labels: [] },

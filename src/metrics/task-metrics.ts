@@ -20,10 +20,11 @@ export function setTaskMetrics(gauges: GaugeTable, tasks: readonly TaskStatus[])
 }
 
 export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus[]): void {
-  for (const { chain, block, lagSeconds, headDistance, reorganisations, endpoints } of chains) {
+  for (const { chain, block, lagSeconds, headDistance, reorganisations, comparison, endpoints } of chains) {
     if (block !== null) gauges.set('mercat_chain_block', { chain }, block);
     if (lagSeconds !== null) gauges.set('mercat_chain_lag_seconds', { chain }, lagSeconds);
     if (headDistance !== null) gauges.set('mercat_chain_head_distance_blocks', { chain }, headDistance);
+    if (comparison) gauges.set('mercat_chain_disputed', { chain }, comparison.disputed ? 1 : 0);
     gauges.set('mercat_chain_reorganisations_total', { chain }, reorganisations);
     for (const { position, state } of endpoints)
       gauges.set(

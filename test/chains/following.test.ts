@@ -9,7 +9,9 @@ import { backfillOnce } from '../../src/chains/backfill.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import type { Database } from '../../src/database/port.ts';
 import { callOf, mine, readChain, rollBack } from '../../devnet/chain.ts';
+import { findChainCursor } from '../../src/chain-log/queries/chain-cursors.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
+import { startLyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, insertOrder, startLocalWorld } from '../support/chain/followed-collection.ts';
@@ -124,6 +126,33 @@ forEachEngine('following a chain', (engine) => {
     await world.act(world.cancelCall(order));
     await settle();
     assert.equal(await stateOf(db, id), 'cancelled');
+  });
+
+  test('blocks about which the endpoints disagree take no effect, neither as the first block nor later', async (t) => {
+    const lying = await startLyingEndpoint(world.chain.url);
+    t.after(() => lying.close());
+    const db = await engine.open();
+    const { settle } = followWorld({ main: db, indexer: db }, world, { urls: [lying.url, world.chain.url] });
+    const readTo = async () => (await findChainCursor(db, world.chain.id))?.number ?? null;
+    await lying.tell('other-hashes');
+    await settle();
+    assert.equal(await readTo(), null, 'the chain began with a disputed block');
+    await lying.tell('none');
+    await settle();
+    await follow(db, world);
+    await settle();
+    const tokenId = await mintTo(2);
+    await settle();
+    const order = await world.sign(2, { tokenId, price: 100n });
+    const id = await insertOrder(db, world, order);
+    const before = await readTo();
+    await lying.tell('new-fork');
+    await world.act(world.fillCall(order, world.people[1]));
+    await settle();
+    assert.deepEqual([await readTo(), await stateOf(db, id)], [before, 'active']);
+    await lying.tell('none');
+    await settle();
+    assert.equal(await stateOf(db, id), 'filled');
   });
 
   test('a backfill that is interrupted after a slice continues with the next slice, and reads no block twice', async () => {

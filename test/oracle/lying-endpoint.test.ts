@@ -1,5 +1,5 @@
-// The first of a service's two endpoints begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At every
-// block the service still lists exactly what the chain can fill, and its status counts failures of this endpoint.
+// The first of a service's endpoints begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At
+// every block the service still lists exactly what the chain can fill, and its status counts failures of this endpoint.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -13,11 +13,14 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 const ORDERS = 20;
 const BLOCKS_OF_EACH = 3;
 
-const LIES: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
+/** Lies about which one truthful endpoint is enough, because a lie contradicts itself or a block that was read before. */
+const REFUTABLE: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
+/** Lies that contradict nothing. They are refuted by two truthful endpoints. */
+const CONSISTENT: readonly Lie[] = ['new-fork'];
 
 // The tests run concurrently, because a run waits for its service and its chain most of the time.
 describe('endpoints that lie', { concurrency: true }, () => {
-  for (const lie of LIES) {
+  for (const lie of [...REFUTABLE, ...CONSISTENT]) {
     test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {
       let liar: LyingEndpoint | null = null;
       const failures: number[] = [];
@@ -32,8 +35,9 @@ describe('endpoints that lie', { concurrency: true }, () => {
           reorgDepthMax: 2,
           followers: async (chainUrl) => {
             liar = await startLyingEndpoint(chainUrl);
-            const settings = { DATA_DIR: await directoryWithDatabase(), RPC_URL_ETHEREUM: `${liar.url},${chainUrl}` };
-            return [{ name: 'service', settings }];
+            const truthful = CONSISTENT.includes(lie) ? [chainUrl, chainUrl] : [chainUrl];
+            const RPC_URL_ETHEREUM = [liar.url, ...truthful].join();
+            return [{ name: 'service', settings: { DATA_DIR: await directoryWithDatabase(), RPC_URL_ETHEREUM } }];
           },
           // The endpoint lies in the middle of the run.
           onBlock: async (index, followers) => {

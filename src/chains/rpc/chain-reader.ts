@@ -8,6 +8,8 @@ import type { Random } from '../../core/random.ts';
 import { BlockReads } from './block-reads.ts';
 import { readCallDataTails } from './call-data-tails.ts';
 import { ContractReads } from './contract-reads.ts';
+import type { ComparedBlocks, ComparisonStatus } from './endpoint-comparison.ts';
+import { EndpointComparison } from './endpoint-comparison.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
 import { Endpoint } from './endpoint.ts';
@@ -17,6 +19,8 @@ export type ChainReaderOptions = {
   chain: Chain;
   /** In order of preference. */
   urls: readonly string[];
+  /** Which blocks are compared with another endpoint. Default: `new`. */
+  compared?: ComparedBlocks;
   log: Log;
   clock: Clock;
   random: Random;
@@ -42,11 +46,13 @@ export class ChainReader {
   readonly events: EventReads;
   readonly contracts: ContractReads;
   readonly #pool: EndpointPool;
+  readonly #comparison: EndpointComparison;
   readonly #closing = new AbortController();
 
   constructor(options: ChainReaderOptions) {
     const { chain, urls, log, clock, random } = options;
     const { timeoutMs = TIMEOUT_MS, patienceMs = PATIENCE_MS, openMs = OPEN_MS } = options;
+    const { compared = 'new' } = options;
     if (chain.family !== 'evm') throw new Error(`${chain.id} is not an EVM chain`);
     const { signal } = this.#closing;
     const endpoints = urls.map(
@@ -55,7 +61,8 @@ export class ChainReader {
     this.chain = chain;
     this.#pool = new EndpointPool({ chain, endpoints, log, random, patienceMs, signal });
     this.blocks = new BlockReads(this.#pool, clock);
-    this.events = new EventReads(this.#pool, log);
+    this.#comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
+    this.events = new EventReads(this.#pool, this.#comparison, log);
     this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
   }
 
@@ -66,6 +73,10 @@ export class ChainReader {
 
   endpoints(): EndpointStatus[] {
     return this.#pool.endpoints.map((endpoint) => endpoint.status(this.blocks.bestHead));
+  }
+
+  comparison(): ComparisonStatus {
+    return this.#comparison.status();
   }
 
   /** Aborts the requests in progress. Later reads throw RpcFailure of kind `closed`. */

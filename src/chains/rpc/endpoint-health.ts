@@ -14,18 +14,19 @@ export type EndpointHealthOptions = {
 };
 
 /**
- * The longest time for which the breaker stays open, except after a rate limit or a wrong chain. It is short enough that a recovery is
+ * The longest time for which the breaker stays open, except after a rate limit or wrong data. It is short enough that a recovery is
  * noticed within a minute, even after a request that times out and the longest pause of the chain's task.
  */
 const OPEN_MS_MAX = 20_000;
-/** How long an endpoint that serves another chain is not called. The next call then checks whether it serves the right chain now. */
-const WRONG_CHAIN_MS = 60_000;
+/** How long an endpoint that serves another chain, or other data than two other endpoints, is not called. */
+const WRONG_DATA_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 /** Failures that open the breaker when they first occur, because an immediate retry is useless or harmful. */
 const OPENS_AT_ONCE: ReadonlySet<RpcFailureKind> = new Set([
   'rate-limited',
   'wrong-chain',
+  'contradicted',
   'invalid-response',
   'undecodable',
   'rejected',
@@ -91,5 +92,6 @@ export class EndpointHealth {
 }
 
 function leastMsAfter({ kind, retryAfterMs }: RpcFailure): number {
-  return kind === 'wrong-chain' ? WRONG_CHAIN_MS : Math.min(RETRY_AFTER_MS_MAX, retryAfterMs ?? 0);
+  const isWrong = kind === 'wrong-chain' || kind === 'contradicted';
+  return isWrong ? WRONG_DATA_MS : Math.min(RETRY_AFTER_MS_MAX, retryAfterMs ?? 0);
 }

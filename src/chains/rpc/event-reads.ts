@@ -11,6 +11,7 @@ import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog } from '../protocols/event-decoder.ts';
 import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { FetchedLogs } from './fetch-logs.ts';
@@ -30,42 +31,66 @@ const MAY_BE_THE_RANGE: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'serve
 
 export class EventReads {
   readonly #pool: EndpointPool;
+  readonly #comparison: EndpointComparison;
   readonly #log: Log;
   readonly #undecodable = new Map<Address, number>();
 
-  constructor(pool: EndpointPool, log: Log) {
+  constructor(pool: EndpointPool, comparison: EndpointComparison, log: Log) {
     this.#pool = pool;
+    this.#comparison = comparison;
     this.#log = log;
   }
 
   /**
-   * All events of one block, in block order. The logs are requested by block hash, because an endpoint without the block then reports
-   * an error and not an empty list. Throws RpcFailure of kind `not-found` when no endpoint has the block.
+   * All events of one new block, in block order. The logs are requested by block hash, because an endpoint without the block then reports
+   * an error and not an empty list. Null while the other endpoints contradict the block or do not have it yet (endpoint-comparison.ts).
+   * Throws RpcFailure of kind `not-found` when no endpoint has the block.
    */
-  async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[]> {
+  async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[] | null> {
     const query = new LogQuery(filter);
-    return this.#pool.read(async (endpoint) => {
-      const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
-      const { logs } = await this.#confirmByBloom(await fetchFrom(endpoint), query, fetchFrom);
-      return this.#decode(logs, query, () => header.time);
+    const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
+    const decode = async (fetched: FetchedLogs) => ({
+      fetched,
+      events: this.#decode(fetched.logs, query, () => header.time),
     });
+    const first = await this.#pool.read(async (endpoint) => decode(await fetchFrom(endpoint)));
+    const better = await this.#confirmByBloom(first.fetched, query, fetchFrom);
+    const { fetched, events } = better === first.fetched ? first : await decode(better);
+    // Requested by number, because an endpoint with another block of this number then serves that block, which contradicts this one.
+    const { number } = header;
+    const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from: number, to: number }, query);
+    return (await this.#comparison.accepts('new', fetched, fetchAgain)) ? events : null;
   }
 
   /**
    * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` may be lower than the requested one,
-   * because an endpoint may accept fewer blocks.
+   * because an endpoint may accept fewer blocks. Throws RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or
+   * do not have them yet, if past blocks are compared.
    */
   async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
     const query = new LogQuery(filter);
-    return this.#pool.read(async (endpoint) => {
-      const first = await this.#fetchAcceptedRange(endpoint, { from, to }, query);
-      const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from, to: first.to }, query);
-      const fetched = await this.#confirmByBloom(first, query, fetchAgain);
+    const decode = async (fetched: FetchedLogs) => {
       const times = await fetchMissingTimes(fetched);
       const timeOf = (log: VerifiedLog) => log.time ?? times.get(log.blockNumber) ?? fetched.last.header.time;
-      return { to: fetched.to, events: this.#decode(fetched.logs, query, timeOf) };
-    });
+      return { fetched, events: this.#decode(fetched.logs, query, timeOf) };
+    };
+    const first = await this.#pool.read(async (endpoint) =>
+      decode(await this.#fetchAcceptedRange(endpoint, { from, to }, query)),
+    );
+    const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from, to: first.fetched.to }, query);
+    const better = await this.#confirmByBloom(first.fetched, query, fetchAgain);
+    const { fetched, events } = better === first.fetched ? first : await decode(better);
+    if (await this.#comparison.accepts('past', fetched, fetchAgain)) return { to: fetched.to, events };
+    throw new RpcFailure('contradicted', `blocks ${from} to ${fetched.to}`);
+  }
+
+  /**
+   * Whether another endpoint serves the same block as `header`, or no other endpoint can be compared. `header` is compared like the block of
+   * `ofBlock`, without logs.
+   */
+  async accepts(header: BlockHeader): Promise<boolean> {
+    return (await this.ofBlock(header, { protocols: [], contracts: [] })) !== null;
   }
 
   /** Maps each contract to the number of its logs that were left out since the process started, because they could not be decoded. */

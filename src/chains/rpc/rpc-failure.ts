@@ -13,6 +13,7 @@ const KINDS = {
   'invalid-response': { counts: true, message: 'the response is not valid' },
   undecodable: { counts: true, message: 'an event of a settlement protocol cannot be decoded' },
   'wrong-chain': { counts: true, message: 'it serves another chain' },
+  contradicted: { counts: true, message: 'other endpoints serve other data' },
   'implausible-head': { counts: false, message: 'its newest block is not plausible' },
   'range-too-large': { counts: false, message: 'the range of blocks is too large' },
   'batch-rejected': { counts: false, message: 'the batch was rejected' },

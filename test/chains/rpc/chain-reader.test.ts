@@ -14,7 +14,7 @@ import { TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
 import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
-import { createTestReader } from '../../support/chain/reader.ts';
+import { createTestReader, readBlockEvents } from '../../support/chain/reader.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
@@ -49,7 +49,7 @@ suite('a chain is read through an endpoint', () => {
     for (let number = scene.from; number <= scene.to; number += 1) {
       const header = await reader.blocks.header(number);
       assert.ok(header);
-      const ofBlock = await reader.events.ofBlock(header, filter);
+      const ofBlock = await readBlockEvents(reader, header, filter);
       assert.ok(ofBlock.every(({ blockTime }) => blockTime === header.time));
       each.push(...ofBlock);
     }
@@ -103,7 +103,7 @@ suite('a chain is read through an endpoint', () => {
     assert.deepEqual(events, (await reader.events.ofRange(0, scene.to, filter)).events);
     const header = await reader.blocks.header(scene.to);
     assert.ok(header);
-    assert.equal((await reader.events.ofBlock(header, many)).length, 1);
+    assert.equal((await readBlockEvents(reader, header, many)).length, 1);
   });
 
   test('head, header and finalized block equal those of the chain, and the header of a future block is null', async () => {
@@ -218,7 +218,7 @@ suite('a chain is read through an endpoint', () => {
     };
     const strange = await emit(TOKEN_TOPICS.transferSingle);
     const contracts = [odd, scene.addresses.collection];
-    const events = await reader.events.ofBlock(strange, { protocols: [], contracts });
+    const events = await readBlockEvents(reader, strange, { protocols: [], contracts });
     assert.deepEqual(
       events.map((event) => event.kind === 'transfer' && event.contract),
       [scene.addresses.collection],
@@ -226,7 +226,7 @@ suite('a chain is read through an endpoint', () => {
     assert.deepEqual([...reader.events.undecodable()], [[odd, 1]]);
     const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
     assert.equal(
-      (await reader.events.ofBlock(foreignKind, { protocols: [], contracts })).length,
+      (await readBlockEvents(reader, foreignKind, { protocols: [], contracts })).length,
       1,
       'a Seaport event of a token contract was not ignored',
     );
@@ -244,7 +244,7 @@ suite('a chain is read through an endpoint', () => {
     const burn = callOf(addresses.buyer as ViemHex, collection, 'burn', [3n]);
     await transact(local, [burn]);
     const orphan = await reader.blocks.head();
-    assert.equal((await reader.events.ofBlock(orphan, filter)).length, 1);
+    assert.equal((await readBlockEvents(reader, orphan, filter)).length, 1);
     await rollBack(local, 1);
     await mine(local);
     const head = await reader.blocks.head();

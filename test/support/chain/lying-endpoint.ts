@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * `omits-logs`: every block is served without logs, but with its true bloom. `fork`: the block that was the newest when `tell` was
- * called, and the blocks after it, have other hashes and no logs. `other-chain`: all blocks have other hashes and no logs, and the
- * chain has another id.
+ * called, and the blocks after it, have other hashes and no logs. `new-fork`: the same, but only for the blocks after it. `other-hashes`: all
+ * blocks have other hashes and no logs. `other-chain`: the same, and the chain has another id. `altered-logs`: every log has other data and another last topic.
  */
-export type Lie = 'none' | 'omits-logs' | 'fork' | 'other-chain';
+export type Lie = 'none' | 'omits-logs' | 'altered-logs' | 'fork' | 'new-fork' | 'other-hashes' | 'other-chain';
 
 export type LyingEndpoint = {
   url: string;
@@ -31,7 +31,15 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
   let forkedAt = 0;
   /** By false hash, the true hash of the block that a lie served with the false hash. */
   const renamed = new Map<string, string>();
-  const told = { none: 0, 'omits-logs': 0, fork: 0, 'other-chain': 0 };
+  const told = {
+    none: 0,
+    'omits-logs': 0,
+    'altered-logs': 0,
+    fork: 0,
+    'new-fork': 0,
+    'other-hashes': 0,
+    'other-chain': 0,
+  };
   const newest = async () => Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
 
   const rename = (hash: unknown): string => {
@@ -45,20 +53,25 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
     const parentHash = number > forkedAt ? rename(block['parentHash']) : block['parentHash'];
     return { ...block, hash: rename(block['hash']), parentHash, logsBloom: NO_BLOOM };
   };
+  const fork = ({ method }: Call, result: unknown) => {
+    if (method === 'eth_getLogs') return isOfFork(result) ? [] : result;
+    return isBlock(result) ? toForked(result) : result;
+  };
+  const replaceChain = ({ method }: Call, result: unknown) => {
+    if (method === 'eth_getLogs') return [];
+    return isBlock(result)
+      ? { ...result, hash: rename(result['hash']), parentHash: rename(result['parentHash']) }
+      : result;
+  };
+  const isOfFork = (logs: unknown) => (logs as Fields[]).some((log) => Number(log['blockNumber']) >= forkedAt);
   const lies: Record<Lie, (call: Call, result: unknown) => unknown> = {
     none: (_call, result) => result,
     'omits-logs': ({ method }, result) => (method === 'eth_getLogs' ? [] : result),
-    fork: ({ method }, result) => {
-      if (method === 'eth_getLogs') return [];
-      return isBlock(result) ? toForked(result) : result;
-    },
-    'other-chain': ({ method }, result) => {
-      if (method === 'eth_chainId') return '0x539';
-      if (method === 'eth_getLogs') return [];
-      return isBlock(result)
-        ? { ...result, hash: rename(result['hash']), parentHash: rename(result['parentHash']) }
-        : result;
-    },
+    'altered-logs': ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).map(toAltered) : result),
+    fork,
+    'new-fork': fork,
+    'other-chain': (call, result) => (call.method === 'eth_chainId' ? '0x539' : replaceChain(call, result)),
+    'other-hashes': replaceChain,
   };
 
   const server = http.createServer((request, response) => {
@@ -86,7 +99,7 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     told,
     tell: async (lie) => {
-      forkedAt = await newest();
+      forkedAt = (await newest()) + (lie === 'new-fork' ? 1 : 0);
       current = lie;
     },
     close: async () => {
@@ -103,6 +116,17 @@ function toTrue(call: Call, renamed: ReadonlyMap<string, string>): Call {
   let text = JSON.stringify(call);
   for (const [fake, hash] of renamed) text = text.replaceAll(fake, hash);
   return JSON.parse(text) as Call;
+}
+
+/** The log with another last digit in its data and in its last topic after the kind of event. */
+function toAltered(log: Fields): Fields {
+  const alter = (hex: string) => (hex.length > 2 ? `${hex.slice(0, -1)}${hex.endsWith('1') ? '2' : '1'}` : hex);
+  const [kind, ...topics] = log['topics'] as string[];
+  return {
+    ...log,
+    data: alter(String(log['data'])),
+    topics: [kind, ...topics.slice(0, -1), ...topics.slice(-1).map(alter)],
+  };
 }
 
 function isBlock(result: unknown): result is Fields {

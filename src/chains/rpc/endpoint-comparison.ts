@@ -1,0 +1,115 @@
+// Compares what one endpoint served of new blocks with what the other endpoints of the chain serve, so that no block is stored because
+// of one wrong endpoint.
+
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { FetchedLogs } from './fetch-logs.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+/** Which blocks are compared: the new blocks, which are read one by one (`new`); past blocks too, which are read in ranges (`all`); or none (`off`). */
+export type ComparedBlocks = 'new' | 'all' | 'off';
+
+export type ComparisonStatus = {
+  /** Reads of blocks that were accepted without a comparison, since the process started, because no other endpoint could be compared. */
+  uncompared: number;
+  /** The block about which the endpoints disagree; no block after its predecessor is read meanwhile. Null while they agree. */
+  disputed: { block: number; since: number } | null;
+};
+
+export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedBlocks; clock: Clock; log: Log };
+
+type FetchLogs = (endpoint: Endpoint) => Promise<FetchedLogs>;
+
+/** An endpoint that lacks a block is waited for, unless its newest block has not changed for this long. */
+const STANDSTILL_MS = 60_000;
+
+export class EndpointComparison {
+  readonly #options: EndpointComparisonOptions;
+  /** The head of each endpoint that lacked a block when it was last compared, and since when it has had this head. */
+  readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
+  #uncompared = 0;
+  #disputed: ComparisonStatus['disputed'] = null;
+
+  constructor(options: EndpointComparisonOptions) {
+    this.#options = options;
+  }
+
+  status(): ComparisonStatus {
+    return { uncompared: this.#uncompared, disputed: this.#disputed };
+  }
+
+  /**
+   * Whether the blocks of `first` may be stored. They may if another endpoint serves the same last block and the same logs, which
+   * `fetchAgain` fetches. They may not while no endpoint agrees with `first` and one contradicts it or does not have the block yet. An
+   * endpoint that two others contradict counts as failed. When no other endpoint can be called, or all of them fail or stand still, the blocks
+   * are accepted without a comparison, and counted. Always true where `blocks` are not compared, and with a single endpoint.
+   */
+  async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {
+    const { pool, compared } = this.#options;
+    if (compared === 'off' || pool.endpoints.length < 2 || (blocks === 'past' && compared !== 'all')) return true;
+    const votes = new Map<string, Endpoint[]>([[toComparable(first), [first.endpoint]]]);
+    let isAwaited = false;
+    for (const other of pool.endpoints) {
+      if (other === first.endpoint || !other.enter()) continue;
+      const second = await this.#tryFetch(other, fetchAgain);
+      if (second === 'not-found') isAwaited ||= !this.#standsStill(other);
+      if (typeof second === 'string') continue;
+      this.#behind.delete(other);
+      const key = toComparable(second);
+      votes.set(key, [...(votes.get(key) ?? []), other]);
+      const majority = [...votes.values()].find((endpoints) => endpoints.length > 1);
+      if (majority) return this.#decide(first, majority, [...votes.values()].flat());
+    }
+    if (votes.size > 1) return this.#dispute(first.to);
+    if (isAwaited) return false;
+    this.#uncompared += 1;
+    this.#disputed = null;
+    return true;
+  }
+
+  #decide(first: FetchedLogs, majority: readonly Endpoint[], voters: readonly Endpoint[]): boolean {
+    this.#disputed = null;
+    const failure = new RpcFailure('contradicted', `block ${first.to}`);
+    for (const endpoint of voters) if (!majority.includes(endpoint)) endpoint.failed(failure);
+    return majority.includes(first.endpoint);
+  }
+
+  #dispute(block: number): false {
+    const { log, clock, pool } = this.#options;
+    if (this.#disputed?.block === block) return false;
+    this.#disputed = { block, since: clock() };
+    log.warn('the endpoints of a chain disagree about a block, which is not read until they agree', {
+      chain: pool.chain.id,
+      block,
+    });
+    return false;
+  }
+
+  async #tryFetch(endpoint: Endpoint, fetchAgain: FetchLogs): Promise<FetchedLogs | 'not-found' | 'failed'> {
+    try {
+      return await this.#options.pool.attempt(endpoint, fetchAgain);
+    } catch (error) {
+      if (!(error instanceof RpcFailure) || error.kind === 'closed') throw error;
+      return error.kind === 'not-found' ? 'not-found' : 'failed';
+    }
+  }
+
+  /** Whether the head of an endpoint without the block has not changed for STANDSTILL_MS. */
+  #standsStill(endpoint: Endpoint): boolean {
+    const now = this.#options.clock();
+    const known = this.#behind.get(endpoint);
+    if (known && known.head === endpoint.head) return now - known.since >= STANDSTILL_MS;
+    this.#behind.set(endpoint, { head: endpoint.head, since: now });
+    return false;
+  }
+}
+
+/** Equal for two responses with the same last block and the same logs. The times of logs are left out: not every endpoint serves them. */
+function toComparable({ last: { header }, logs }: FetchedLogs): string {
+  const parts = logs.map(({ address, topics, data, blockNumber, blockHash, tx, logIndex }) =>
+    [address, topics, data, blockNumber, blockHash, tx, logIndex].join(),
+  );
+  return [header.number, header.hash, header.parentHash, header.time, ...parts].join('\n');
+}
