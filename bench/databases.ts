@@ -24,7 +24,7 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   try {
     const url = await createTestDatabase(server.url);
     const postgres = new pg.Pool({ connectionString: url });
-    // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
+    // The server stops while the last connections are still closing. Without a listener, the `error` event would end the process.
     postgres.on('error', () => undefined);
     await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
   } finally {

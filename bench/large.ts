@@ -21,7 +21,7 @@ export async function benchLarge(): Promise<void> {
   const server = await startOwnPostgres();
   const url = await createTestDatabase(server.url);
   const pool = new pg.Pool({ connectionString: url });
-  // The server stops while the last connections are still closing, which would otherwise be an unhandled error.
+  // The server stops while the last connections are still closing. Without a listener, the `error` event would end the process.
   pool.on('error', () => undefined);
   const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
   try {

@@ -1,4 +1,4 @@
-// Starts the synthetic chain in a separate process, so that its memory does not count as the follower's.
+// Starts the synthetic chain in a separate process, so that its memory does not count as memory of the follower.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 // The two floors of a collection: the ask floor (the cheapest price that a seller asks) and the buyer floor (the lowest total that a
-// buyer pays, fees included). On a chain with `keepsBuyerFloor`, the last stored buyer floor is served as stale while the present one
-// cannot be resolved.
+// buyer pays, fees included). On a chain with `keepsBuyerFloor`, the last stored buyer floor is served as stale while the present buyer
+// floor cannot be resolved.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';

@@ -17,7 +17,7 @@ import { refreshFigures } from './ranks.ts';
 /**
  * A snapshot is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is
  * present. A short snapshot is accepted only when at least `doubtsMin` snapshots in a row were short, this one included, and the
- * first of these is at least `doubtMs` old.
+ * first of these snapshots is at least `doubtMs` old.
  */
 export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubtsMin: number; doubtMs: number };
 

@@ -1,5 +1,5 @@
-// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used again once one of
-// its listings has expired or its collection has changed, nor when a source could not be read.
+// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used again after one of its
+// listings has expired or its collection has changed. A window for which a source could not be read is never used again.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -11,7 +11,7 @@ import type { Market } from './market.ts';
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-/** When the read of the window began: `version` is the number of the latest change of any collection at that time, `readAt` the time. */
+/** `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. */
 type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
 
 export class ListingWindowCache {

@@ -39,7 +39,7 @@ export class RecentViews {
     this.#pending.set(key, { collectionId, asset: asset ?? null, at: now });
   }
 
-  /** Writes the pending views. When the write fails, this rejects and the views stay pending. */
+  /** Writes the pending views. Rejects when the write fails; the views then stay pending. */
   async flush(): Promise<void> {
     if (this.#pending.size === 0) return;
     const views = [...this.#pending];

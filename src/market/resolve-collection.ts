@@ -38,7 +38,7 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 /**
  * The cache tag of a response to a request for `id`. If `id` is the collection's slug or canonical id, the tag is that collection.
  * If `id` is an address, the tag is ALL_COLLECTIONS: the same address can exist on several chains, so a change of another
- * collection can decide which one is chosen.
+ * collection can decide which collection is chosen.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;

@@ -176,8 +176,8 @@ async function storeOrder(
 }
 
 /**
- * Throws OrderRejected if Seaport on the chain reports that the order was cancelled or filled, or that its counter is not the current
- * one. The chain log may lack the events from before the collection was followed.
+ * Throws OrderRejected if Seaport on the chain reports that the order was cancelled or filled, or that the offerer has another counter
+ * than the order. The chain log may lack the events from before the collection was followed.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;

@@ -21,7 +21,7 @@ export type FollowedRun = {
   signal: AbortSignal;
   report: Report;
   process: (follow: Follow) => Promise<void>;
-  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed then. */
+  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed at that time. */
   saveRun: (collectionId: string, run: { at: number; isDone: boolean }) => Promise<void>;
 };
 
@@ -52,7 +52,7 @@ const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limi
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
-/** The longer a collection has waited since its last run, the more urgent it is. For a recently viewed one, this time counts four times. */
+/** The longer a collection has waited since its last run, the more urgent it is. Time counts four times for a recently viewed collection. */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */
 const DUE_SHARE = 0.5;

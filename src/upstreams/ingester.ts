@@ -19,9 +19,9 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more of them fails. */
+/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more listings fails. */
 const SEEN_MAX = 1_000_000;
-/** A marketplace may report a new listing this late. A younger listing is not retired when a snapshot lacks it. */
+/** A marketplace may report a listing up to this long after its creation. A younger listing is not retired when a snapshot lacks it. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
@@ -51,7 +51,7 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own. The coverage of their collections' sales and listings is then stored as an import.
+   * `isImport`: the records are the operator's own. The sales and listings of their collections are then stored as covered by an import.
    * `seenMax`: how many active listings the run may see at most.
    */
   constructor(

@@ -280,8 +280,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Puts back a request that was taken from the budget but not sent. The call does not wait for this, and does not fail when this fails. The
-   * budget then has one request less in this hour.
+   * Puts back a request that was taken from the budget but not sent. The call does not wait for the database, and does not fail when the
+   * database fails. In that case the budget has one request less in this hour.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {

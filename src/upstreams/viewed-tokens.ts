@@ -50,7 +50,7 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
         const failure = await tryRefresh(() => options.refresh(context, run, assets));
         signal.throwIfAborted();
         // Unless the whole upstream fails, the time of a failed refresh is stored too. Otherwise tokens that always fail would come first
-        // in every run, and the others would not be refreshed.
+        // in every run, and other tokens would not be refreshed.
         if (failure === null || !isUpstreamWide(failure.reason)) await saveRefresh(context, { follow, assets });
         if (failure === null) {
           done += 1;

@@ -216,7 +216,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
   });
 
-  /** Waits until the work has ended or waits for a lock. On the embedded engine, the work waits for the one connection, so nothing is done. */
+  /** Waits until the work has ended or waits for a lock. On the embedded engine, returns at once: the work waits for the one connection. */
   const untilBlocked = async (work: Promise<unknown>) => {
     if (main.engine === 'embedded') return;
     let hasEnded = false;

@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'in Magic Eden’s example, where the two mints of a row differ, the listed token is the one in `tokenMint`',
+  'in Magic Eden’s example, where the two mints of a row differ, the listed token is the mint in `tokenMint`',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);

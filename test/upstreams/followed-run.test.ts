@@ -127,7 +127,7 @@ test('a full run of the operator may take longer than a period', async () => {
   assert.deepEqual(await startRuns({ periodMs: 2_000 })({}, { isFull: true }), { processed: 'abc', end: false });
 });
 
-test('one collection that fails does not make the next run due soon when the others were processed just now', async () => {
+test('one collection that fails does not make the next run due soon when the other collections were processed just now', async () => {
   for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
     const run = startRuns();
     await run({ b: reason });
@@ -143,7 +143,7 @@ test('one collection that fails does not make the next run due soon when the oth
   assert.match(String((await startRuns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
 });
 
-test('a collection at which a run was aborted comes after the others in the next run', async () => {
+test('a collection at which a run was aborted comes after the other collections in the next run', async () => {
   const run = startRuns();
   assert.deepEqual(await run({}, { abortAt: 'a' }), { processed: 'a', end: 'aborted' });
   assert.deepEqual(await run({}, { abortAt: 'c' }), { processed: 'bc', end: 'aborted' });
@@ -161,7 +161,7 @@ test('a last run in the future, which a process with a wrong clock stored, is ig
   );
 });
 
-test('viewed collections are processed first, and more often than others when there is not enough time for all', async () => {
+test('viewed collections are processed first, and more often than other collections when there is not enough time for all', async () => {
   assert.equal(
     (await startRuns({ viewed: 'c' })()).processed,
     'cab',

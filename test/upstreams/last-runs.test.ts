@@ -72,7 +72,7 @@ forEachEngine('last runs', (engine) => {
     assert.equal(row?.['count'], 2);
   });
 
-  test('a collection is marked as launched when the operator says so, and stays marked until the operator takes it back', async () => {
+  test('a collection is marked as launched when the operator says so, and stays marked until the operator removes the mark', async () => {
     const { 'collections.add': call } = operationsOf(toServiceContext('http://127.0.0.1:1'));
     const launched = async (input: { launched?: boolean }) => {
       await call({ chain: 'apechain', address: APES.contract, ...input });

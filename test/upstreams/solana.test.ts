@@ -243,7 +243,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     );
   });
 
-  test('when one collection cannot be read, the others are still read; when none can be read, the task fails', async (t) => {
+  test('when one collection cannot be read, the other collections are still read; when none can be read, the task fails', async (t) => {
     const { book, replay, setListings, listings } = await startMagicEden(t);
     const other = addressOf('other', 1);
     await follow('solana', other, 'other');

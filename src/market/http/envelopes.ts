@@ -8,7 +8,7 @@ import { createResponseTable } from '../../http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 
 /**
- * The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, `members` are added to the envelope. `rows` is
+ * The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, and `members` are added to the envelope. `rows` is
  * the example of `data`, if the example of the component schema is not suitable.
  */
 export const pageOf = (

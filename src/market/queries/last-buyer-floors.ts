@@ -52,7 +52,7 @@ export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, 
   );
 }
 
-/** Deletes the floor of a collection that had no listing at `observedAt`, unless a later one is stored. */
+/** Deletes the floor of a collection that had no listing at `observedAt`, unless a later floor is stored. */
 export async function deleteLastBuyerFloor(db: Queryable, collectionId: string, observedAt: number): Promise<void> {
   await db.query(`delete from main.last_buyer_floor where collection_id = $1 and observed_at <= $2`, [
     collectionId,

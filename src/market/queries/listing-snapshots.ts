@@ -3,7 +3,7 @@
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** The listings of a collection at a marketplace: all of them, or all below a price. Times in milliseconds. */
+/** The listings of a collection at a marketplace: all listings, or all listings below a price. Times in milliseconds. */
 export type ListingSnapshot = {
   source: string;
   collectionId: string;

@@ -1,4 +1,4 @@
-// Reads of the mirror: listings of external marketplaces, and on Solana the service's own. Indexer database. All queries leave out
+// Reads of the mirror: listings of external marketplaces, and the service's own listings on Solana. Indexer database. All queries leave out
 // listings past their expiry, even if the status of the row is still `active`.
 
 import type { AssetId } from '../../core/address.ts';
@@ -51,7 +51,7 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   tx: nullable(text),
 });
 
-/** Active listings of a collection, cheapest first. With `after`, only listings that sort after this one. */
+/** Active listings of a collection, cheapest first. With `after`, only listings that sort after this listing. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
@@ -136,8 +136,8 @@ const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, is
 
 /**
  * The cheapest listings for a buyer: first at most `limit` listings with a total, then at most `limit` own listings without a total, each
- * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Left out are listings of the
- * assets in `except`, and of the assets that the own order book lists according to the indexer's copy.
+ * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Listings of the assets in
+ * `except`, and of the assets that the own order book lists according to the indexer's copy, are left out.
  */
 export async function listCheapestFills(
   db: Queryable,
@@ -223,8 +223,8 @@ export async function listKnownListings(
 }
 
 /**
- * The stored rows of the given assets at a marketplace, whatever their status. Used to find the listing that a sale filled, at a
- * marketplace that does not report it.
+ * The stored rows of the given assets at a marketplace, whatever their status. If a marketplace does not report which listing a sale
+ * filled, that listing is found among these rows.
  */
 export async function listListingsOf(
   db: Queryable,

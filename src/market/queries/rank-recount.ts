@@ -1,5 +1,5 @@
-// Computes the ranking keys again from the rows of the indexer, for `mercat audit` and for tests. The rule stands here in SQL once more
-// (docs/provenance.md), so that a fault in market/ranks.ts is found. Indexer database. No read of an interface uses it.
+// Computes the ranking keys again from the rows of the indexer, for `mercat audit` and for tests. The rule (docs/provenance.md) is
+// written here a second time, in SQL, so that a fault in market/ranks.ts is found. Indexer database. No read of an interface uses this file.
 
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable } from '../../database/port.ts';

@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections of which the collection itself or one of its tokens was viewed after `since`. */
+/** The collections that were viewed after `since`, or of which a token was viewed after `since`. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),
@@ -69,7 +69,7 @@ export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },
 ): Promise<void> {
-  // Rows are locked in the order in which upsertRecentViews writes them, so that the two cannot deadlock.
+  // Rows are locked in the order in which upsertRecentViews writes them, so that the two statements cannot deadlock.
   await db.query(
     `update main.recent_view as stored set refreshed_at = $3
      from (select collection_id, asset from main.recent_view where collection_id = $1 and asset = any($2)

@@ -107,7 +107,7 @@ export async function readDasCollection(
   });
 }
 
-/** What the tokens of a collection have in common, read from the oldest one. Null: unknown. */
+/** What the tokens of a collection have in common, read from the oldest token. Null: unknown. */
 export type TokenTraits = { tokenStandard: string | null; royaltyBps: number | null };
 
 /**
@@ -150,7 +150,7 @@ const STANDARDS: ReadonlyMap<string, string> = new Map([
   ['MplCoreCollection', 'Core'],
 ]);
 
-/** The token standard in the metadata of an asset. Without one, the standard in STANDARDS; null for an interface that is not in it. */
+/** The token standard in the metadata of an asset. If it has none, the standard of its interface in STANDARDS, or null. */
 function readStandard(row: VendorRow): string | null {
   const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
   return optionalText(metadata, 'token_standard') ?? STANDARDS.get(optionalText(row, 'interface') ?? '') ?? null;

@@ -63,7 +63,7 @@ export class FeedClient {
     }
   }
 
-  /** The breaker is always shown as closed: the client has none, because the task requests the feed only once a period. */
+  /** The breaker is always shown as closed: the client has no breaker, because the task requests the feed only once a period. */
   status(): UpstreamStatus {
     return {
       name: NAME,

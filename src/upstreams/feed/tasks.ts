@@ -1,5 +1,5 @@
 // The task that reads the operator's own feed, where this service's own Solana listings come from. A feed that has not changed costs
-// one small request. A complete snapshot retires the listings that it no longer has.
+// one small request. A complete snapshot retires the listings that it lacks.
 
 import { listCollectionsListedAt } from '../../market/queries/listings.ts';
 import type { FeedEnd } from './feed.ts';

@@ -88,7 +88,7 @@ function toAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   if (address?.toLowerCase() !== contract.contractAddress.toLowerCase() || rest.length > 0) {
     rejectRow('assetId', 'belongs to another contract');
   }
-  // Magic Eden does not document whether the price of an ask for several units is for one unit or for all of them.
+  // Magic Eden does not document whether the price of an ask for several units is for one unit or for all units.
   const quantity = toRow(row['quantity'], 'quantity');
   if (requiredText(quantity, 'remaining') !== '1') rejectUnsupported('quantity.remaining', 'is not one token');
   const expiry = optionalRow(row, 'expiry');

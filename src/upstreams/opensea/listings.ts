@@ -65,7 +65,7 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**
  * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; when they are not sorted, the walk
- * has the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all.
+ * has the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units.
  * So with an ERC-1155 token among the listings the sort order is not checked, and `below` is zero unless the walk read all listings. With
  * `below` zero no listing is retired.
  */

@@ -1,5 +1,5 @@
-// Converts OpenSea's sale events of a collection to records. The price of a sale in another currency is stored as text, the amount with
-// the symbol, so that it is not mistaken for an amount of the native currency.
+// Converts OpenSea's sale events of a collection to records. The price of a sale in another currency is stored as a text of the amount
+// and the symbol, so that it is not mistaken for an amount of the native currency.
 
 import { parseAmount } from '../../core/amount.ts';
 import { toListingIdOfOrder } from '../../market/row-keys.ts';

@@ -8,7 +8,7 @@ export type Quote = { source: string; usd: number };
 /** `unknown`: there is no quote. `disagreement`: the quotes differ too much. `absurd`: no quote is plausible. */
 export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'disagreement' | 'absurd' };
 
-/** Two quotes that differ by more than this share of the lower one give no rate. */
+/** Two quotes that differ by more than this share of the lower quote give no rate. */
 export const DISAGREEMENT_MAX = 0.05;
 /** Quotes above USD_MAX or below USD_MIN are ignored, because no native currency has such a price. */
 const USD_MAX = 10_000_000;

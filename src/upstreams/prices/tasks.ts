@@ -1,5 +1,5 @@
-// The task that keeps dollar rates fresh. When one source fails, the others are used. When two sources disagree, no rate is stored, and
-// the rate that was stored earlier grows old.
+// The task that keeps dollar rates fresh. When one source fails, the other sources are used. When two sources disagree, no rate is stored,
+// and the rate that was stored earlier grows old.
 
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';

@@ -157,7 +157,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('are served until they are a day old, and the windows among them until they are two hours old', async () => {
+    test('are served until they are a day old, but volume and sales of a window only until they are two hours old', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
       const at = market.ago(2 * HOUR_MS);

@@ -9,7 +9,7 @@ import { startTestService } from '../../support/service/service.ts';
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-/** The address of two collections: one is on a chain that is no longer configured, the other on a chain that is. */
+/** The address of two collections: one is on a chain that is no longer configured, and the other is on a configured chain. */
 const ON_FORMER_CHAIN = toEvmAddress('on a former chain');
 
 async function loadOnFormerChain(current: Record<string, string>): Promise<void> {

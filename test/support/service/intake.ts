@@ -23,7 +23,7 @@ export const recordContext = { chains: createChains(), serviceName: SERVICE, sea
 
 /**
  * Makes a service context with the function that the program itself uses. Both databases of the context are `db`, unless `overrides`
- * contains others. `overrides` replaces parts of the context.
+ * contains other databases. `overrides` replaces parts of the context.
  */
 export function toContext(
   db: Database,

@@ -84,7 +84,7 @@ test('every line is read as the record that it contains; a price that is a JSON 
   assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
 });
 
-test('a feed is a snapshot when its first line declares one and its last line was received', async (t) => {
+test('a feed is a snapshot when its first line declares a snapshot and its last line was received', async (t) => {
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
   const complete = await read(feed);
   assert.deepEqual(complete.records, [listing(1)]);

@@ -221,7 +221,8 @@ forEachEngine('OpenSea', (engine) => {
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
         (row) => row['status'],
       );
-    // One of the cheapest listings and one of the others are bought. One new listing is cheaper than all others, and one is more expensive.
+    // Two tokens are bought: one of the cheapest, and one that is more expensive. Then both are listed again: token 3 below all other
+    // prices, and token 700 above them.
     const bought = new Set([3, 700]);
     const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
     const all = market.listings;

@@ -94,7 +94,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['MON'], 0.031);
   });
 
-  test('a currency whose two sources differ by more than 5 % gets no price and one warning, and other currencies get theirs', async (t) => {
+  test('a currency whose two sources differ by more than 5 % gets no price and one warning, and other currencies get their prices', async (t) => {
     const { tables, done } = await start(t);
     await done();
     tables.coingecko['ETH'] = '2900';
