@@ -107,5 +107,5 @@ async function checkDomain(chain: LocalChain, seaport: Contract): Promise<void> 
   const expected = domainSeparator({
     domain: { name: 'Seaport', version, chainId, verifyingContract: seaport.address },
   });
-  if (separator !== expected) throw new Error(`Seaport ${version} has another domain than that of chain ${chainId}`);
+  if (separator !== expected) throw new Error(`Seaport ${version} does not have its domain on chain ${chainId}`);
 }

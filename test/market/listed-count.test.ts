@@ -46,10 +46,10 @@ forEachEngine('the number of listed tokens', (engine) => {
       await context.copyCatalog();
     };
     assert.equal(await countAt(0), 2);
-    assert.equal(await countAt(2 * HOUR_MS), 3, 'before the sweep records the start');
+    assert.equal(await countAt(2 * HOUR_MS), 3, 'the count is wrong before the sweep records the start');
     await sweep();
-    assert.equal(await countAt(2 * HOUR_MS), 3, 'after the sweep');
-    assert.equal(await countAt(4 * HOUR_MS), 2, 'before the sweep records the expiry');
+    assert.equal(await countAt(2 * HOUR_MS), 3, 'the count is wrong after the sweep');
+    assert.equal(await countAt(4 * HOUR_MS), 2, 'the count is wrong before the sweep records the expiry');
     await sweep();
     assert.equal(await countAt(4 * HOUR_MS), 2, 'after the sweep');
   });

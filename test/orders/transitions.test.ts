@@ -180,7 +180,7 @@ test('when an order ends for several reasons, its state has the time and transac
   assert.deepEqual(
     endingOf({ offChainCancel: offChain(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
-    'filled units are counted for a cancelled order too',
+    'the filled units of a cancelled order must be counted',
   );
   assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'the expiry time');
 });

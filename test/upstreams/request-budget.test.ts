@@ -96,7 +96,7 @@ forEachEngine('a budget of requests', (engine) => {
     const { join, sent } = await start(t, 60);
     const alone = await live(() => join(), 4 * HOUR_MS, { count: 2, perHour: 60 });
     assertWithin(sent, 60);
-    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single process`);
   });
 
   test('a budget of one or two requests is not exceeded in any hour, and is not left unused', async (t) => {
@@ -114,7 +114,7 @@ forEachEngine('a budget of requests', (engine) => {
     const wrongMs = [0, -HOUR_MS, 5_000, HOUR_MS];
     const alone = await live((index) => join(wrongMs[index]), 3 * HOUR_MS, { count: wrongMs.length, perHour: 60 });
     assertWithin(sent, 60);
-    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single one`);
+    assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single process`);
   });
 
   test('a new process may send only the requests that other processes left, and once it has tried to send, its status shows how many are left', async (t) => {

@@ -59,7 +59,7 @@ test('a file is refused if it was truncated, if bytes were added, or if any byte
     await assertRefused(altered, `byte ${position} of ${bytes.length} altered`);
   }
   await assertRefused(Buffer.concat([bytes, Buffer.from([0])]), 'one byte longer');
-  await assertRefused(Buffer.concat([bytes, bytes]), 'the file twice in a row');
+  await assertRefused(Buffer.concat([bytes, bytes]), 'the bytes of the file twice');
 });
 
 test('a file of a newer format, with a newer or a changed migration, or with rows missing is refused with an error of one line', async () => {

@@ -68,14 +68,14 @@ describe('a round trip', () => {
       const before = await readEverything(source);
       const file = newFile();
       const result = await backUp(source, file);
-      assertSame(await readEverything(source), before, 'the source after the backup');
+      assertSame(await readEverything(source), before, 'the backup changed its source');
       for (const [name, rows] of Object.entries(before).filter(([name]) => !name.endsWith('sequences'))) {
         assert.equal(result.tables[name], (rows as string[]).length, name);
       }
       for (const to of ENGINES) {
         const target = await openOne(to);
         await restore(target, file);
-        assertSame(await readEverything(target), before, `${engine} to ${to}`);
+        assertSame(await readEverything(target), before, `from ${engine} to ${to}`);
         const [next] = await target.main.query(`insert into main.adjustment
           (shop_id, product_id, previous, next, requested, mode, reason, source, created_at)
           values ('shop_1', 'p', 0, 1, 1, 'set', 'r', 'import', now()) returning id`);
@@ -85,14 +85,14 @@ describe('a round trip', () => {
       if (!server) return;
       const two: Pair = { main: await open(engine), indexer: await open('postgresql') };
       await restore(two, file);
-      assertSame(await readEverything(two), before, 'one database to two');
+      assertSame(await readEverything(two), before, 'from one database to two');
       const [beside] = await two.main.query(`select to_regnamespace('indexer') as found`);
       assert.equal(beside?.['found'], null);
       const again = newFile();
       await backUp(two, again);
       const one = await openOne(engine);
       await restore(one, again);
-      assertSame(await readEverything(one), before, 'two databases to one');
+      assertSame(await readEverything(one), before, 'from two databases to one');
     });
   }
 

@@ -257,7 +257,7 @@ forEachMarket('floor', { settings }, (market) => {
       ]);
       assert.deepEqual(await rawsOf(subject), ['100', '100']);
       market.advance(MINUTE_MS);
-      assert.deepEqual(await rawsOf(subject), [null, null], 'the books are empty after the last expiry');
+      assert.deepEqual(await rawsOf(subject), [null, null], 'a floor is served although every listing has ended');
     });
   });
 

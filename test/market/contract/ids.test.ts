@@ -126,7 +126,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     await market.load([on('polygon')]);
     assert.equal(await idOf(address), `polygon_${address}`, 'a new collection must count in the next request');
     await market.load([volume('abstract', 1)]);
-    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume must be preferred to an unknown one');
+    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume must be preferred to an unknown volume');
     await market.load([volume('monad', 3), volume('ink', 2)]);
     assert.equal(await idOf(toUpperHex(address)), `monad_${address}`);
     assert.equal(await idOf(address), `monad_${address}`);

@@ -125,7 +125,11 @@ forEachMarket('listings', { prepare }, (market) => {
       ]);
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['2', '3']);
       market.advance(1);
-      assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['3'], 'at the expiry of a listing');
+      assert.deepEqual(
+        rawsOf((await market.ok(`${subject.path}/listings`)).data),
+        ['3'],
+        'a listing is served at its expiry time',
+      );
     });
 
     test('equals a naive implementation of the rules on a book of many rows', async () => {

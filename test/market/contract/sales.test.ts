@@ -180,7 +180,11 @@ forEachMarket('sales', {}, (market) => {
     const sales = bad.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales, { ...subject.sale('n', 0), tokenId: '99', price: 6.27e16 }]);
     const { data, pagination } = await market.ok(`${subject.path}/sales`);
-    assert.deepEqual(rawsOf(data), ['62700000000000000'], 'only the price that is a JSON number is an integer');
+    assert.deepEqual(
+      rawsOf(data),
+      ['62700000000000000'],
+      'only the price that was imported as a JSON number must be served',
+    );
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
@@ -214,7 +218,11 @@ forEachMarket('sales', {}, (market) => {
       assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 1);
     }
     await market.load([{ ...sale, logIndex: 2 }]);
-    assert.equal((await market.ok(`${subject.path}/sales`)).data.length, 2, 'another log of the same transaction');
+    assert.equal(
+      (await market.ok(`${subject.path}/sales`)).data.length,
+      2,
+      'a sale with another log index of the same transaction must be a second sale',
+    );
   });
 
   test('an unknown collection and a collection without a contract address are not found', async () => {

@@ -280,7 +280,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
         // No marketplace is read for the collection `followed`, so its listed count is the count of the own book, which has no orders.
         assert.equal(listedCount, one === followed ? 0 : null);
         const [first = null] = (await service.ok(`${one.path}/listings`)).data;
-        assert.deepEqual(floor, first && first.price, 'the floor is not that of the first listing');
+        assert.deepEqual(floor, first && first.price, 'the floor is not the price of the first listing');
       }
     });
   });
