@@ -51,6 +51,6 @@ forEachEngine('the number of listed tokens', (engine) => {
     assert.equal(await countAt(2 * HOUR_MS), 3, 'the count is wrong after the sweep');
     assert.equal(await countAt(4 * HOUR_MS), 2, 'the count is wrong before the sweep records the expiry');
     await sweep();
-    assert.equal(await countAt(4 * HOUR_MS), 2, 'after the sweep');
+    assert.equal(await countAt(4 * HOUR_MS), 2, 'the count is wrong after the second sweep');
   });
 });
