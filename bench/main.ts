@@ -11,6 +11,7 @@ import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchLarge } from './large.ts';
 import { benchLargeInventory } from './large-inventory.ts';
+import { benchReads } from './reads.ts';
 import { benchRanking } from './ranking.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
@@ -24,6 +25,7 @@ const BENCHMARKS = {
   window: benchWindow,
   ranking: benchRanking,
   import: benchImport,
+  reads: benchReads,
   large: benchLarge,
   start: benchStart,
   commands: benchCommands,

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { ConnectionLane } from './connection-lane.ts';
+import { ConnectionOrder } from './connection-order.ts';
 
 export type Row = QueryResultRow;
 
@@ -75,18 +76,21 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
   // A connection that breaks also rejects its statement, so its `error` event needs no action. But the pool does not listen for
   // errors while a connection is checked out, and an `error` event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const inUse: PoolInUse = { pool, respondedAt: Number.NEGATIVE_INFINITY };
+  const order = engine === 'embedded' ? new ConnectionOrder() : null;
+  const inUse: PoolInUse = { pool, order, respondedAt: Number.NEGATIVE_INFINITY };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
     query: (sql, params) => send(toStatement(sql, params)),
     queryPrepared: (sql, params) => prepared.run(send, sql, params),
     transaction: (work) => runTransaction(inUse, bounds, work),
   });
-  const sendUnbounded: Send = async <R extends Row>(statement: Statement) => (await pool.query<R>(statement)).rows;
+  const unbounded: Bounds = { deadline: Number.POSITIVE_INFINITY, lane: undefined };
+  const sendUnbounded: Send = async <R extends Row>(statement: Statement) =>
+    order ? withClient(inUse, unbounded, ({ send }) => send<R>(statement)) : (await pool.query<R>(statement)).rows;
   return {
     engine,
     name,
-    ...toStatements(sendUnbounded, { deadline: Number.POSITIVE_INFINITY, lane: undefined }),
+    ...toStatements(sendUnbounded, unbounded),
     within: (timeoutMs, lane) => {
       const bounds = { deadline: performance.now() + timeoutMs, lane };
       return toStatements((statement) => withClient(inUse, bounds, ({ send }) => send(statement)), bounds);
@@ -95,7 +99,7 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
       max: pool.options.max,
       open: pool.totalCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      waiting: pool.waitingCount + (order?.waiting ?? 0),
       respondedAt: inUse.respondedAt,
     }),
     close: onClose ?? (() => pool.end()),
@@ -201,9 +205,9 @@ export async function repeatAborted<T>(
 
 /**
  * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
- * with a deadline are recorded.
+ * with a deadline are recorded. `order` is null when callers get connections in the order of their calls.
  */
-type PoolInUse = { pool: Pool; respondedAt: number };
+type PoolInUse = { pool: Pool; order: ConnectionOrder | null; respondedAt: number };
 
 /** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
@@ -221,29 +225,38 @@ async function withClient<T>(
   if (performance.now() >= deadline) throw new DeadlineExceeded();
   await lane?.enter(deadline);
   try {
-    const client = await acquire(inUse.pool, deadline);
-    let isDiscarded = false;
-    let sentAt = 0;
-    const send: Send = async <R extends Row>(statement: Statement) => {
-      sentAt = performance.now();
-      if (sentAt >= deadline) throw new DeadlineExceeded();
-      const { rows } = await raceDeadline(client.query<R>(statement), deadline);
-      inUse.respondedAt = performance.now();
-      return rows;
-    };
+    await inUse.order?.enter(deadline);
     try {
-      return await use({ send, discard: () => (isDiscarded = true) });
-    } catch (error) {
-      if (error instanceof DeadlineExceeded) {
-        isDiscarded = true;
-        if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);
-      }
-      throw error;
+      return await useClient(inUse, deadline, use);
     } finally {
-      client.release(isDiscarded);
+      inUse.order?.leave();
     }
   } finally {
     lane?.leave();
+  }
+}
+
+async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: LentClient) => Promise<T>): Promise<T> {
+  const client = await acquire(inUse.pool, deadline);
+  let isDiscarded = false;
+  let sentAt = 0;
+  const send: Send = async <R extends Row>(statement: Statement) => {
+    sentAt = performance.now();
+    if (sentAt >= deadline) throw new DeadlineExceeded();
+    const { rows } = await raceDeadline(client.query<R>(statement), deadline);
+    inUse.respondedAt = performance.now();
+    return rows;
+  };
+  try {
+    return await use({ send, discard: () => (isDiscarded = true) });
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) {
+      isDiscarded = true;
+      if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);
+    }
+    throw error;
+  } finally {
+    client.release(isDiscarded);
   }
 }
 

@@ -1,0 +1,104 @@
+// Measures `/v1` on the embedded engine while a large import runs: how long reads take, whether one fails, and how much longer the import
+// takes than alone. `BENCH_ROWS` (default 1,000,000) is the number of imported rows.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SocketIntake } from '../src/intake/socket-client.ts';
+import { startServer } from './hot-listings.ts';
+import { median, say, timeMs } from './measure.ts';
+import { importRows, listedCollection, toChunks } from './records.ts';
+
+const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
+/** The pause of each reader between a response and its next request. */
+const PAUSE_MS = 50;
+/** The aims: the median of the reads, and the time of the import in times of the import alone. */
+const MEDIAN_AIM_MS = 150;
+const RATIO_AIM = 1.5;
+const LIMIT_MAX = 100;
+
+type Reads = { times: number[]; failures: number };
+
+export async function benchReads(): Promise<void> {
+  const alone = await importWhile(() => Promise.resolve());
+  const reads: Record<string, Reads> = {};
+  const meanwhile = await importWhile(async (url, signal) => {
+    const paths = {
+      list: (number: number) => `/v1/collections?limit=${1 + (number % LIMIT_MAX)}`,
+      // Each spelling of the id is a URL of its own, so that no response comes from the cache.
+      detail: (number: number) => `/v1/collections/ethereum_0x${spell('5a'.repeat(20), number)}`,
+    };
+    const readers = Object.entries(paths).map(async ([name, pathOf]) => {
+      reads[name] = await readUntil(signal, (number) => url + pathOf(number));
+    });
+    await Promise.all(readers);
+  });
+  const ratio = meanwhile / alone;
+  say(
+    `import of ${ROWS} rows, embedded: ${(alone / 1_000).toFixed(1)} s alone, ${(meanwhile / 1_000).toFixed(1)} s with reads, ` +
+      `${ratio.toFixed(2)} times; aim ${RATIO_AIM}: ${verdict(ratio <= RATIO_AIM)}`,
+  );
+  for (const [name, { times, failures }] of Object.entries(reads)) {
+    const sorted = times.toSorted((one, other) => one - other);
+    const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
+    const isReached = median(times) <= MEDIAN_AIM_MS && failures === 0;
+    say(
+      `  ${name}: ${times.length} reads, ${failures} failed; median ${median(times).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms, ` +
+        `longest ${(sorted.at(-1) ?? 0).toFixed(0)} ms; aim ${MEDIAN_AIM_MS} ms, none failed: ${verdict(isReached)}`,
+    );
+  }
+}
+
+/** Imports into a new database, and runs `work` until the import has ended. Returns the milliseconds that the import took. */
+async function importWhile(work: (url: string, signal: AbortSignal) => Promise<void>): Promise<number> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
+  const load = (records: Iterable<Record<string, unknown>>) =>
+    new SocketIntake(path.join(dir, 'mercat.sock')).import(
+      toAsync(toChunks(records)),
+      { format: 'ndjson' },
+      () => undefined,
+    );
+  try {
+    await load(listedCollection());
+    const ended = new AbortController();
+    const working = work(service.url, ended.signal);
+    const ms = await timeMs(() => load(importRows('sale', ROWS, 0)));
+    ended.abort();
+    await working;
+    return ms;
+  } finally {
+    await service.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Sends one request after another until the signal aborts. A response of another status than 200, or without complete data, is a failure. */
+async function readUntil(signal: AbortSignal, urlOf: (number: number) => string): Promise<Reads> {
+  const reads: Reads = { times: [], failures: 0 };
+  for (let number = 0; !signal.aborted; number += 1) {
+    const startedAt = performance.now();
+    const response = await fetch(urlOf(number));
+    const body = (await response.json()) as { meta?: unknown; data?: { stale?: boolean } };
+    reads.times.push(performance.now() - startedAt);
+    if (response.status !== 200 || body.data?.stale === true || (body.data && !Array.isArray(body.data) && body.meta))
+      reads.failures += 1;
+    await delay(PAUSE_MS);
+  }
+  return reads;
+}
+
+/** The text with its letters in upper case where the bits of `number` say so. */
+function spell(text: string, number: number): string {
+  let bit = 0;
+  return text.replaceAll('a', (letter) => ((number >> bit++) & 1 ? letter.toUpperCase() : letter));
+}
+
+function verdict(isReached: boolean): string {
+  return isReached ? 'reached' : 'missed';
+}
+
+async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}

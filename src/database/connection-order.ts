@@ -1,0 +1,94 @@
+// The order in which waiting work gets the single connection of the embedded database. Work with a deadline, such as a read of the
+// marketplace, goes before work without one, such as a batch of an import.
+
+import { raceDeadline } from '../resilience/deadline.ts';
+
+/**
+ * Work without a deadline waits for work with a deadline at most this share of the time that it used the connection before. An import
+ * therefore takes at most about one and a half times as long as alone, however many requests there are.
+ */
+const WAIT_SHARE = 0.5;
+/** The wait is at least this long, so that short work without a deadline does not delay most requests. */
+const WAIT_MIN_MS = 10;
+
+type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
+
+export class ConnectionOrder {
+  readonly #now: () => number;
+  readonly #urgent = new Set<Waiter>();
+  readonly #patient = new Set<Waiter>();
+  #holder: Waiter | null = null;
+  #heldSince = 0;
+  /** How long work without a deadline waits for work with one. */
+  #patienceMs = WAIT_MIN_MS;
+  #isPausing = false;
+
+  /** `now`: the monotonic clock, in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get waiting(): number {
+    return this.#urgent.size + this.#patient.size;
+  }
+
+  /**
+   * Waits for the connection. The caller must call `leave` when it has released the connection. Throws DeadlineExceeded at `deadline`, a
+   * time of `performance.now()`; infinity for work without a deadline.
+   */
+  async enter(deadline: number): Promise<void> {
+    const hasDeadline = deadline !== Number.POSITIVE_INFINITY;
+    const waiter: Waiter = { hasDeadline, since: this.#now(), place: Promise.withResolvers() };
+    const waiting = hasDeadline ? this.#urgent : this.#patient;
+    waiting.add(waiter);
+    this.#passOn();
+    try {
+      await raceDeadline(waiter.place.promise, deadline);
+    } catch (error) {
+      // If this caller got the connection just before its deadline, the next caller gets it.
+      if (!waiting.delete(waiter)) this.leave();
+      throw error;
+    }
+  }
+
+  /** Gives the connection to the next caller. */
+  leave(): void {
+    const last = this.#holder;
+    this.#holder = null;
+    if (last?.hasDeadline) return this.#pause();
+    this.#patienceMs = Math.max(WAIT_MIN_MS, (this.#now() - this.#heldSince) * WAIT_SHARE);
+    this.#passOn();
+  }
+
+  /**
+   * Lets the request that used the connection send its next statement, before work without a deadline takes the connection. Otherwise a
+   * request of five statements would wait for five batches of an import.
+   */
+  #pause(): void {
+    if (this.#urgent.size > 0) return this.#passOn();
+    if (this.#isPausing) return;
+    this.#isPausing = true;
+    setImmediate(() => {
+      this.#isPausing = false;
+      this.#passOn();
+    });
+  }
+
+  #passOn(): void {
+    if (this.#holder !== null) return;
+    const next = this.#next();
+    if (!next || (this.#isPausing && !next.hasDeadline)) return;
+    this.#urgent.delete(next);
+    this.#patient.delete(next);
+    this.#holder = next;
+    this.#heldSince = this.#now();
+    next.place.resolve();
+  }
+
+  #next(): Waiter | undefined {
+    const [urgent] = this.#urgent;
+    const [patient] = this.#patient;
+    if (!urgent || !patient) return urgent ?? patient;
+    return this.#now() - patient.since < this.#patienceMs ? urgent : patient;
+  }
+}
