@@ -104,17 +104,25 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /**
  * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together have
  * `CLOSE_PATIENCE_MS` to close, so that a database that does not respond cannot block the shutdown. The databases are closed last, which
- * ends work that still waits for them.
+ * ends work that still waits for them. When a part fails to close, the others are closed all the same. Then rejects with its error, or with
+ * an AggregateError of several.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
   const deadline = performance.now() + CLOSE_PATIENCE_MS;
-  try {
-    for (const closeNext of others.toReversed())
-      await isDoneWithin(closeNext(), Math.max(0, deadline - performance.now()));
-  } finally {
-    await closeDatabases?.();
-  }
+  const errors: unknown[] = [];
+  const attempt = async (close: () => Promise<unknown>) => {
+    try {
+      await close();
+    } catch (error) {
+      errors.push(error);
+    }
+  };
+  for (const closeNext of others.toReversed())
+    await attempt(() => isDoneWithin(closeNext(), Math.max(0, deadline - performance.now())));
+  if (closeDatabases) await attempt(closeDatabases);
+  if (errors.length > 1) throw new AggregateError(errors, 'several parts of the service failed to close');
+  if (errors.length === 1) throw errors[0];
 }
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {

@@ -13,7 +13,7 @@ export type TurnLimits = {
   waitingMax: number;
   /** Waiting work is rejected when no other work with its key has ended for this long. */
   stallMs: number;
-  /** The longest wait. */
+  /** The longest wait, unless the caller names an earlier time. */
   waitMaxMs: number;
   /** Whether all waiting work with a key is rejected when work with this key could not lock a row or was not done by its deadline. */
   failsTogether: boolean;
@@ -30,11 +30,14 @@ export class Turns {
     this.#limits = limits;
   }
 
-  /** Runs the work when it is its turn: work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected. */
-  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the work when it is its turn: work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected.
+   * `latest`: the end of the wait, a time of `performance.now()`. A request that takes several turns passes the same time to each.
+   */
+  async take<T>(key: string, work: () => Promise<T>, latest = Number.POSITIVE_INFINITY): Promise<T> {
     const queue = this.#queues.get(key) ?? { running: 0, waiting: new Set(), movedAt: 0 };
     this.#queues.set(key, queue);
-    await this.#enter(queue);
+    await this.#enter(queue, latest);
     try {
       return await work();
     } catch (error) {
@@ -46,8 +49,8 @@ export class Turns {
     }
   }
 
-  async #enter(queue: Queue): Promise<void> {
-    const { runningMax, waitingMax } = this.#limits;
+  async #enter(queue: Queue, latest: number): Promise<void> {
+    const { runningMax, waitingMax, waitMaxMs } = this.#limits;
     if (queue.running < runningMax) {
       queue.running += 1;
       queue.movedAt = performance.now();
@@ -56,12 +59,11 @@ export class Turns {
     if (queue.waiting.size >= waitingMax) throw tooMany();
     const waiter: Waiter = { place: Promise.withResolvers(), hasPlace: false };
     queue.waiting.add(waiter);
-    await this.#wait(queue, waiter);
+    await this.#wait(queue, waiter, Math.min(latest, performance.now() + waitMaxMs));
   }
 
-  async #wait(queue: Queue, waiter: Waiter): Promise<void> {
-    const { stallMs, waitMaxMs } = this.#limits;
-    const latest = performance.now() + waitMaxMs;
+  async #wait(queue: Queue, waiter: Waiter, latest: number): Promise<void> {
+    const { stallMs } = this.#limits;
     for (;;) {
       const deadline = Math.min(latest, queue.movedAt + stallMs);
       try {

@@ -25,8 +25,8 @@ export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 const TINY_DECIMALS = 6;
 /** The largest number of collections that one import compares with the collection records. */
 const COLLECTIONS_MAX = 10_000;
-/** The largest number of products whose slugs are compared. */
-const SLUGS_MAX = 1_000_000;
+/** The largest number of products whose slugs are compared. Their slugs take about 25 MB. */
+const SLUGS_MAX = 200_000;
 
 /** Notes the accepted records of one import. */
 export class RecordNotes {

@@ -22,13 +22,12 @@ export async function startMetricsServer(
 ): Promise<() => Promise<void>> {
   const server = createNodeServer((request, response) => void respond(metrics, request, response, log));
   const isSocket = 'path' in address;
-  const name = isSocket ? { host: address.path, port: 0 } : address;
   try {
     if (isSocket && isSocketFile(address.path) && !(await isServerListening(address.path))) rmSync(address.path);
     await once(server.listen(address), 'listening');
     if (isSocket) chmodSync(address.path, 0o660);
   } catch (error) {
-    throw toListenError(name, error);
+    throw toListenError(address, error, 'METRICS_ADDRESS');
   }
   return async () => {
     const closed = once(server, 'close');

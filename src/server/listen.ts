@@ -14,8 +14,17 @@ export async function listen(app: FastifyInstance, { host, port }: ListenAddress
   }
 }
 
-/** Describes why the address cannot be listened on, for example because another program uses the port. */
-export function toListenError({ host, port }: ListenAddress, error: unknown): OperatorError {
-  const hint = (error as { code?: string }).code === 'EADDRINUSE' ? '; choose another port with --port or PORT' : '';
-  return new OperatorError(`cannot listen on ${host}:${port}: ${describeError(error)}${hint}`);
+/**
+ * Describes why the address, or the path of a Unix socket, cannot be listened on, for example because another program uses the port.
+ * `settings`: where the operator can choose another address.
+ */
+export function toListenError(
+  address: ListenAddress | { path: string },
+  error: unknown,
+  settings = '--port or PORT',
+): OperatorError {
+  const name = 'path' in address ? address.path : `${address.host}:${address.port}`;
+  const what = 'path' in address ? 'path' : 'port';
+  const hint = (error as { code?: string }).code === 'EADDRINUSE' ? `; choose another ${what} with ${settings}` : '';
+  return new OperatorError(`cannot listen on ${name}: ${describeError(error)}${hint}`);
 }

@@ -9,11 +9,14 @@ export type EndedRequest = {
   target: string | null;
   /** The pattern of the route, such as `/v1/collections/:id`. Null when no route was reached. */
   route: string | null;
+  /** 499 when the connection ended before the response was complete, as nginx logs it. */
   status: number;
   seconds: number;
-  /** True when the client disconnected before the response was complete. */
+  /** True when the connection ended before the response was complete: the client disconnected, or a streamed response failed. */
   isAborted: boolean;
 };
+
+const ABORTED_STATUS = 499;
 
 export type RequestObserver = (ended: EndedRequest) => void;
 
@@ -39,13 +42,14 @@ export function observeEnd(
   { observe, routes }: Observation,
 ): void {
   const { startedAt, ...request } = started;
-  response.once('close', () =>
+  response.once('close', () => {
+    const isAborted = !response.writableFinished;
     observe({
       ...request,
       route: routes.routeOf(request.request),
-      status: response.statusCode,
+      status: isAborted ? ABORTED_STATUS : response.statusCode,
       seconds: (performance.now() - startedAt) / 1_000,
-      isAborted: !response.writableFinished,
-    }),
-  );
+      isAborted,
+    });
+  });
 }

@@ -27,7 +27,7 @@ import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
-import { EventLoopDelay, shedLoad } from './load-shedding.ts';
+import { EventLoopDelay, LOAD_LIMITS, shedLoad } from './load-shedding.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver } from './request-observer.ts';
@@ -160,7 +160,10 @@ function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
 function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
   const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
-  const shares = new StoreShares(options.store.shop.main);
+  const shares = new StoreShares(options.store.shop.main, {
+    log: options.log,
+    requestsMax: LOAD_LIMITS.inProgressMax,
+  });
   return { ...options.store, shares, clientAddress, limiter };
 }
 

@@ -105,6 +105,18 @@ test('work waits while the queue moves, and is rejected when the queue stalls', 
   assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
 });
 
+test('work waits no longer than until the time that its caller names, which is the same for all turns of a request', async () => {
+  const outer = new Turns({ ...LIMITS, runningMax: 1 });
+  const inner = new Turns({ ...LIMITS, runningMax: 1 });
+  const running = Promise.withResolvers<void>();
+  const holder = inner.take('one', () => running.promise);
+  const latest = performance.now() + 30;
+  const work = () => inner.take('one', () => Promise.resolve(), latest);
+  await assert.rejects(outer.take('one', work, latest), isUnavailable);
+  running.resolve();
+  await holder;
+});
+
 test('all pieces of work of a request share one time budget', async () => {
   const budget = new TimeBudget(1_000);
   const lefts: number[] = [];

@@ -128,11 +128,27 @@ test('metrics can be served on a Unix socket that others cannot open', async () 
   }
 });
 
+test('when the port of the metrics is in use, the error names the setting METRICS_ADDRESS', async () => {
+  const port = await freePort();
+  const server = net.createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
+  await assert.rejects(startMetricsServer(metrics, { host: '127.0.0.1', port }, createLog('silent')), {
+    message: `cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with METRICS_ADDRESS`,
+  });
+  server.close();
+});
+
 test('a file that is not a socket is not deleted, and the start fails', async () => {
   const file = path.join(temporaryDirectory(), 'notes.txt');
   writeFileSync(file, 'notes');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
-  await assert.rejects(startMetricsServer(metrics, { path: file }, createLog('silent')));
+  await assert.rejects(
+    startMetricsServer(metrics, { path: file }, createLog('silent')),
+    ({ message }: Error) =>
+      message.startsWith(`cannot listen on ${file}: `) &&
+      message.endsWith('; choose another path with METRICS_ADDRESS'),
+  );
   assert.equal(readFileSync(file, 'utf8'), 'notes');
 });
 

@@ -1,8 +1,17 @@
-// Many simultaneous changes of one product. The file also tests requests with two Authorization headers.
+// The shares of a shop: simultaneous changes of one product, requests that wait, and streamed responses. The file also tests requests with
+// two Authorization headers.
 
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import { test } from 'node:test';
+import { createServer, get, request } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { describe, test } from 'node:test';
+import type { FastifyReply } from 'fastify';
+import { createLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/database/port.ts';
+import type { StreamPace } from '../../src/shop/http/shares.ts';
+import { StoreShares } from '../../src/shop/http/shares.ts';
 import { forEachStore } from '../support/service/shop.ts';
 
 const SIMULTANEOUS = 500;
@@ -41,5 +50,87 @@ forEachStore('simultaneous requests', (store) => {
       [valid, valid],
     ])
       assert.equal(await send(pair), 401, pair.join(' and '));
+  });
+});
+
+const REQUESTS_MAX = 90;
+const LONG_MS = 60_000;
+
+/** Shares over a database whose statements end when the test calls `end`. */
+function createShares() {
+  const ended = Promise.withResolvers<never[]>();
+  const within = () => ({ query: () => ended.promise });
+  const shares = new StoreShares({ within } as unknown as Database, {
+    log: createLog('silent'),
+    requestsMax: REQUESTS_MAX,
+  });
+  const statuses = new Map<string, number>();
+  const send = (shop: string) => {
+    const query = shares.statementsOf(shop, { timeoutMs: LONG_MS }).query('select 1');
+    return query.then(
+      () => 'done',
+      (error: { code: string }) => error.code,
+    );
+  };
+  return { send, statuses, end: () => ended.resolve([]) };
+}
+
+const countDone = (results: readonly string[]) => results.filter((result) => result === 'done').length;
+
+test('a shop that floods the store has two thirds of the places alone, and another shop finds free places', async () => {
+  const { send, end } = createShares();
+  const flood = Array.from({ length: 10 * REQUESTS_MAX }, () => send('one'));
+  const others = Array.from({ length: 15 }, () => send('other'));
+  end();
+  assert.equal(countDone(await Promise.all(flood)), (REQUESTS_MAX * 2) / 3);
+  assert.equal(countDone(await Promise.all(others)), 15);
+  assert.deepEqual(await send('one'), 'done');
+});
+
+describe('a streamed response', () => {
+  /** Sends the parts to a client that reads nothing. Returns when the connection has ended. The log has its lines. */
+  async function stream(t: TestContext, parts: AsyncGenerator<string>, pace: StreamPace): Promise<string[]> {
+    const lines: string[] = [];
+    const log = createLog('warn', (line) => void lines.push(line));
+    const shares = new StoreShares({} as Database, { log, requestsMax: REQUESTS_MAX, pace });
+    const streamed = Promise.withResolvers<unknown>();
+    const server = createServer((_request, response) => {
+      const send = (body: NodeJS.ReadableStream) => {
+        body.on('error', () => response.destroy());
+        body.pipe(response);
+      };
+      streamed.resolve(shares.streamTo('one', { send } as unknown as FastifyReply, parts));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    get({ port: (server.address() as AddressInfo).port, agent: false }).on('error', () => undefined);
+    await streamed.promise;
+    return lines;
+  }
+
+  async function* endless(): AsyncGenerator<string> {
+    for (;;) yield 'x'.repeat(100_000);
+  }
+
+  test('ends when the client does not read, and its end is logged', async (t) => {
+    const lines = await stream(t, endless(), { partMaxMs: 20, totalMaxMs: 60 * LONG_MS });
+    assert.match(lines.join(''), /the client reads too slowly.*"a streamed response ended early"/);
+  });
+
+  test('ends after the longest time for a response', async (t) => {
+    const lines = await stream(t, endless(), { partMaxMs: LONG_MS, totalMaxMs: 20 });
+    assert.match(lines.join(''), /the client reads too slowly/);
+  });
+
+  test('is logged when a later part cannot be read', async (t) => {
+    async function* failing(): AsyncGenerator<string> {
+      yield 'first';
+      throw new Error('the database is gone');
+    }
+    const lines = await stream(t, failing(), { partMaxMs: LONG_MS, totalMaxMs: LONG_MS });
+    assert.match(lines.join(''), /the database is gone/);
   });
 });

@@ -7,6 +7,7 @@ import type { FigureDifference } from '../../market/queries/figure-recount.ts';
 import type { ChainContext } from '../context.ts';
 import { countCollections } from './queries/figure-counts.ts';
 import type { ChainAudit, Difference } from './report.ts';
+import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
  * A figure may be wrong for up to 5 seconds: until the next sweep of expired rows, or, when copying a change to the indexer database
@@ -14,7 +15,6 @@ import type { ChainAudit, Difference } from './report.ts';
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;
-const DIFFERENCES_MAX = 10_000;
 
 export type RecountedChain = { audited: ChainAudit; differences: Difference[] };
 
@@ -28,7 +28,7 @@ export async function auditFigures(
     readTogether(context, ({ main, indexer }) =>
       recountFigures(
         { main, indexer, chains: context.chains },
-        { prefix, now: context.clock(), limit: DIFFERENCES_MAX },
+        { prefix, now: context.clock(), limit: FIGURE_DIFFERENCES_MAX },
       ),
     );
   let found = await recount();

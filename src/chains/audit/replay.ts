@@ -46,10 +46,11 @@ export async function replayLog(
   context: ChainContext,
   { chains, figuresOf, pauseMs, into }: ReplayOptions,
 ): Promise<AuditReport> {
-  const figures = await auditFigures(context, { chain: figuresOf, pauseMs });
   const scratch = into ?? (await openScratch());
   try {
+    // The log is checked first, because counting the figures takes long.
     const copied = await copyWhenProjected(context, scratch, chains);
+    const figures = await auditFigures(context, { chain: figuresOf, pauseMs });
     if (copied.length === 0 && figures.length === 0) {
       throw new OperatorError('no chain has been read yet, and there are no collections: there is no log to replay');
     }

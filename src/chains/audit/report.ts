@@ -25,7 +25,7 @@ export type ChainAudit = {
   collections: number;
   /** The number of orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
-  /** The number of differences. */
+  /** The number of differences. Of each kind of figure that was counted again, at most FIGURE_DIFFERENCES_MAX are counted. */
   drift: number;
   /** Null for a replay of the log, and while the indexer is behind the log. */
   digest: ChainDigest | null;
@@ -43,6 +43,9 @@ export type AuditReport = {
   /** The same seed selects the same sample; null for a replay, which compares everything. */
   seed: string | null;
 };
+
+/** Bounds the memory of a recount when the figures of most collections differ. */
+export const FIGURE_DIFFERENCES_MAX = 10_000;
 
 /** The most differences that a report lists. Further differences are only counted. */
 export const DIFFERENCES_MAX = 1_000;

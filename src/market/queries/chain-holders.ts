@@ -19,18 +19,29 @@ export async function listChainHeldCollections(db: Queryable, chain: string): Pr
   return rows.map((row) => decodeCollectionId(row).collectionId);
 }
 
-/** Replaces all holders of a collection by the holders on the chain. Reported owners of its tokens no longer change the holders afterwards. */
+/**
+ * Replaces all holders of a collection by the holders on the chain, and writes only the rows that differ. Reported owners of its tokens no
+ * longer change the holders afterwards.
+ */
 export async function replaceChainHolders(
   tx: Queryable,
   collectionId: string,
   holders: readonly TokensOfHolder[],
 ): Promise<void> {
-  await tx.query(`delete from indexer.holder where collection_id = $1`, [collectionId]);
   await tx.query(
-    `update indexer.collection_figures set has_chain_holders = true, holders = 0 where collection_id = $1`,
-    [collectionId],
+    `with incoming as (
+       select * from unnest($2::text[], $3::bigint[]) as incoming (owner, tokens) where tokens > 0
+     ), removed as (
+       delete from indexer.holder as stored where stored.collection_id = $1
+         and not exists (select from incoming where incoming.owner = stored.owner)
+     ), written as (
+       insert into indexer.holder as stored (collection_id, owner, tokens) select $1, owner, tokens from incoming
+       on conflict (collection_id, owner) do update set tokens = excluded.tokens where stored.tokens <> excluded.tokens
+     )
+     update indexer.collection_figures set has_chain_holders = true, holders = (select count(*) from incoming)
+     where collection_id = $1`,
+    [collectionId, holders.map(({ holder }) => holder), holders.map(({ tokens }) => tokens)],
   );
-  await updateChainHolders(tx, collectionId, holders);
 }
 
 /** Stores how many tokens the given accounts hold, each account at most once, and counts the holders. */

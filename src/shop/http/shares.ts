@@ -1,19 +1,26 @@
-// Limits how many connections of the store one shop, or the changes of one product, may use at the same time, and how many long responses
-// are streamed at the same time.
+// Limits how many requests of one shop wait, how many connections one shop or the changes of one product may use at the same time, and how
+// many long responses are streamed at the same time.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { ServiceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { Database, Statements } from '../../database/port.ts';
 import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
 
-/** The longest wait for a turn. It is shorter than the 30 seconds after which a client that has received no byte is disconnected. */
+/**
+ * The longest wait for turns of one request, or of one page of a long response. With the time that it may use the database, it is shorter
+ * than the 30 seconds after which a client that has received no byte is disconnected.
+ */
 const WAIT_MAX_MS = 20_000;
 const STALL_MS = 5_000;
+/** More than one shop can have in progress (`QueueShares`). */
+const WAITING_MAX = 1_000;
 
 /** Changes of one product wait for each other in the database anyway. Two at a time keep the row busy. */
-const PRODUCT_LIMITS = { runningMax: 2, waitingMax: 1_000, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
+const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /** Half of the connections of the store, so that a shop whose requests all hang leaves the other half to other shops. */
-const SHOP_LIMITS = { runningMax: 3, waitingMax: 2_000, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
+const SHOP_LIMITS = { runningMax: 3, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
 /** The limits of the streams of one shop. A stream uses a connection only while it reads a page. */
 const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
@@ -21,15 +28,36 @@ const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, wait
 const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
 const STREAM_BUFFER_BYTES = 64 * 1024;
 
+export type StreamPace = {
+  /** The longest time that a client may take to make room for the next part. A part is a page of a list, about 40 kB. */
+  partMaxMs: number;
+  /** The longest time for a complete response. */
+  totalMaxMs: number;
+};
+const STREAM_PACE: StreamPace = { partMaxMs: 15_000, totalMaxMs: 10 * 60_000 };
+
+export type StoreSharesOptions = {
+  log: Log;
+  /** How many requests of all shops may be in progress. */
+  requestsMax: number;
+  pace?: StreamPace;
+};
+
 export class StoreShares {
   readonly #main: Database;
+  readonly #log: Log;
+  readonly #pace: StreamPace;
+  readonly #queue: QueueShares;
   readonly #streamsOfShops = new Turns({ ...STREAM_LIMITS, failsTogether: false });
   readonly #streams = new Turns({ ...ALL_STREAMS_LIMITS, failsTogether: false });
   readonly #products = new Turns({ ...PRODUCT_LIMITS, failsTogether: true });
   readonly #shops = new Turns({ ...SHOP_LIMITS, failsTogether: false });
 
-  constructor(main: Database) {
+  constructor(main: Database, { log, requestsMax, pace = STREAM_PACE }: StoreSharesOptions) {
     this.#main = main;
+    this.#log = log;
+    this.#pace = pace;
+    this.#queue = new QueueShares(requestsMax);
   }
 
   /**
@@ -38,24 +66,82 @@ export class StoreShares {
    */
   statementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
     const { productId, timeoutMs } = options;
-    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work);
-    const inProduct = <T>(work: () => Promise<T>) => this.#products.take(`${shopId} ${productId}`, () => inShop(work));
-    return inTurn(this.#main, new TimeBudget(timeoutMs), productId === undefined ? inShop : inProduct);
+    const latest = performance.now() + WAIT_MAX_MS;
+    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
+    const inProduct = <T>(work: () => Promise<T>) =>
+      this.#products.take(`${shopId} ${productId}`, () => inShop(work), latest);
+    const take = productId === undefined ? inShop : inProduct;
+    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
   }
 
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made when the client has read most of the earlier
-   * parts. When a part fails, the connection is closed, so that the client does not take the response for complete.
+   * parts. When a part fails, or the client reads too slowly, the connection is closed, so that the client does not take the response for
+   * complete.
    */
   streamTo(shopId: string, reply: FastifyReply, parts: AsyncGenerator<string>): Promise<FastifyReply> {
-    return this.#streamsOfShops.take(shopId, () =>
-      this.#streams.take('all', async () => {
-        const stream = Readable.from(parts, { objectMode: false, highWaterMark: STREAM_BUFFER_BYTES });
-        const ended = new Promise<void>((resolve) => stream.once('close', resolve));
-        void reply.send(stream);
-        await ended;
-        return reply;
-      }),
-    );
+    const latest = performance.now() + WAIT_MAX_MS;
+    const send = async () => {
+      const { partMaxMs, totalMaxMs } = this.#pace;
+      const fail = () => stream.destroy(new Error('the client reads too slowly'));
+      const stream = Readable.from(limitPauses(parts, partMaxMs, fail), {
+        objectMode: false,
+        highWaterMark: STREAM_BUFFER_BYTES,
+      });
+      const timer = setTimeout(fail, totalMaxMs);
+      stream.once('error', (error) => this.#log.warn('a streamed response ended early', { shop: shopId, error }));
+      const ended = new Promise<void>((resolve) => stream.once('close', resolve));
+      void reply.send(stream);
+      await ended;
+      clearTimeout(timer);
+      return reply;
+    };
+    return this.#streamsOfShops.take(shopId, () => this.#streams.take('all', send, latest), latest);
   }
+}
+
+/** Passes the parts on. Calls `onSlow` when the next part is not requested within `maxMs` of a part. */
+async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow: () => void): AsyncGenerator<string> {
+  for await (const part of parts) {
+    const timer = setTimeout(onSlow, maxMs);
+    try {
+      yield part;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** A shop may have this many times as many requests in progress as places are free. Alone it can therefore have two thirds of all places. */
+const SHARE_OF_FREE_PLACES = 2;
+
+/** Divides the places of all requests between the shops, so that each shop always finds free places. */
+class QueueShares {
+  readonly #placesMax: number;
+  #placesTaken = 0;
+  readonly #takenBy = new Map<string, number>();
+
+  constructor(placesMax: number) {
+    this.#placesMax = placesMax;
+  }
+
+  /** Runs the work. Throws `unavailable` when the shop has used its share. */
+  async admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
+    const taken = this.#takenBy.get(shopId) ?? 0;
+    if (taken >= SHARE_OF_FREE_PLACES * (this.#placesMax - this.#placesTaken)) throw tooManyOfShop();
+    this.#takenBy.set(shopId, taken + 1);
+    this.#placesTaken += 1;
+    try {
+      return await work();
+    } finally {
+      this.#placesTaken -= 1;
+      const left = (this.#takenBy.get(shopId) ?? 1) - 1;
+      if (left === 0) this.#takenBy.delete(shopId);
+      else this.#takenBy.set(shopId, left);
+    }
+  }
+}
+
+function tooManyOfShop(): ServiceError {
+  return new ServiceError('unavailable', 'Too many requests of this shop are in progress, try again soon');
 }
