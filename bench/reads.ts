@@ -12,7 +12,7 @@ import { importRows, listedCollection, toChunks } from './records.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
 /** The pause of each reader between a response and its next request. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 /** The aims: the median of the reads, and the time of the import in times of the import alone. */
 const MEDIAN_AIM_MS = 150;
 const RATIO_AIM = 1.5;

@@ -21,6 +21,8 @@ export class ConnectionOrder {
   #heldSince = 0;
   /** How long work without a deadline waits for work with one. */
   #patienceMs = WAIT_MIN_MS;
+  /** When work without a deadline left the connection for the last time. */
+  #patientLeftAt = Number.NEGATIVE_INFINITY;
   #isPausing = false;
 
   /** `now`: the monotonic clock, in milliseconds. */
@@ -56,7 +58,8 @@ export class ConnectionOrder {
     const last = this.#holder;
     this.#holder = null;
     if (last?.hasDeadline) return this.#pause();
-    this.#patienceMs = Math.max(WAIT_MIN_MS, (this.#now() - this.#heldSince) * WAIT_SHARE);
+    this.#patientLeftAt = this.#now();
+    this.#patienceMs = Math.max(WAIT_MIN_MS, (this.#patientLeftAt - this.#heldSince) * WAIT_SHARE);
     this.#passOn();
   }
 
@@ -89,6 +92,8 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    return this.#now() - patient.since < this.#patienceMs ? urgent : patient;
+    // Several imports that wait do not go one directly after the other.
+    const waitedSince = Math.max(patient.since, this.#patientLeftAt);
+    return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }
 }

@@ -79,6 +79,18 @@ describe('the order of work', () => {
     while (order.waiting > 0) await leave();
   });
 
+  test('of several imports that wait, the next one lets requests go first again', async () => {
+    const { clock, started, read, write, leave, settle } = createOrder();
+    for (const name of ['import 1', 'import 2', 'import 3']) void write(name);
+    await settle();
+    for (const name of ['read 1', 'read 2', 'read 3', 'read 4']) void read(name);
+    for (let left = 0; left < 6; left += 1) {
+      clock.ms += 40;
+      await leave();
+    }
+    assert.deepEqual(started, ['import 1', 'read 1', 'import 2', 'read 2', 'import 3', 'read 3', 'read 4']);
+  });
+
   test('work that misses its deadline while it waits gives its place to the next', async () => {
     const { order, started, write, leave, settle } = createOrder();
     void write('import 1');
