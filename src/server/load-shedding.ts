@@ -20,7 +20,12 @@ export type LoadLimits = {
   lateMs: number;
 };
 
-export const LOAD_LIMITS: LoadLimits = { inProgressMax: 1_000, inProgressLateMax: 500, lateMs: 500 };
+const LOAD_LIMITS: LoadLimits = { inProgressMax: 1_000, inProgressLateMax: 500, lateMs: 500 };
+
+/** The most requests of one interface in progress while the event loop is late by `delayMs`. */
+export function inProgressMaxAt(delayMs: number, limits = LOAD_LIMITS): number {
+  return delayMs > limits.lateMs ? limits.inProgressLateMax : limits.inProgressMax;
+}
 
 /** Requests to other paths, such as /status, are few and are not shed. */
 const INTERFACES = [MARKETPLACE_PREFIX, STORE_PREFIX, INTAKE_PREFIX];
@@ -43,8 +48,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
     const prefix = INTERFACES.find((one) => request.url?.startsWith(one));
     if (prefix === undefined) return route(request, response);
     const count = inProgress.get(prefix) ?? 0;
-    const isBusy = count >= limits.inProgressLateMax && delayMs() > limits.lateMs;
-    if (isBusy || count >= limits.inProgressMax) {
+    if (count >= inProgressMaxAt(delayMs(), limits)) {
       onShed();
       return sendErrorResponse(
         request,

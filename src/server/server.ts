@@ -27,7 +27,7 @@ import { createClientAddress } from './client-address.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
-import { EventLoopDelay, LOAD_LIMITS, shedLoad } from './load-shedding.ts';
+import { EventLoopDelay, inProgressMaxAt, shedLoad } from './load-shedding.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver } from './request-observer.ts';
@@ -89,7 +89,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   compressResponses(app);
   answerUnknownRoutes(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
-  const storeContext = toStoreContext(options, clientAddress);
+  const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));
   const access = new KeyedAccess(storeContext);
@@ -157,12 +157,15 @@ function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
   });
 }
 
-function toStoreContext(options: ServerOptions, clientAddress: ClientAddress): StoreRoutesContext {
+function toStoreContext(
+  options: ServerOptions,
+  { clientAddress, delay }: { clientAddress: ClientAddress; delay: EventLoopDelay },
+): StoreRoutesContext {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
   const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
   const shares = new StoreShares(options.store.shop.main, {
     log: options.log,
-    requestsMax: LOAD_LIMITS.inProgressMax,
+    requestsMax: () => inProgressMaxAt(delay.meanMs()),
   });
   return { ...options.store, shares, clientAddress, limiter };
 }

@@ -57,14 +57,13 @@ const REQUESTS_MAX = 90;
 const LONG_MS = 60_000;
 
 /** Shares over a database whose statements end when the test calls `end`. */
-function createShares() {
+function createShares(requestsMax = () => REQUESTS_MAX) {
   const ended = Promise.withResolvers<never[]>();
   const within = () => ({ query: () => ended.promise });
   const shares = new StoreShares({ within } as unknown as Database, {
     log: createLog('silent'),
-    requestsMax: REQUESTS_MAX,
+    requestsMax,
   });
-  const statuses = new Map<string, number>();
   const send = (shop: string) => {
     const query = shares.statementsOf(shop, { timeoutMs: LONG_MS }).query('select 1');
     return query.then(
@@ -72,7 +71,7 @@ function createShares() {
       (error: { code: string }) => error.code,
     );
   };
-  return { send, statuses, end: () => ended.resolve([]) };
+  return { send, end: () => ended.resolve([]) };
 }
 
 const countDone = (results: readonly string[]) => results.filter((result) => result === 'done').length;
@@ -87,12 +86,23 @@ test('a shop that floods the store has two thirds of the places alone, and anoth
   assert.deepEqual(await send('one'), 'done');
 });
 
+test('while the service may have fewer requests in progress, the share of a shop is smaller', async () => {
+  let requestsMax = REQUESTS_MAX;
+  const { send, end } = createShares(() => requestsMax);
+  const before = Array.from({ length: 20 }, () => send('one'));
+  requestsMax = REQUESTS_MAX / 3;
+  const later = [send('one'), send('other')];
+  end();
+  assert.equal(countDone(await Promise.all(before)), 20);
+  assert.deepEqual(await Promise.all(later), ['unavailable', 'done']);
+});
+
 describe('a streamed response', () => {
   /** Sends the parts to a client that reads nothing. Returns when the connection has ended. The log has its lines. */
   async function stream(t: TestContext, parts: AsyncGenerator<string>, pace: StreamPace): Promise<string[]> {
     const lines: string[] = [];
     const log = createLog('warn', (line) => void lines.push(line));
-    const shares = new StoreShares({} as Database, { log, requestsMax: REQUESTS_MAX, pace });
+    const shares = new StoreShares({} as Database, { log, requestsMax: () => REQUESTS_MAX, pace });
     const streamed = Promise.withResolvers<unknown>();
     const server = createServer((_request, response) => {
       const send = (body: NodeJS.ReadableStream) => {

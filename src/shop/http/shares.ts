@@ -38,8 +38,8 @@ const STREAM_PACE: StreamPace = { partMaxMs: 15_000, totalMaxMs: 10 * 60_000 };
 
 export type StoreSharesOptions = {
   log: Log;
-  /** How many requests of all shops may be in progress. */
-  requestsMax: number;
+  /** Returns how many requests of all shops may be in progress now. */
+  requestsMax: () => number;
   pace?: StreamPace;
 };
 
@@ -117,18 +117,18 @@ const SHARE_OF_FREE_PLACES = 2;
 
 /** Divides the places of all requests between the shops, so that each shop always finds free places. */
 class QueueShares {
-  readonly #placesMax: number;
+  readonly #placesMax: () => number;
   #placesTaken = 0;
   readonly #takenBy = new Map<string, number>();
 
-  constructor(placesMax: number) {
+  constructor(placesMax: () => number) {
     this.#placesMax = placesMax;
   }
 
   /** Runs the work. Throws `unavailable` when the shop has used its share. */
   async admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
     const taken = this.#takenBy.get(shopId) ?? 0;
-    if (taken >= SHARE_OF_FREE_PLACES * (this.#placesMax - this.#placesTaken)) throw tooManyOfShop();
+    if (taken >= SHARE_OF_FREE_PLACES * (this.#placesMax() - this.#placesTaken)) throw tooManyOfShop();
     this.#takenBy.set(shopId, taken + 1);
     this.#placesTaken += 1;
     try {
