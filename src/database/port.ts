@@ -77,7 +77,9 @@ export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOp
   // errors while a connection is checked out, and an `error` event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
-  const inUse: PoolInUse = { pool, order, respondedAt: Number.NEGATIVE_INFINITY };
+  const openedAt = new WeakMap<PoolClient, number>();
+  pool.on('connect', (client) => openedAt.set(client, performance.now()));
+  const inUse: PoolInUse = { pool, order, openedAt, respondedAt: Number.NEGATIVE_INFINITY, demotedAt: null };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
     query: (sql, params) => send(toStatement(sql, params)),
@@ -170,6 +172,25 @@ export function isOutOfReach(error: unknown): boolean {
   return (typeof code === 'string' && OUT_OF_REACH.test(code)) || CONNECTION_LOST.test(error.message);
 }
 
+/**
+ * SQLSTATEs of a database that was reached and cannot do its work now: resources such as the disk are used up (class 53), files cannot be
+ * read or written (class 58), or an operator has cancelled the statement (57014).
+ */
+const OUT_OF_ORDER = /^(53\w{3}|58\w{3}|57014)$/;
+/** The SQLSTATE of a write on a server that only reads, such as a replica that was not promoted yet. */
+const READ_ONLY_CODE = '25006';
+
+/** Whether an error means that the database was reached and cannot do its work now, as opposed to a failure of the statement. */
+export function isOutOfOrder(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && OUT_OF_ORDER.test(code)) || isReadOnly(error);
+}
+
+function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === READ_ONLY_CODE;
+}
+
 /** Whether a statement failed because it could not lock a row in time (SQLSTATE 55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';
@@ -207,7 +228,14 @@ export async function repeatAborted<T>(
  * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
  * with a deadline are recorded. `order` is null when callers get connections in the order of their calls.
  */
-type PoolInUse = { pool: Pool; order: ConnectionOrder | null; respondedAt: number };
+type PoolInUse = {
+  pool: Pool;
+  order: ConnectionOrder | null;
+  readonly openedAt: WeakMap<PoolClient, number>;
+  respondedAt: number;
+  /** When a server last rejected a write because it only reads. Connections that were opened before are not used again. */
+  demotedAt: number | null;
+};
 
 /** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
@@ -253,11 +281,21 @@ async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: Lent
     if (error instanceof DeadlineExceeded) {
       isDiscarded = true;
       if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);
+    } else if (isReadOnly(error)) {
+      // The address of the primary may lead to another server by now, which only a new connection reaches. Connections that are used
+      // for reads would go on to read from the old one.
+      inUse.demotedAt = performance.now();
+      closeIdle(inUse.pool);
     }
     throw error;
   } finally {
-    client.release(isDiscarded);
+    client.release(isDiscarded || isDemoted(inUse, client));
   }
+}
+
+/** Whether the connection was opened before a server of the pool rejected a write because it only reads. */
+function isDemoted({ demotedAt, openedAt }: PoolInUse, client: PoolClient): boolean {
+  return demotedAt !== null && (openedAt.get(client) ?? demotedAt) < demotedAt;
 }
 
 function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -277,8 +315,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections. This is called when a statement reached its deadline and no other connection responded while it ran:
- * the server may be gone without having closed its connections. Each idle connection would then cost one more caller its deadline.
+ * Closes the idle connections. This is called when the server may be gone without having closed its connections: a statement reached its
+ * deadline and no other connection responded while it ran, or the server only reads. Each idle connection would then fail one more caller.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isAborted, isLockTimeout, isOutOfReach } from '../database/port.ts';
+import { isAborted, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
 import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
@@ -63,17 +63,21 @@ export function sendErrorResponse(
 
 /**
  * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, a row could not be locked in time, the
- * database aborted a transaction because of another one, or a database could not be reached. Only the last of these is noted in `outages`.
- * Returns any other error unchanged.
+ * database aborted a transaction because of another one, or a database could not be reached or cannot do its work. Only the last two are
+ * noted in `outages`. Returns any other error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
   if (isLockTimeout(thrown) || isAborted(thrown)) {
     return new ServiceError('unavailable', 'Another change holds this record, try again soon', { cause: thrown });
   }
-  if (!isOutOfReach(thrown)) return thrown;
+  const isReached = !isOutOfReach(thrown);
+  if (isReached && !isOutOfOrder(thrown)) return thrown;
   outages.noteFailure(thrown);
-  return new ServiceError('unavailable', 'The service cannot reach its database, try again soon', { cause: thrown });
+  const message = isReached
+    ? 'The database cannot do this at the moment, try again soon'
+    : 'The service cannot reach its database, try again soon';
+  return new ServiceError('unavailable', message, { cause: thrown });
 }
 
 /** Whether reading a request failed because its client disconnected. The code alone could also be that of a database connection. */

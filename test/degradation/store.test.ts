@@ -85,6 +85,41 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
+  test('a primary that only reads: writes get a 503 with Retry-After, and the connection is not used again', async (t) => {
+    const shop = await startShop(t, servers);
+    const create = () => shop.send('POST', '/products', { name: 'Mug', price: '1' });
+    assert.equal((await create()).status, 201);
+    const configure = async (change: string) =>
+      withClient(servers.primary.url, async (client) => {
+        await client.query(`alter system ${change}`);
+        await client.query('select pg_reload_conf()');
+      });
+    const listPids = async (): Promise<number[]> =>
+      withClient(servers.primary.url, async (client) => {
+        const { rows } = await client.query<{ pid: number }>(
+          `select pid from pg_stat_activity where application_name = 'mercat'`,
+        );
+        return rows.map(({ pid }) => pid);
+      });
+    const before = await listPids();
+    await configure('set default_transaction_read_only = on');
+    try {
+      await until(async () => (await create()).status !== 201, WAIT_MS, 'the server still writes');
+      const { status, headers, body } = await create();
+      assert.deepEqual([status, body.error.code], [503, 'unavailable']);
+      assert.ok(Number(headers.get('retry-after')) > 0);
+      // After a failover, the address leads to another server, which only new connections reach. An idle connection lives for 30 s.
+      const hasClosed = async () => {
+        const now = await listPids();
+        return before.some((pid) => !now.includes(pid));
+      };
+      await until(hasClosed, 20_000, 'the connection is used again');
+    } finally {
+      await configure('reset default_transaction_read_only');
+    }
+    await until(async () => (await create()).status === 201, WAIT_MS, 'the store does not write again');
+  });
+
   test('stopped: the local interface reports that the database is unavailable', async (t) => {
     const shop = await startShop(t, servers);
     await servers.primary.stop();
