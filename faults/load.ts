@@ -18,8 +18,10 @@ const TOKENS_PER_IMPORT = 20;
 /** The pauses between two requests of one writer or reader. */
 const PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
-/** A write that is not acknowledged for this long after the load was stopped breaks the promise that every request succeeds again. */
-const LAST_WRITE_LIMIT_MS = 60_000;
+/** Longer for imports, because the checks read each imported token. */
+const IMPORT_PAUSE_MS = 250;
+/** The limit of waits for progress, on a slow machine too. */
+const PROGRESS_LIMIT_MS = 600_000;
 
 /** Reads of the marketplace interface. */
 export const MARKET_PATHS = [
@@ -46,11 +48,12 @@ export class Load {
   readonly #ledger: Ledger;
   #tasks: Promise<void>[] = [];
   #isStopping = false;
-  #stoppedAt = 0;
+  /** Writes are not repeated after this time (`performance.now()`). */
+  #deadline = Number.POSITIVE_INFINITY;
   #acknowledged = 0;
   #nextToken = 1;
   readonly rejections: Rejection[] = [];
-  /** Writes that were not acknowledged within LAST_WRITE_LIMIT_MS after the load was stopped. */
+  /** Writes that were not acknowledged by the time given to `stop`. */
   readonly unacknowledged: Sent[] = [];
 
   constructor(client: Client, ledger: Ledger) {
@@ -87,15 +90,15 @@ export class Load {
     ];
   }
 
-  /** Stops the load when each writer's last write was acknowledged. */
-  async stop(): Promise<void> {
+  /** Stops the load when each writer's last write was acknowledged, or after `limitMs`. */
+  async stop(limitMs = PROGRESS_LIMIT_MS): Promise<void> {
     this.#isStopping = true;
-    this.#stoppedAt = performance.now();
+    this.#deadline = performance.now() + limitMs;
     await Promise.all(this.#tasks);
   }
 
   /** Resolves when `count` more requests were acknowledged. */
-  async progress(count: number, limitMs = 60_000): Promise<void> {
+  async progress(count: number, limitMs = PROGRESS_LIMIT_MS): Promise<void> {
     const aim = this.#acknowledged + count;
     const deadline = performance.now() + limitMs;
     while (this.#acknowledged < aim) {
@@ -150,6 +153,7 @@ export class Load {
       return [tokenId, `Token ${randomUUID()}`] as const;
     });
     if (await this.#import(tokens.map(([tokenId, name]) => toToken(tokenId, name)))) this.#ledger.noteTokens(tokens);
+    await sleep(IMPORT_PAUSE_MS);
   }
 
   async #import(records: readonly object[]): Promise<boolean> {
@@ -173,11 +177,11 @@ export class Load {
         this.#acknowledged += 1;
         return answer;
       }
-      if (!isRepeatable(answer)) {
+      if (!isRepeatable(sent, answer)) {
         this.rejections.push({ sent, answer });
         return null;
       }
-      if (this.#isStopping && performance.now() - this.#stoppedAt > LAST_WRITE_LIMIT_MS) {
+      if (performance.now() > this.#deadline) {
         this.unacknowledged.push(sent);
         return null;
       }
@@ -198,22 +202,25 @@ function isAcknowledged({ method, path }: Sent, { status, text }: Answer, attemp
 
 /** Whether the events of an import end with `done`, and no record was rejected. */
 function hasImportedAll(events: string): boolean {
-  const last = events.trimEnd().split('\n').at(-1) ?? '';
+  const last = readLastEvent(events);
+  return last?.event === 'done' && last.refused === 0;
+}
+
+/** The last event of an import. Null when the response was cut off. */
+function readLastEvent(events: string): { event: string; refused?: number } | null {
   try {
-    const { event, refused } = JSON.parse(last) as { event?: string; refused?: number };
-    return event === 'done' && refused === 0;
+    return JSON.parse(events.trimEnd().split('\n').at(-1) ?? '') as { event: string; refused?: number };
   } catch {
-    // The response was cut off.
-    return false;
+    return null;
   }
 }
 
 /** Whether a client sends the request again. 500 is repeatable too, so that the load goes on; the checks report it. */
-function isRepeatable({ status, text }: Answer): boolean {
+function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   if (status === 'no response' || status >= 500 || status === 429) return true;
   // The first attempt is still running.
   if (status === 409) return true;
-  return status === 200 && !text.includes('"refused"');
+  return path.startsWith('/intake/') && readLastEvent(text)?.event !== 'done';
 }
 
 export function times<T>(count: number, make: () => T): T[] {

@@ -59,6 +59,7 @@ export class Platform {
   readonly client: Client;
   readonly load: Load;
   readonly webhookId: string;
+  readonly #secret: string;
   readonly #postgres: PostgresServer | null;
   readonly #indexer: PostgresServer | null;
   readonly #redis: RedisServer | null;
@@ -78,7 +79,8 @@ export class Platform {
     this.#indexer = parts.indexer;
     this.#redis = parts.redis;
     this.webhookId = parts.shop.webhookId;
-    this.client = new Client(() => this.url, parts.shop.secret);
+    this.#secret = parts.shop.secret;
+    this.client = this.newClient();
     this.load = new Load(this.client, this.ledger);
   }
 
@@ -93,6 +95,11 @@ export class Platform {
 
   get redis(): RedisServer {
     return present(this.#redis, 'Redis server');
+  }
+
+  /** A client with the key of the load and a tally of its own. */
+  newClient(): Client {
+    return new Client(() => this.url, this.#secret);
   }
 
   /** All processes of Mercat on the platform. */

@@ -7,7 +7,7 @@ import { canStartRedis } from '../test/support/engines/redis-server.ts';
 import { checkAfterFault } from './checks.ts';
 import type { Fault, FaultContext, FaultEngine, Need } from './fault.ts';
 import type { Platform } from './platform.ts';
-import { startPlatform } from './platform.ts';
+import { RECOVERY_LIMIT_MS, startPlatform } from './platform.ts';
 
 export type Verdict = 'kept' | 'broken' | 'skipped';
 
@@ -22,7 +22,8 @@ export type Result = {
   ms: number;
 };
 
-export async function runFault(fault: Fault, engine: FaultEngine): Promise<Result> {
+/** `limitMs`: how long the platform may take to recover. */
+export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECOVERY_LIMIT_MS): Promise<Result> {
   const startedAt = performance.now();
   const finish = (verdict: Verdict, facts: readonly string[], broken: readonly string[] = []): Result => {
     return { fault, engine, verdict, facts, broken, ms: performance.now() - startedAt };
@@ -39,7 +40,7 @@ export async function runFault(fault: Fault, engine: FaultEngine): Promise<Resul
   try {
     const facts = await fault.run({ engine, start, onEnd });
     if (platform === null) return finish('kept', facts);
-    const checked = await checkAfterFault(platform, fault);
+    const checked = await checkAfterFault(platform, fault, limitMs);
     return finish(checked.broken.length === 0 ? 'kept' : 'broken', [...facts, ...checked.facts], checked.broken);
   } catch (error) {
     const { message, stack } = error as Error;

@@ -2,12 +2,12 @@
 // every acknowledged row.
 
 import assert from 'node:assert/strict';
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { EXIT_ENGINE_STOPPED, openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { mountMemory } from '../support/engines/file-systems.ts';
+import { fillDisk, mountMemory } from '../support/engines/file-systems.ts';
 import { assertAcknowledged, ended, startWriter } from '../support/engines/embedded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -76,16 +76,4 @@ function smallDisk(t: TestContext, size: string): string | null {
     mounted.unmount();
   });
   return disk;
-}
-
-/** Writes a file that leaves `leftBytes` free on the file system, and returns the path of the file. */
-function fillDisk(disk: string, leftBytes: number): string {
-  const ballast = path.join(disk, 'ballast');
-  const fd = openSync(ballast, 'w');
-  const block = Buffer.alloc(MIB, 1);
-  const room = (): number => statfsSync(disk).bavail * statfsSync(disk).bsize - leftBytes;
-  for (let left = room(); left > 0; left = room()) writeSync(fd, block, 0, Math.min(left, block.length));
-  fsyncSync(fd);
-  closeSync(fd);
-  return ballast;
 }

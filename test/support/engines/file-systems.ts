@@ -2,7 +2,10 @@
 // returned, so that a test can be skipped with this reason.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+const MIB = 1024 * 1024;
 
 export type Mounted = { unmount: () => void } | { reason: string };
 
@@ -17,6 +20,18 @@ export function mountImage(image: string, at: string): Mounted {
 
 export function mountMemory(size: string, at: string): Mounted {
   return mount(['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', at], at);
+}
+
+/** Writes a file that leaves `leftBytes` free on the file system, and returns the path of the file. */
+export function fillDisk(disk: string, leftBytes: number): string {
+  const ballast = path.join(disk, 'ballast');
+  const fd = openSync(ballast, 'w');
+  const block = Buffer.alloc(MIB, 1);
+  const room = (): number => statfsSync(disk).bavail * statfsSync(disk).bsize - leftBytes;
+  for (let left = room(); left > 0; left = room()) writeSync(fd, block, 0, Math.min(left, block.length));
+  fsyncSync(fd);
+  closeSync(fd);
+  return ballast;
 }
 
 function mount(args: string[], at: string): Mounted {

@@ -84,6 +84,8 @@ export type PostgresServer = {
   url: string;
   /** The id of the server's first process. null for the server that TEST_DATABASE_URL names. */
   pid(): number | null;
+  /** Whether the server's first process runs. */
+  isRunning(): boolean;
   stop(): Promise<void>;
   /** Ends the server without a shutdown, as a crash does. */
   kill(): Promise<void>;
@@ -117,6 +119,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return {
     url: named,
     pid: () => null,
+    isRunning: () => true,
     stop: nothing,
     kill: nothing,
     start: nothing,
@@ -180,6 +183,7 @@ export async function startOwnPostgres({
   return {
     url,
     pid: () => child?.pid ?? null,
+    isRunning: () => child !== null && child.exitCode === null && child.signalCode === null,
     start,
     kill: () => end('SIGQUIT'),
     stop: async () => {

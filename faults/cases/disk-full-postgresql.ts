@@ -1,0 +1,31 @@
+// The disk with the primary becomes full under load, and is given free space again. A server that could not write its log is started again.
+
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fillDisk } from '../../test/support/engines/file-systems.ts';
+import type { Fault } from '../fault.ts';
+import { mountSmallDisk } from '../small-disk.ts';
+
+const FULL_MS = 15_000;
+
+export const fault: Fault = {
+  name: 'disk-full-postgresql',
+  promise:
+    'reads succeed while the server runs, and writes are 503 with Retry-After; with free space everything succeeds again',
+  engines: ['postgresql'],
+  needs: ['root'],
+  run: async (context) => {
+    const disk = mountSmallDisk(context, '200m');
+    const platform = await context.start({ postgres: { parent: disk } });
+    const { postgres } = platform;
+    let hasEnded = false;
+    await platform.whileBroken(async () => {
+      const ballast = fillDisk(disk, 0);
+      await sleep(FULL_MS);
+      rmSync(ballast);
+      hasEnded = !postgres.isRunning();
+      if (hasEnded) await postgres.start();
+    });
+    return [`full for ${FULL_MS / 1_000} s`, hasEnded ? 'the server had stopped' : 'the server went on'];
+  },
+};

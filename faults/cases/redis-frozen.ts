@@ -1,0 +1,21 @@
+// Redis is suspended under load, so that commands get no reply, and continues later.
+
+import type { Fault } from '../fault.ts';
+import { sharesLimits, withoutFailures } from '../redis.ts';
+
+export const fault: Fault = {
+  name: 'redis-frozen',
+  promise: 'no request fails, and few wait for the 50 ms that Redis has to count a request',
+  engines: ['postgresql'],
+  needs: ['redis'],
+  run: async ({ start, onEnd }) => {
+    const platform = await start({ redis: 'running' });
+    onEnd(() => platform.redis.thaw());
+    await withoutFailures(platform, async () => {
+      platform.redis.freeze();
+      await platform.load.progress(300);
+      platform.redis.thaw();
+    });
+    return [await sharesLimits(platform)];
+  },
+};

@@ -1,0 +1,22 @@
+// What the faults of Redis have in common: Redis counts rate limits only, so that no request may fail with it.
+
+import assert from 'node:assert/strict';
+import type { Platform } from './platform.ts';
+import { RECOVERY_LIMIT_MS } from './platform.ts';
+import { isReached } from './wait.ts';
+
+/** Breaks Redis under load. Throws when a request failed meanwhile. */
+export async function withoutFailures(platform: Platform, breakIt: () => Promise<unknown>): Promise<void> {
+  await platform.whileBroken(breakIt);
+  const failed = [...platform.during.statuses.keys()].filter((status) => status === 'no response' || status >= 429);
+  assert.deepEqual(failed, [], `requests failed: ${platform.during.describe()}`);
+}
+
+/** Waits until the service counts requests in Redis. Throws when it does not. */
+export async function sharesLimits({ redis }: Platform): Promise<string> {
+  const startedAt = performance.now();
+  await redis.ask('FLUSHALL');
+  const counts = async () => Number(await redis.ask('DBSIZE')) > 0;
+  assert.ok(await isReached(counts, startedAt + RECOVERY_LIMIT_MS), 'limits are not shared again');
+  return `limits shared again after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+}

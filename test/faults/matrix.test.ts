@@ -1,0 +1,21 @@
+// One fault of the fault matrix. `npm run test:faults` runs all of them.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { fault } from '../../faults/cases/failover-synchronous.ts';
+import { runFault } from '../../faults/run.ts';
+import { cleanUp } from '../support/engines/cleanup.ts';
+import { canStartPostgres } from '../support/engines/postgres-server.ts';
+
+/** Ends a test that hangs. The matrix itself has a limit of a minute. */
+const RECOVERY_LIMIT_MS = 600_000;
+
+const skip = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1' ? false : 'PostgreSQL is not installed';
+
+after(cleanUp);
+
+test('a failover to a synchronous replica loses no acknowledged write and no event', { skip }, async (t) => {
+  const { broken, facts } = await runFault(fault, 'postgresql', RECOVERY_LIMIT_MS);
+  for (const fact of facts) t.diagnostic(fact);
+  assert.deepEqual(broken, []);
+});
