@@ -13,6 +13,7 @@ import { createWebhook } from '../src/shop/webhooks/webhooks.ts';
 import { WebhookWorker } from '../src/shop/webhooks/worker.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
+import { SecretKeys } from '../src/core/secret-keys.ts';
 
 const ROUNDS = 3;
 const DELIVERIES = 2_000;
@@ -35,7 +36,7 @@ export function benchDeliveries(): Promise<void> {
 /** Milliseconds from the start of the worker until the receiver has responded to every delivery and the worker has stopped. */
 async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
   const log = createLog('warn');
-  const context = { main, clock: systemClock, log, serviceName: 'mercat' };
+  const context = { main, clock: systemClock, log, serviceName: 'mercat', secretKeys: new SecretKeys([]) };
   const shop = await createShop(context, name);
   const caller = { keyId: 'key_bench', shopId: shop.id, scopes: new Set<string>() };
   const receiver = await startCounter(DELIVERIES);
@@ -49,7 +50,14 @@ async function deliverAll(main: Database, name: string, webhooks: number): Promi
     await insertEvent(main, { ...event, data: JSON.stringify({ number }), createdAt: systemClock() });
   }
   const ms = await timeMs(async () => {
-    const worker = new WebhookWorker({ main, clock: systemClock, log, random: Math.random, allowPrivate: true });
+    const worker = new WebhookWorker({
+      main,
+      clock: systemClock,
+      log,
+      random: Math.random,
+      secretKeys: context.secretKeys,
+      allowPrivate: true,
+    });
     worker.start();
     await receiver.all;
     await worker.stop();

@@ -14,6 +14,7 @@ import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServiceProcess } from '../test/support/service/service-process.ts';
 import { say } from './measure.ts';
+import { SecretKeys } from '../src/core/secret-keys.ts';
 
 const PRODUCTS = 200_000;
 const READS = 100;
@@ -36,7 +37,13 @@ export async function benchLargeInventory(): Promise<void> {
   const { pool, close } = openPostgres(url, log);
   const main = createDatabase(pool, { engine: 'postgresql', name: 'main', onClose: close });
   await migrate(main, 'main');
-  const operations = createShopOperations({ main, clock: systemClock, log, serviceName: 'mercat' });
+  const operations = createShopOperations({
+    main,
+    clock: systemClock,
+    log,
+    serviceName: 'mercat',
+    secretKeys: new SecretKeys([]),
+  });
   const openShop = async (name: string, products: number) => {
     const shop = (await operations['shops.create']?.({ name })) as { id: string };
     const key = await operations['keys.create']?.({ shop: name, scopes: ['inventory:read', 'products:read'] });

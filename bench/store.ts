@@ -15,6 +15,7 @@ import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { load, startServer } from './hot-listings.ts';
 import { compare, say, spread } from './measure.ts';
+import { SecretKeys } from '../src/core/secret-keys.ts';
 
 const ROUNDS = 7;
 const ROUND_S = 3;
@@ -51,7 +52,13 @@ export async function benchStore(): Promise<void> {
 }
 
 async function openShop(main: Database, serviceUrl: string): Promise<Shop> {
-  const context = { main, clock: systemClock, log: createLog('warn'), serviceName: 'mercat' };
+  const context = {
+    main,
+    clock: systemClock,
+    log: createLog('warn'),
+    serviceName: 'mercat',
+    secretKeys: new SecretKeys([]),
+  };
   const operations = createShopOperations(context);
   const shop = (await operations['shops.create']?.({ name: 'bench' })) as { id: string };
   const scopes = ['products:read', 'products:write', 'inventory:write'];

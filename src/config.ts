@@ -16,7 +16,8 @@ import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './chains/settings.ts';
 import { CHAIN_SETTINGS, RPC_URLS_SETTING } from './chains/settings.ts';
 import type { Setting, SettingTable } from './core/setting.ts';
-import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings } from './core/setting.ts';
+import { SECRET_KEY_BYTES } from './core/secret-keys.ts';
+import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings, splitList } from './core/setting.ts';
 import { VENDORS } from './upstreams/registry.ts';
 import type { ConfiguredVendor, Vendor } from './upstreams/vendor.ts';
 
@@ -40,6 +41,8 @@ type ServiceSettings = {
   /** Null: each process counts rate limits for itself. */
   redisUrl: string | null;
   serviceName: string;
+  /** The keys that encrypt secrets in the database, 32 bytes each. The first one encrypts new secrets. */
+  secretsKeys: readonly Buffer[];
   extraChain: Chain | null;
   platformFeeBps: number;
   /** The proxies whose `X-Forwarded-For` is trusted: the number of proxies in a row before the service, or their IP addresses. */
@@ -122,6 +125,15 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       "The name of the service. In upper case, this name is the `marketplace` of the service's own listings and sales. The name is also the prefix of the ids of own orders on Solana, of API keys, and of keys in Redis.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
+  },
+  secretsKeys: {
+    name: 'SECRETS_KEY',
+    default: '',
+    form: '32 random bytes in Base64, such as openssl rand -base64 32 prints; or several, comma-separated, at most 8',
+    meaning:
+      'The key that encrypts the secrets of webhooks and of cursors in the database. Further keys only decrypt, while a key is being replaced (docs/security.md). Empty: secrets are stored in clear.',
+    secret: true,
+    parse: parseSecretsKeys,
   },
   extraChain: {
     name: 'EXTRA_CHAIN',
@@ -304,6 +316,18 @@ export function isStartedByNpm(env: NodeJS.ProcessEnv = process.env): boolean {
 function parseDatabaseUrl(text: string): string | null | undefined {
   if (text === '') return null;
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
+}
+
+const SECRETS_KEYS_MAX = 8;
+
+function parseSecretsKeys(text: string): Buffer[] | undefined {
+  const parts = splitList(text);
+  const keys = parts.map((part) => Buffer.from(part, 'base64'));
+  const areKeys = keys.every(
+    (key, index) => key.length === SECRET_KEY_BYTES && key.toString('base64') === parts[index],
+  );
+  const areDifferent = new Set(parts).size === parts.length;
+  return areKeys && areDifferent && keys.length <= SECRETS_KEYS_MAX ? keys : undefined;
 }
 
 function parseTrustProxy(text: string): number | string[] | undefined {

@@ -10,6 +10,7 @@ import { createChains } from './core/chains.ts';
 import type { Clock } from './core/clock.ts';
 import { systemClock } from './core/clock.ts';
 import type { Random } from './core/random.ts';
+import { SecretKeys } from './core/secret-keys.ts';
 import { systemRandom } from './core/random.ts';
 import type { Log } from './core/log.ts';
 import type { Databases } from './database/open.ts';
@@ -29,6 +30,8 @@ export type ServiceContext = {
   indexer: Database;
   chains: Chains;
   serviceName: string;
+  /** The keys that encrypt secrets in the database. */
+  secretKeys: SecretKeys;
   /** The deployments of Seaport that the settings add to the built-in deployments. */
   seaport: MoreDeployments;
   /** The chains for which the settings name endpoints, each with its reader. */
@@ -70,6 +73,7 @@ export function createContext(options: ContextOptions): ServiceContext {
     indexer,
     chains,
     serviceName: config.serviceName,
+    secretKeys: new SecretKeys(config.secretsKeys),
     seaport: config.extraSeaport,
     followed,
     market,

@@ -38,6 +38,7 @@ import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
 import type { Operations } from './shop/operations.ts';
 import { createShopOperations } from './shop/operations.ts';
 import type { ShopContext } from './shop/context.ts';
+import { createSecretOperations, requireSecretKeys } from './shop/stored-secrets.ts';
 import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
 import { startTasks } from './workers/start.ts';
@@ -133,7 +134,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(await migrateAll(databases, log));
   const clock = options.clock ?? (await startClock(databases, log, closers));
   const context = createContext({ ...options, clock, databases });
-  const { market, changes } = context;
+  const { market, changes, secretKeys } = context;
   closers.push(context.close);
   closers.push(
     startPeriodic(
@@ -141,9 +142,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       log,
     ),
   );
+  await requireSecretKeys(context);
   const sampleRecords = options.sample ? await loadSample(context) : 0;
 
-  const cursorSecret = await findOrInsertSecret(databases.main, 'cursors');
+  const cursorSecret = await findOrInsertSecret(databases.main, 'cursors', secretKeys);
   const shop = { ...toShopContext(context), main: databases.store };
   const keys = new KeyVerifier(shop);
   closers.push(() => keys.writeUses());
@@ -204,7 +206,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     limits: options.limits ?? MARKETPLACE_LIMITS,
     sharedCounting: windows && {
       windows,
-      secret: await findOrInsertSecret(databases.main, 'rate-limits'),
+      secret: await findOrInsertSecret(databases.main, 'rate-limits', secretKeys),
     },
     clock,
     monotonic: options.monotonic ?? (() => performance.now()),
@@ -229,8 +231,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   return { url: listeningUrl(app, config.host), socketPath, sampleRecords, drain };
 }
 
-function toShopContext({ main, clock, log, serviceName }: ServiceContext): ShopContext & { main: Database } {
-  return { main, clock, log, serviceName };
+function toShopContext(context: ServiceContext): ShopContext & { main: Database } {
+  const { main, clock, log, serviceName, secretKeys } = context;
+  return { main, clock, log, serviceName, secretKeys };
 }
 
 /** The operations that the operator's commands call, either in a running server over its local socket or in their own process. */
@@ -239,6 +242,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
   return {
     ...createShopOperations(shop),
     ...createDeliveryOperations(shop, workers.nudge),
+    ...createSecretOperations(shop),
     ...workers.tasks.operations,
     'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
@@ -288,10 +292,10 @@ export type Workers = {
 
 /** With `drive` false no worker runs in this process, but the status and the operations of the tasks are available. */
 export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
-  const { main, config, clock, log, random } = context;
+  const { main, config, clock, log, random, secretKeys } = context;
   const tasks = await startTasks(context, { drive });
   const allowPrivate = config.webhookAllowPrivate;
-  const webhooks = drive ? new WebhookWorker({ main, clock, log, random, allowPrivate }) : null;
+  const webhooks = drive ? new WebhookWorker({ main, clock, log, random, secretKeys, allowPrivate }) : null;
   webhooks?.start();
   return {
     nudge: () => webhooks?.nudge(),
@@ -312,6 +316,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
+    await requireSecretKeys(context);
     const workers = await startWorkers(context, { drive: true });
     closers.push(() => {
       const stopped = workers.stop();

@@ -36,6 +36,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./keys.ts')).defineKeys,
   },
   {
+    name: 'secrets',
+    summary: 'encrypt the secrets in the database, and replace their key',
+    load: async () => (await import('./secrets.ts')).defineSecrets,
+  },
+  {
     name: 'webhooks',
     summary: 'list webhook deliveries and retry them',
     load: async () => (await import('./webhooks.ts')).defineWebhooks,

@@ -1,20 +1,40 @@
 // Secrets that all processes of a service share. The first process that needs a secret creates it.
 
 import { randomBytes } from 'node:crypto';
+import type { SecretKeys } from '../core/secret-keys.ts';
+import { readKeyId } from '../core/secret-keys.ts';
 import type { Queryable } from './port.ts';
 import { bytes, rowDecoder } from './rows.ts';
 
-const SECRET_BYTES = 32;
+/** A stored value of this length is a secret in clear. An encrypted value is longer. */
+export const SHARED_SECRET_BYTES = 32;
 
 const decodeSecret = rowDecoder('secret', { value: bytes });
 
-/** Returns the secret called `name`. Creates it if it does not exist. */
-export async function findOrInsertSecret(db: Queryable, name: string): Promise<Buffer> {
+/** Returns the secret called `name`. Creates it if it does not exist. Throws OperatorError when its key is missing. */
+export async function findOrInsertSecret(db: Queryable, name: string, keys: SecretKeys): Promise<Buffer> {
   await db.query(`insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing`, [
     name,
-    randomBytes(SECRET_BYTES),
+    encryptSharedSecret(keys, name, randomBytes(SHARED_SECRET_BYTES)),
   ]);
   const [row] = await db.query(`select value from main.secret where name = $1`, [name]);
   if (!row) throw new Error(`secret ${name} is missing after it was inserted`);
-  return Buffer.from(decodeSecret(row).value);
+  return decryptSharedSecret(keys, name, decodeSecret(row).value);
 }
+
+/** The stored form of a secret: its bytes in clear without a key, and otherwise the text that `SecretKeys` returns. */
+export function encryptSharedSecret(keys: SecretKeys, name: string, secret: Buffer): Buffer {
+  return keys.currentId === null ? secret : Buffer.from(keys.encrypt(secret.toString('base64'), placeOf(name)));
+}
+
+export function decryptSharedSecret(keys: SecretKeys, name: string, stored: Buffer): Buffer {
+  if (stored.length === SHARED_SECRET_BYTES) return Buffer.from(stored);
+  return Buffer.from(keys.decrypt(stored.toString('utf8'), placeOf(name)), 'base64');
+}
+
+/** The id of the key that encrypted a stored secret. Null for a secret in clear. */
+export function readSharedKeyId(stored: Buffer): string | null {
+  return stored.length === SHARED_SECRET_BYTES ? null : readKeyId(stored.toString('utf8'));
+}
+
+const placeOf = (name: string) => `secret ${name}`;

@@ -3,6 +3,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Statements } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
+import type { SecretKeys } from '../core/secret-keys.ts';
 
 export type ShopContext = {
   /** The primary database. */
@@ -11,6 +12,8 @@ export type ShopContext = {
   log: Log;
   /** The first part of every API key. */
   serviceName: string;
+  /** The keys that encrypt the secrets of webhooks in the database. */
+  secretKeys: SecretKeys;
 };
 
 /** The API key of a request, and the shop that the key belongs to. `shopId` is null for an intake key without a shop. */

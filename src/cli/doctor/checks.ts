@@ -12,8 +12,11 @@ import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
 import { openDatabases } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
+import { SecretKeys } from '../../core/secret-keys.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
+import type { SecretsReport } from '../../shop/stored-secrets.ts';
+import { reportSecrets } from '../../shop/stored-secrets.ts';
 import { createLog } from '../../core/log.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
@@ -82,7 +85,10 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
     const indexer = await checkDatabase(opened.indexer, 'indexer', 'indexer database');
     const isReadable = indexer.every(({ level }) => level === 'ok');
     const unrecorded = isReadable ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
-    return [...primary, ...indexer, ...unrecorded];
+    const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
+    const secretKeys = new SecretKeys(config.secretsKeys);
+    const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
+    return [...primary, ...indexer, ...unrecorded, ...secrets];
   } finally {
     await opened.close();
   }
@@ -96,7 +102,12 @@ async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> 
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
     }
     const unrecorded = (await callServer(socketPath, 'collections.unrecorded', {})) as string[];
-    return [ok('primary database', 'it responds to the running server'), ...judgeUnrecorded(unrecorded)];
+    const secrets = (await callServer(socketPath, 'secrets.list', {})) as SecretsReport;
+    return [
+      ok('primary database', 'it responds to the running server'),
+      ...judgeUnrecorded(unrecorded),
+      ...judgeSecrets(secrets),
+    ];
   } catch (error) {
     return [fail('primary database', describeError(error), "see the server's log")];
   }
@@ -112,6 +123,35 @@ function judgeUnrecorded(ids: readonly string[]): DoctorFinding[] {
   const message = `rows without a collection record are not served: ${named}`;
   return [
     warn('collections', message, 'import a record of the kind collection for each, or see mercat collections add'),
+  ];
+}
+
+/** Which secrets are stored in clear or with an earlier key, and whether all can be decrypted. */
+function judgeSecrets({ currentKeyId, stored }: SecretsReport): DoctorFinding[] {
+  const name = 'secrets';
+  const unreadable = stored.filter(({ readable }) => !readable);
+  if (unreadable.length > 0) {
+    const keys = [...new Set(unreadable.map(({ keyId }) => keyId))].join(', ');
+    return [fail(name, `encrypted with keys that are not in SECRETS_KEY: ${keys}`, 'add these keys to SECRETS_KEY')];
+  }
+  const judge = (state: string, secrets: SecretsReport['stored'], level: typeof warn | typeof ok): DoctorFinding[] => {
+    const counts = secrets.map(({ kind, count }) => `${count} of the kind ${kind}`).join(', ');
+    return secrets.length === 0 ? [] : [level(name, `${state}: ${counts}`, 'run mercat secrets encrypt')];
+  };
+  const clear = stored.filter(({ keyId }) => keyId === null);
+  if (currentKeyId === null) return judge('stored in clear, because SECRETS_KEY is empty', clear, ok);
+  return [
+    ...judge('stored in clear', clear, warn),
+    ...judge(
+      'encrypted with an earlier key',
+      stored.filter(({ keyId }) => keyId !== null && keyId !== currentKeyId),
+      warn,
+    ),
+    ...judge(
+      `encrypted with the key ${currentKeyId}`,
+      stored.filter(({ keyId }) => keyId === currentKeyId),
+      ok,
+    ),
   ];
 }
 

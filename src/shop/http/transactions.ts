@@ -12,7 +12,13 @@ import type { RepeatableResponse } from '../idempotency.ts';
 import { runOnce } from '../idempotency.ts';
 import { callerOf, shopContextOf } from './authorize.ts';
 
-export type WriteResponse = { status: number; headers?: Record<string, string>; body: object };
+export type WriteResponse = {
+  status: number;
+  headers?: Record<string, string>;
+  body: object;
+  /** Whether the body contains a secret. Default: false. */
+  hasSecret?: boolean;
+};
 
 /** Makes the change of a request in the given transaction, and returns the response. */
 export type Write = (tx: Queryable) => Promise<WriteResponse>;
@@ -49,17 +55,16 @@ async function writeOnce(
   tx: Queryable,
   { request, key }: { request: FastifyRequest; key: string },
   write: Write,
-): Promise<RepeatableResponse> {
+): Promise<Omit<RepeatableResponse, 'hasSecret'>> {
   const id = { keyId: callerOf(request).keyId, key };
-  const now = shopContextOf(request).clock();
-  const { response, isReplayed } = await runOnce(tx, { id, digest: digestOf(request), now }, async () =>
-    toRepeatable(await write(tx)),
-  );
+  const { clock, secretKeys } = shopContextOf(request);
+  const once = { id, digest: digestOf(request), now: clock(), secretKeys };
+  const { response, isReplayed } = await runOnce(tx, once, async () => toRepeatable(await write(tx)));
   return isReplayed ? { ...response, headers: { ...response.headers, 'idempotent-replayed': 'true' } } : response;
 }
 
-function toRepeatable({ status, headers = {}, body }: WriteResponse): RepeatableResponse {
-  return { status, headers, body: JSON.stringify(body) };
+function toRepeatable({ status, headers = {}, body, hasSecret = false }: WriteResponse): RepeatableResponse {
+  return { status, headers, body: JSON.stringify(body), hasSecret };
 }
 
 function readIdempotencyKey(request: FastifyRequest): string | null {

@@ -254,5 +254,5 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
 
 function toSecretResponse({ webhook, secret }: WebhookWithSecret, status: number): WriteResponse {
   const headers = { etag: toEtag(webhook) };
-  return { status, headers, body: { data: { ...toWireWebhook(webhook), secret } } };
+  return { status, headers, body: { data: { ...toWireWebhook(webhook), secret } }, hasSecret: true };
 }

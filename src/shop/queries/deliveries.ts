@@ -46,7 +46,7 @@ export type ClaimedDelivery = {
   attempts: number;
   webhookId: string;
   url: string;
-  /** The current secret and, during the overlap after a rotation, the previous secret. */
+  /** The current secret and, during the overlap after a rotation, the previous secret, as they are stored. */
   secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;

@@ -30,7 +30,10 @@ export type Webhook = ReturnType<typeof decodeWebhook>;
 const COLUMNS = `id, shop_id, url, events, description, enabled, disabled_reason, disabled_at, failing_since,
   previous_secret_until, version, created_at, updated_at`;
 
-export type NewWebhook = Pick<Webhook, 'id' | 'shopId' | 'url' | 'events' | 'description'> & { secret: string };
+export type NewWebhook = Pick<Webhook, 'id' | 'shopId' | 'url' | 'events' | 'description'> & {
+  /** As it is stored: encrypted, or in clear where the settings have no key. */
+  secret: string;
+};
 
 /** Inserts a webhook. Returns null when the shop has `max` webhooks already. Must run in a transaction, because it locks the shop. */
 export async function insertWebhook(
@@ -104,7 +107,7 @@ export async function updateWebhook(
   return row ? decodeWebhook(row) : null;
 }
 
-/** Replaces the secret. The replaced secret becomes the previous secret, with which deliveries are also signed until `previousUntil`. */
+/** Replaces the secret by one as it is stored. The replaced secret becomes the previous secret, with which deliveries are also signed until `previousUntil`. */
 export async function updateWebhookSecret(
   db: Queryable,
   shopId: string,

@@ -2,10 +2,12 @@
 // process dies, its lease expires and another process sends the delivery again. A slow receiver must not delay other receivers.
 
 import type { Clock } from '../../core/clock.ts';
+import type { SecretKeys } from '../../core/secret-keys.ts';
 import type { Database } from '../../database/port.ts';
 import type { ClaimedDelivery } from '../queries/deliveries.ts';
 import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } from '../queries/deliveries.ts';
 import { toWebhookBody } from '../events.ts';
+import { toWebhookPlace } from '../stored-secrets.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
@@ -17,6 +19,8 @@ export type DispatcherOptions = {
   clock: Clock;
   log: Log;
   sender: WebhookSender;
+  /** The keys that decrypt the secrets of webhooks. */
+  secretKeys: SecretKeys;
   /** Returns numbers of at least 0 and less than 1, which spread the retries. */
   random: Random;
   limits?: DispatchLimits;
@@ -126,9 +130,9 @@ export class DeliveryDispatcher {
 
   /** Never rejects: a delivery whose attempt cannot be recorded is due again when its lease ends. */
   async #sendAndRecord(delivery: ClaimedDelivery): Promise<void> {
-    const { main, clock, log, sender, onFree } = this.#options;
+    const { main, clock, log, sender, secretKeys, onFree } = this.#options;
     try {
-      const result = await sender.send(toRequest(delivery, clock()), this.#stopping.signal);
+      const result = await sender.send(toRequest(delivery, secretKeys, clock()), this.#stopping.signal);
       const wasAborted = this.#stopping.signal.aborted && result.status === null;
       if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), delivery);
       else await this.#recorder.record(delivery, result);
@@ -156,7 +160,12 @@ async function deleteEvents(main: Database, now: number): Promise<void> {
   }
 }
 
-function toRequest({ url, secrets, event }: ClaimedDelivery, now: number): WebhookRequest {
+function toRequest(
+  { webhookId, url, event, ...stored }: ClaimedDelivery,
+  keys: SecretKeys,
+  now: number,
+): WebhookRequest {
   const body = toWebhookBody(event);
+  const secrets = stored.secrets.map((secret) => keys.decrypt(secret, toWebhookPlace(webhookId)));
   return { url, body, headers: signWebhook({ id: event.id, body, secrets, now }) };
 }

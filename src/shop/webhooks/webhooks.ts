@@ -30,6 +30,7 @@ import { SECRET_ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts'
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
+import { toWebhookPlace } from '../stored-secrets.ts';
 
 /** The message for any invalid field of a webhook. */
 export const INVALID_WEBHOOK = 'Invalid webhook payload';
@@ -58,7 +59,9 @@ export async function createWebhook(
 ): Promise<WebhookWithSecret> {
   const now = context.clock();
   const secret = createWebhookSecret(randomBytes);
-  const fields = { ...settings, id: createId('whk', now), shopId: caller.shopId, secret };
+  const id = createId('whk', now);
+  const stored = context.secretKeys.encrypt(secret, toWebhookPlace(id));
+  const fields = { ...settings, id, shopId: caller.shopId, secret: stored };
   const webhook = await insertWebhook(tx, fields, { now, max: WEBHOOKS_MAX });
   if (!webhook)
     throw new ServiceError('bad_request', `The shop has ${WEBHOOKS_MAX} webhooks already, and a shop can have no more`);
@@ -106,8 +109,9 @@ export async function rotateWebhookSecret(
 ): Promise<WebhookWithSecret> {
   const now = context.clock();
   const secret = createWebhookSecret(randomBytes);
-  const change = { secret, previousUntil: now + SECRET_ROTATION_OVERLAP_MS, now };
   if (!isId('whk', id)) return refuseMissing();
+  const stored = context.secretKeys.encrypt(secret, toWebhookPlace(id));
+  const change = { secret: stored, previousUntil: now + SECRET_ROTATION_OVERLAP_MS, now };
   return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? refuseMissing(), secret };
 }
 

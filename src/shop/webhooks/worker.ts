@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
+import type { SecretKeys } from '../../core/secret-keys.ts';
 import { Pause } from '../../tasks/pause.ts';
 import { DeliveryDispatcher } from './dispatcher.ts';
 import { WebhookSender } from './sender.ts';
@@ -15,6 +16,8 @@ export type WebhookWorkerOptions = {
   log: Log;
   /** Returns numbers of at least 0 and less than 1. */
   random: Random;
+  /** The keys that decrypt the secrets of webhooks. */
+  secretKeys: SecretKeys;
   /** Whether webhook URLs may use http and addresses that are not public. */
   allowPrivate: boolean;
   periodMs?: number;

@@ -19,6 +19,7 @@ import type { SenderOptions } from '../../../src/shop/webhooks/sender.ts';
 import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 import type { DispatcherOptions } from '../../../src/shop/webhooks/dispatcher.ts';
 import { DeliveryDispatcher } from '../../../src/shop/webhooks/dispatcher.ts';
+import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 export const quiet = createLog('silent');
@@ -133,7 +134,15 @@ export function makeDispatcher(
 ): TestDispatcher {
   const { time = createTestClock(), allowPrivate = true, ...more } = options;
   const sender = new WebhookSender({ allowPrivate, ...more });
-  return new TestDispatcher(time, { main: db, clock: time.clock, log: quiet, sender, random: () => 0, ...more });
+  return new TestDispatcher(time, {
+    main: db,
+    clock: time.clock,
+    log: quiet,
+    sender,
+    random: () => 0,
+    secretKeys: new SecretKeys([]),
+    ...more,
+  });
 }
 
 /** Deliveries of a webhook, oldest first. */

@@ -12,6 +12,7 @@ import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
+import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 const LIMIT_MS = 60_000;
 /** Several times the delay with which a nudge starts a round. */
@@ -171,7 +172,14 @@ forEachEngine('webhook isolation', (engine) => {
 function startWorker(
   options: Pick<WebhookWorkerOptions, 'main' | 'periodMs'> & Partial<WebhookWorkerOptions>,
 ): WebhookWorker {
-  const worker = new WebhookWorker({ clock: () => NOW, log: quiet, random: () => 0, allowPrivate: true, ...options });
+  const worker = new WebhookWorker({
+    clock: () => NOW,
+    log: quiet,
+    random: () => 0,
+    secretKeys: new SecretKeys([]),
+    allowPrivate: true,
+    ...options,
+  });
   worker.start();
   return worker;
 }

@@ -11,12 +11,13 @@ import type { AttemptResult } from '../../../src/shop/webhooks/attempt.ts';
 import type { WebhookRequest } from '../../../src/shop/webhooks/sender.ts';
 import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 import { createTestClock, makeDispatcher } from './fixtures.ts';
+import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 const [point = '', shopId = '', url = '', now = ''] = process.argv.slice(2);
 const clock = () => Number(now);
 const log = createLog('silent');
 const { main } = await openDatabases(readConfig(), log);
-const context = { main, clock, log, serviceName: 'mercat' };
+const context = { main, clock, log, serviceName: 'mercat', secretKeys: new SecretKeys([]) };
 const caller = { keyId: 'key', shopId, scopes: new Set<string>() };
 
 async function stopAt(name: string): Promise<void> {

@@ -12,6 +12,7 @@ import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import { forEachEngine } from '../engines/each-engine.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
+import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -153,7 +154,7 @@ export async function readCursorSecret(settings: Record<string, string>): Promis
   const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
   try {
     await migrate(main, 'main');
-    return await findOrInsertSecret(main, 'cursors');
+    return await findOrInsertSecret(main, 'cursors', new SecretKeys([]));
   } finally {
     await close();
   }

@@ -15,6 +15,7 @@ import type { TestEngine } from '../engines/each-engine.ts';
 import { forEachEngine } from '../engines/each-engine.ts';
 import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
+import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 export type TestKey = { id: string; secret: string; prefix: string; expiresAt: string | null };
 
@@ -120,7 +121,13 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
   const database = main;
   const document: any = await (await fetch(`${service.url}/api/v1/openapi.json`)).json();
   const contract = createOpenApiContract(document);
-  const operations = createShopOperations({ main, clock, log: createLog('silent'), serviceName: 'mercat' });
+  const operations = createShopOperations({
+    main,
+    clock,
+    log: createLog('silent'),
+    serviceName: 'mercat',
+    secretKeys: new SecretKeys([]),
+  });
   const operate = async (operation: string, input: Record<string, unknown>) => operations[operation]?.(input);
   const shop = async (): Promise<TestShop> => {
     const { id, name } = (await operate('shops.create', { name: `shop ${randomUUID()}` })) as {

@@ -1,0 +1,65 @@
+// `mercat secrets`: which secrets of the database are encrypted with which key, and their encryption with another key.
+
+import type { SecretsReport } from '../shop/stored-secrets.ts';
+import type { CommandIo, DefineCommand } from './command.ts';
+import { JSON_OPTION } from './command.ts';
+import { callService } from './connect.ts';
+import { formatTable } from './output.ts';
+
+type Options = { json?: true };
+
+const KINDS: Readonly<Record<SecretsReport['stored'][number]['kind'], string>> = {
+  service: 'secrets of the service',
+  webhook: 'secrets of webhooks',
+  response: 'responses with a secret, kept for a day',
+};
+
+export const defineSecrets: DefineCommand = (secrets, io) => {
+  secrets.description(
+    'The secrets in the database. SECRETS_KEY encrypts new secrets; these commands change the stored ones. They use the keys of the ' +
+      'running server if one runs, and no secret is printed.',
+  );
+
+  secrets
+    .command('list')
+    .description('Count the stored secrets by the key that encrypts them.')
+    .option('--json', JSON_OPTION)
+    .action((options) => listSecrets(options, io));
+
+  secrets
+    .command('encrypt')
+    .description(
+      'Encrypt all stored secrets with the first key of SECRETS_KEY. It can be repeated after an interruption.',
+    )
+    .option('--json', JSON_OPTION)
+    .action((options) => storeSecrets('encrypt', options, io));
+
+  secrets
+    .command('decrypt')
+    .description('Store all secrets in clear, so that the service can be started without SECRETS_KEY.')
+    .option('--json', JSON_OPTION)
+    .action((options) => storeSecrets('decrypt', options, io));
+};
+
+async function listSecrets({ json }: Options, io: CommandIo): Promise<void> {
+  const report = (await callService('secrets.list', {})) as SecretsReport;
+  io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io));
+}
+
+function describeReport({ currentKeyId, stored }: SecretsReport, { stdout }: CommandIo): string {
+  const rows = stored.map(({ kind, keyId, count, readable }) => [
+    KINDS[kind],
+    keyId === null ? 'in clear' : `key ${keyId}${readable ? '' : ', which is not in SECRETS_KEY'}`,
+    count,
+  ]);
+  const current =
+    currentKeyId === null
+      ? 'SECRETS_KEY is empty: new secrets are stored in clear'
+      : `new secrets are encrypted with key ${currentKeyId}`;
+  return `${rows.length > 0 ? formatTable(['what', 'stored', 'number'], rows, stdout) : 'no secrets are stored\n'}${current}\n`;
+}
+
+async function storeSecrets(action: 'encrypt' | 'decrypt', { json }: Options, { stdout }: CommandIo): Promise<void> {
+  const result = (await callService(`secrets.${action}`, {})) as { changed: number };
+  stdout.write(json ? `${JSON.stringify(result)}\n` : `rows ${action}ed: ${result.changed}\n`);
+}

@@ -1,0 +1,117 @@
+// How secrets stand in the database, and the operations behind `mercat secrets`, which encrypt or decrypt the stored secrets.
+
+import type { SecretKeys } from '../core/secret-keys.ts';
+import { describeMissingKeys } from '../core/secret-keys.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Database, Queryable } from '../database/port.ts';
+import { decryptSharedSecret, encryptSharedSecret, readSharedKeyId } from '../database/secrets.ts';
+import type { Operations } from './operations.ts';
+import type { IdempotencyKey } from './queries/idempotency.ts';
+import type { SecretCount } from './queries/stored-secrets.ts';
+import {
+  countSecrets,
+  listOutdatedResponsesForUpdate,
+  listOutdatedWebhooksForUpdate,
+  listSharedSecretsForUpdate,
+  updateSharedSecret,
+  updateStoredBodies,
+  updateStoredWebhookSecrets,
+} from './queries/stored-secrets.ts';
+
+/** The rows that one transaction encrypts again. */
+const BATCH_SIZE = 500;
+
+type StoredSecretsContext = { main: Database; secretKeys: SecretKeys };
+
+/** The result of the operation `secrets.list`. */
+export type SecretsReport = {
+  /** The key that encrypts. Null: SECRETS_KEY is empty. */
+  currentKeyId: string | null;
+  stored: (SecretCount & {
+    /** Whether the settings have the key, or the secrets are in clear. */
+    readable: boolean;
+  })[];
+};
+
+export function createSecretOperations(context: StoredSecretsContext): Operations {
+  return {
+    'secrets.list': () => reportSecrets(context),
+    'secrets.encrypt': async () => {
+      if (context.secretKeys.currentId === null) {
+        throw new OperatorError('SECRETS_KEY is empty: set it to a key first', { exitCode: 2 });
+      }
+      return { changed: await storeAgain(context, context.secretKeys) };
+    },
+    'secrets.decrypt': async () => ({ changed: await storeAgain(context, null) }),
+  };
+}
+
+export async function reportSecrets({ main, secretKeys }: StoredSecretsContext): Promise<SecretsReport> {
+  const counts = await countSecrets(main, { responses: true });
+  return {
+    currentKeyId: secretKeys.currentId,
+    stored: counts.map((count) => ({ ...count, readable: count.keyId === null || secretKeys.has(count.keyId) })),
+  };
+}
+
+/** Throws OperatorError when a secret of the service or of a webhook is encrypted with a key that the settings do not have. */
+export async function requireSecretKeys({ main, secretKeys }: StoredSecretsContext): Promise<void> {
+  const counts = await countSecrets(main, { responses: false });
+  const missing = counts.flatMap(({ keyId }) => (keyId === null || secretKeys.has(keyId) ? [] : [keyId]));
+  if (missing.length > 0) throw new OperatorError(describeMissingKeys([...new Set(missing)]), { exitCode: 2 });
+}
+
+/** The place of a webhook's secrets, for `SecretKeys`. The current and the previous secret have the same place. */
+export const toWebhookPlace = (id: string) => `webhook ${id}`;
+
+/** The place of a stored response, for `SecretKeys`. */
+export const toResponsePlace = ({ keyId, key }: IdempotencyKey) => `response ${keyId} ${key}`;
+
+/**
+ * Stores every secret again: encrypted with the current key of `target`, or in clear when `target` is null. Returns how many rows were
+ * changed. When it is interrupted, some rows are changed, and a second call changes the others.
+ */
+async function storeAgain({ main, secretKeys }: StoredSecretsContext, target: SecretKeys | null): Promise<number> {
+  const keyId = target?.currentId ?? null;
+  const convert = (stored: string, place: string) => {
+    const secret = secretKeys.decrypt(stored, place);
+    return target ? target.encrypt(secret, place) : secret;
+  };
+  const convertWebhooks = async (tx: Queryable) => {
+    const webhooks = await listOutdatedWebhooksForUpdate(tx, keyId, BATCH_SIZE);
+    const converted = webhooks.map(({ id, secret, previousSecret }) => ({
+      id,
+      secret: convert(secret, toWebhookPlace(id)),
+      previousSecret: previousSecret === null ? null : convert(previousSecret, toWebhookPlace(id)),
+    }));
+    await updateStoredWebhookSecrets(tx, converted);
+    return converted.length;
+  };
+  const convertResponses = async (tx: Queryable) => {
+    const responses = await listOutdatedResponsesForUpdate(tx, keyId, BATCH_SIZE);
+    await updateStoredBodies(
+      tx,
+      responses.map((response) => ({ ...response, body: convert(response.body, toResponsePlace(response)) })),
+    );
+    return responses.length;
+  };
+  let changed = await main.transaction((tx) => convertSharedSecrets(tx, secretKeys, target));
+  for (const convertBatch of [convertWebhooks, convertResponses]) {
+    let batch: number;
+    do {
+      batch = await main.transaction(convertBatch);
+      changed += batch;
+    } while (batch === BATCH_SIZE);
+  }
+  return changed;
+}
+
+async function convertSharedSecrets(tx: Queryable, keys: SecretKeys, target: SecretKeys | null): Promise<number> {
+  const secrets = await listSharedSecretsForUpdate(tx);
+  const outdated = secrets.filter(({ value }) => readSharedKeyId(value) !== (target?.currentId ?? null));
+  for (const { name, value } of outdated) {
+    const secret = decryptSharedSecret(keys, name, value);
+    await updateSharedSecret(tx, name, target ? encryptSharedSecret(target, name, secret) : secret);
+  }
+  return outdated.length;
+}
