@@ -16,7 +16,7 @@ export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, 
  * removed from each line.
  */
 export function createLog(level: LogLevel, write: (line: string) => void = writeToStderr): Log {
-  const logger = createPino(level, (line) => write(redact(line.trimEnd())));
+  const logger = createPino(level, (line) => write(escapeControls(redact(line.trimEnd()))));
   const writerOf =
     (name: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: Fields = {}) =>
@@ -41,6 +41,13 @@ function describeErrorField({ error, ...fields }: Fields): Fields {
   if (error === undefined) return fields;
   const stack = error instanceof Error && error.stack ? { stack: error.stack } : {};
   return { ...fields, error: describeError(error), ...stack };
+}
+
+/** Characters that JSON text may contain, but that a terminal obeys or takes for the end of a line. */
+const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g;
+
+function escapeControls(line: string): string {
+  return line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function writeToStderr(line: string): void {

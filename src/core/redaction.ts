@@ -1,13 +1,13 @@
 // Removes secrets from text that is written to a log. Secrets are recognised by their form, because they may stand in any field or in
-// the message of any error.
+// the message of any error. A secret may also follow other characters, so no pattern requires the beginning of a word.
 
 const SECRETS: readonly [pattern: RegExp, replacement: string][] = [
   // The user and password of a URL.
   [/(\w:\/\/)[^\s/"@]{1,500}@/g, '$1…@'],
   // An API key, and the secret of a webhook. The first part of a key is not secret.
-  [/\b([a-z\d]{2,16}_live_)[A-Za-z\d]{8,100}/g, '$1…'],
-  [/\bwhsec_[\w+/=-]{8,500}/g, 'whsec_…'],
-  [/\b(Bearer|Basic)\s+[^\s"\\]{1,1000}/gi, '$1 …'],
+  [/([a-z\d]{2,16}_live_)[A-Za-z\d]{8,100}/g, '$1…'],
+  [/whsec_[\w+/=-]{8,500}/g, 'whsec_…'],
+  [/(Bearer|Basic)\s+[^\s"\\]{1,1000}/gi, '$1 …'],
 ];
 
 export function redact(text: string): string {

@@ -46,7 +46,7 @@ export function chooseCoding(acceptEncoding: string | undefined): ContentCoding 
   if (acceptEncoding === undefined) return null;
   const known = remembered.get(acceptEncoding);
   if (known !== undefined) return known;
-  const chosen = parsePreference(acceptEncoding);
+  const chosen = parsePreference(acceptEncoding, CODINGS);
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
   remembered.set(acceptEncoding, chosen);
   return chosen;
@@ -54,7 +54,12 @@ export function chooseCoding(acceptEncoding: string | undefined): ContentCoding 
 
 const ELEMENT = /^([\w-]+)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
-function parsePreference(acceptEncoding: string): ContentCoding | null {
+/** Whether a client accepts a coding, for a body that is available in this coding only. */
+export function acceptsCoding(acceptEncoding: string | undefined, coding: ContentCoding): boolean {
+  return acceptEncoding !== undefined && parsePreference(acceptEncoding, [coding]) === coding;
+}
+
+function parsePreference(acceptEncoding: string, codings: readonly ContentCoding[]): ContentCoding | null {
   const weights = new Map<string, number>();
   for (const element of acceptEncoding.split(',')) {
     const [, name = '', weight = '1'] = ELEMENT.exec(element.trim()) ?? [];
@@ -62,7 +67,7 @@ function parsePreference(acceptEncoding: string): ContentCoding | null {
   }
   let best: ContentCoding | null = null;
   let bestWeight = 0;
-  for (const coding of CODINGS) {
+  for (const coding of codings) {
     const weight = weights.get(coding) ?? 0;
     if (weight > bestWeight) [best, bestWeight] = [coding, weight];
   }

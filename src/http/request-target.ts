@@ -27,6 +27,11 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
+/** Whether the path of a target is `prefix` or lies below it: `/v1/x` and `/v1?y` are below `/v1`, and `/v1x` is not. */
+export function isBelow(target: string, prefix: string): boolean {
+  return target.startsWith(prefix) && /^([/?]|$)/.test(target.charAt(prefix.length));
+}
+
 /** The text after the question mark of a target. */
 export function queryOf(target: string): string {
   const start = target.indexOf('?');

@@ -55,17 +55,26 @@ export type ImportOptions = {
   onEvent?: (event: ImportEvent) => void | Promise<void>;
 };
 
+/** An import was ended by its client, by a limit or by a shutdown. The message is public. */
+export class ImportStopped extends Error {
+  override readonly name = 'ImportStopped';
+}
+
 /** An import ended early. `cause` is the reason. `summary` counts the records that were processed before. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure';
   readonly summary: ImportSummary;
 
   constructor(summary: ImportSummary, cause: unknown) {
-    const stored = summary.inserted + summary.updated + summary.unchanged;
-    const when = stored === 0 ? 'before any row was stored' : `after ${stored} rows were stored`;
-    super(`stopped ${when}: ${describeError(cause)}`, { cause });
+    super(describeStop(summary, describeError(cause)), { cause });
     this.summary = summary;
   }
+}
+
+/** When and why an import stopped. */
+export function describeStop({ inserted, updated, unchanged }: ImportSummary, reason: string): string {
+  const stored = inserted + updated + unchanged;
+  return `stopped ${stored === 0 ? 'before any row was stored' : `after ${stored} rows were stored`}: ${reason}`;
 }
 
 /** Imports all of `source`. Rejects with an ImportFailure when a database, the source or the signal ends the import early. */

@@ -6,6 +6,7 @@ import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ServiceError } from '../core/errors.ts';
 import { CORS_HEADERS } from '../http/cached-response.ts';
+import { isBelow } from '../http/request-target.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
@@ -45,7 +46,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
   const { limits = LOAD_LIMITS, delayMs, onShed } = options;
   const inProgress = new Map<string, number>(INTERFACES.map((prefix) => [prefix, 0]));
   return (request, response) => {
-    const prefix = INTERFACES.find((one) => request.url?.startsWith(one));
+    const prefix = INTERFACES.find((one) => isBelow(request.url ?? '', one));
     if (prefix === undefined) return route(request, response);
     const count = inProgress.get(prefix) ?? 0;
     if (count >= inProgressMaxAt(delayMs(), limits)) {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptsCoding } from '../http/content-coding.ts';
 import { pathOf } from '../http/request-target.ts';
 
 const PAGE_PATH = '/docs';
@@ -121,7 +122,7 @@ function sendAsset(asset: Asset, type: string, request: FastifyRequest, reply: F
   });
   if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
   void reply.type(`${type}; charset=utf-8`);
-  if (!/\bgzip\b(?!;q=0\b)/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.plain);
+  if (!acceptsCoding(request.headers['accept-encoding'], 'gzip')) return reply.send(asset.plain);
   return reply.header('content-encoding', 'gzip').send(asset.gzipped);
 }
 

@@ -9,6 +9,7 @@ import { CORS_HEADERS } from '../http/cached-response.ts';
 import { compressResponses } from '../http/compression.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
+import { isBelow, pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
@@ -92,7 +93,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));
-  const access = new KeyedAccess(storeContext);
+  const access = new KeyedAccess(storeContext, log);
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
   );
@@ -134,7 +135,7 @@ function createRouter(
 /** Notes each request that was served from a database. Responses of `/v1` may come from memory. */
 function noteServed(app: FastifyInstance, outages: OutageLog): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const isKeyed = request.url.startsWith(STORE_PREFIX) || request.url.startsWith(INTAKE_PREFIX);
+    const isKeyed = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);
     if (isKeyed && reply.statusCode < 300 && !request.url.endsWith(DOCUMENT_PATH)) outages.noteSuccess();
     done();
   });
@@ -191,10 +192,11 @@ function sendError(
   const error = toKnownError(outages, thrown);
   if (isUnexpected(error)) {
     const requestId = reply.raw.getHeader(REQUEST_ID_HEADER);
-    log.error('a request failed', { requestId, method: request.method, url: request.url, error });
+    // The query is left out, because a client may have put a key into one by mistake.
+    log.error('a request failed', { requestId, method: request.method, path: pathOf(request.url), error });
   }
-  const hasDetails = request.url.startsWith(STORE_PREFIX) || request.url.startsWith(INTAKE_PREFIX);
+  const hasDetails = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);
   const { status, headers, envelope } = toErrorResponse(error, { details: hasDetails });
-  if (request.url.startsWith(MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
+  if (isBelow(request.url, MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
   void reply.code(status).headers(headers).send(envelope);
 }

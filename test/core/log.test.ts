@@ -48,14 +48,20 @@ test('secrets are removed wherever they stand: in the message, in fields, and in
   });
   const [line = ''] = lines;
   for (const secret of secrets) assert.ok(!line.includes(secret), `${secret} is in ${line}`);
+  const glued = collect('info');
+  glued.log.error(`key_${key} x${key} _${webhookSecret} XBearer opensesame`);
+  for (const secret of secrets) assert.ok(!glued.lines[0]?.includes(secret), `${secret} is in ${glued.lines[0]}`);
   const parsed = JSON.parse(line);
   assert.equal(parsed.message, 'cannot connect to postgres://…@db:5432/mercat');
   assert.equal(parsed.nested.key, 'mercat_live_…');
 });
 
-test('text from a client cannot begin a new line of the log', () => {
+test('text from a client cannot begin a new line of the log, nor send control characters to a terminal', () => {
   const { log, lines } = collect('info');
-  log.info('request', { userAgent: 'curl\n{"level":"error","message":"forged"}\u2028x' });
+  const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).join('');
+  const userAgent = `curl\n{"level":"error","message":"forged"}\u2028\u2029${controls}`;
+  log.info(userAgent, { userAgent });
   assert.equal(lines.length, 1);
-  assert.ok(!lines[0]?.includes('\n'));
+  assert.doesNotMatch(lines[0] ?? '', /[\0-\x1f\x7f-\x9f\u2028\u2029]/);
+  assert.equal(JSON.parse(lines[0] ?? '').userAgent, userAgent);
 });

@@ -62,6 +62,14 @@ test('an interface that has reached its limit of requests in progress sheds furt
   assert.equal(counted.shed, 1);
 });
 
+test('a path that only begins like an interface does not use the share of that interface', async (t) => {
+  const { hold } = await startServer(t);
+  const endOther = await hold('/v1x/collections', LIMITS.inProgressMax);
+  const end = await hold('/v1/collections', LIMITS.inProgressMax);
+  await end();
+  await endOther();
+});
+
 for (const [flooded, other] of [
   ['/v1/collections', '/api/v1/products'],
   ['/api/v1/products', '/v1/collections'],

@@ -107,7 +107,8 @@ describe('the reference page', () => {
       const content = await plain.text();
       assert.ok(Number(gzipped.headers.get('content-length')) < content.length / 3);
       assert.equal(await gzipped.text(), content);
-      for (const encodings of ['identity', 'gzip;q=0', '', 'x-gzip2']) {
+      assert.equal((await get('identity;q=0, GZIP;q=0.5')).headers.get('content-encoding'), 'gzip');
+      for (const encodings of ['identity', 'gzip;q=0', 'gzip; q=0', 'gzip ;q=0.000', '', 'x-gzip2', 'x-gzip']) {
         const headers = { 'accept-encoding': encodings };
         const response = await request(service.url, path, { headers, method: 'HEAD' });
         assert.equal(response.headers['content-encoding'], undefined, encodings);

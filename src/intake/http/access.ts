@@ -2,7 +2,10 @@
 // socket requires none, because only the operator can open it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { describeError, OperatorError, ServiceError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { Database } from '../../database/port.ts';
+import { isOutOfReach } from '../../database/port.ts';
 import type { Market } from '../../market/market.ts';
 import type { OrderContext } from '../../orders/submit.ts';
 import type { Caller } from '../../shop/context.ts';
@@ -11,6 +14,7 @@ import { authenticate, lacksScope } from '../../shop/http/authenticate.ts';
 import type { IntakeScope } from '../../shop/keys/scopes.ts';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
 import type { ImportContext } from '../import.ts';
+import { ImportStopped } from '../import.ts';
 import type { Importer } from '../ingest/products.ts';
 
 export type IntakeContext = {
@@ -28,6 +32,8 @@ export type IntakeAccess = {
   importerOf(request: FastifyRequest): Importer;
   /** The largest request body with records that is accepted, in bytes. */
   recordsBytesMax: number;
+  /** Why an import failed, in words that its client may read. */
+  describeFailure: (cause: unknown) => string;
 };
 
 /** The largest body with records over HTTP. Larger files are imported with the command line. */
@@ -44,9 +50,21 @@ export class KeyedAccess implements IntakeAccess {
   readonly #keys: KeyAccess;
   readonly #callers = new WeakMap<FastifyRequest, Caller>();
 
-  constructor(keys: KeyAccess) {
+  readonly #log: Log;
+
+  constructor(keys: KeyAccess, log: Log) {
     this.#keys = keys;
+    this.#log = log;
   }
+
+  /** An error of a database or of the program may name hosts, files and SQL. It is logged, and the client learns only of its kind. */
+  readonly describeFailure = (cause: unknown): string => {
+    if (cause instanceof ImportStopped || cause instanceof ServiceError || cause instanceof OperatorError) {
+      return cause.message;
+    }
+    this.#log.warn('an import over HTTP failed', { error: cause });
+    return isOutOfReach(cause) ? 'the service cannot reach its database' : 'the service failed; its log has the reason';
+  };
 
   authorize(...scopes: IntakeScope[]) {
     return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -78,6 +96,7 @@ export const LOCAL_ACCESS: IntakeAccess = {
   scopesOf: () => new Set(INTAKE_SCOPES),
   importerOf: () => ({ keyId: null, shopId: null }),
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
+  describeFailure: describeError,
 };
 
 /** Returns the order context for one request, whose statements on the primary database fail after ORDER_TIMEOUT_MS. */

@@ -4,9 +4,9 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { describeError, ServiceError } from '../../core/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { ImportContext } from '../import.ts';
-import { ImportFailure, importRecords } from '../import.ts';
+import { describeStop, ImportFailure, importRecords, ImportStopped } from '../import.ts';
 import type { Importer } from '../ingest/products.ts';
 import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
 import { parseRequestQuery, RECORDS_PATH, STOPPED_TRAILER } from '../import-protocol.ts';
@@ -22,7 +22,7 @@ const DRAIN_TIMEOUT_MS = 5_000;
 export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
   const running = new Map<ImportStream, Promise<void>>();
   app.addHook('preClose', async () => {
-    for (const stream of running.keys()) stream.abort(new Error('the server is stopping'));
+    for (const stream of running.keys()) stream.abort(new ImportStopped('the server is stopping'));
     await Promise.allSettled(running.values());
   });
   app.register((scope, _options, done) => {
@@ -39,7 +39,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
       reply.hijack();
       const stream = new ImportStream(request.raw, reply.raw);
       const importer = access.importerOf(request);
-      const work = stream.run(context, { ...options, importer }, access.recordsBytesMax);
+      const work = stream.run(context, { ...options, importer }, access);
       running.set(stream, work);
       await work.finally(() => running.delete(stream));
     });
@@ -93,6 +93,8 @@ function toPlainQuery(query: unknown): Record<string, unknown> {
   );
 }
 
+type ImportAccess = Pick<IntakeAccess, 'recordsBytesMax' | 'describeFailure'>;
+
 /** One import over HTTP. It reads records from the request's body and writes events to the response. */
 class ImportStream {
   readonly #request: IncomingMessage;
@@ -110,14 +112,18 @@ class ImportStream {
   }
 
   /** Resolves when the response has ended. */
-  async run(context: ImportContext, options: RequestOptions & { importer: Importer }, bytesMax: number): Promise<void> {
-    const onDisconnect = () => this.abort(new Error('the client closed the connection'));
+  async run(
+    context: ImportContext,
+    options: RequestOptions & { importer: Importer },
+    access: ImportAccess,
+  ): Promise<void> {
+    const onDisconnect = () => this.abort(new ImportStopped('the client closed the connection'));
     this.#response.once('close', onDisconnect).on('error', onDisconnect);
     this.#request.on('error', onDisconnect);
     this.#response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
     this.#response.flushHeaders();
     try {
-      await this.#import(context, options, bytesMax);
+      await this.#import(context, options, access);
     } finally {
       this.#response.off('close', onDisconnect);
       await this.#end();
@@ -127,17 +133,19 @@ class ImportStream {
   async #import(
     context: ImportContext,
     options: RequestOptions & { importer: Importer },
-    bytesMax: number,
+    { recordsBytesMax, describeFailure }: ImportAccess,
   ): Promise<void> {
     const onEvent = (event: ResponseEvent) => this.#send(event);
     try {
-      const body = limitSize(this.#body(), bytesMax);
+      const body = limitSize(this.#body(), recordsBytesMax);
       const summary = await importRecords(context, body, { ...options, signal: this.#controller.signal, onEvent });
       await this.#send({ event: 'done', ...summary });
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
-      const reason = describeError(error.cause);
-      await this.#send({ event: 'error', message: error.message, reason, summary: error.summary });
+      const { signal } = this.#controller;
+      const { summary } = error;
+      const reason = describeFailure(signal.aborted ? signal.reason : error.cause);
+      await this.#send({ event: 'error', message: describeStop(summary, reason), reason, summary });
     }
   }
 
@@ -145,14 +153,14 @@ class ImportStream {
   async *#body(): AsyncGenerator<Uint8Array> {
     yield* { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
     const stopped = this.#request.trailers[STOPPED_TRAILER];
-    if (typeof stopped === 'string') throw new Error(decodeStopReason(stopped));
+    if (typeof stopped === 'string') throw new ImportStopped(decodeStopReason(stopped));
   }
 
   /** Sends one event, and waits until the client has read enough. Aborts the import if that takes longer than READ_TIMEOUT_MS. */
   async #send(event: ResponseEvent): Promise<void> {
     if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
     if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;
-    this.abort(new Error('the client does not read the response'));
+    this.abort(new ImportStopped('the client does not read the response'));
     this.#response.destroy();
   }
 
@@ -180,7 +188,7 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.byteLength;
-    if (size > bytesMax) throw new Error(`the body is larger than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new ImportStopped(`the body is larger than ${bytesMax} bytes`);
     yield chunk;
   }
 }
