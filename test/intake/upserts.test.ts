@@ -213,6 +213,18 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);
     });
 
+    test('a replacing sale keeps the stored parties that it does not name', async () => {
+      const BUYER = `0x${'b2'.repeat(20)}`;
+      await ingest(db, sale({ tx: '0x1', seller: SELLER, buyer: BUYER }));
+      const right = toNdjson([sale({ tx: '0x1', price: '5', seller: null, buyer: null })]);
+      for (const updated of [1, 0]) {
+        const { summary } = await runImport(toContext(db), right, { replace: true });
+        assert.equal(summary.updated, updated);
+        const { price, seller, buyer } = await only('indexer.sale');
+        assert.deepEqual([price, seller, buyer], ['5', SELLER, BUYER]);
+      }
+    });
+
     test('a sale that was read from a chain is not replaced', async () => {
       await ingest(db, sale({ tx: '0x1', logIndex: 1 }));
       await db.query('update indexer.sale set block_number = 5');

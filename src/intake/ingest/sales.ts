@@ -32,8 +32,14 @@ export async function ingestSales(
   };
 }
 
+/** A party that a record does not name keeps its stored value: a report without a party says nothing about the party. */
 async function replaceSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
-  const last = [...new Map(sales.map((sale) => [sale.key, sale])).values()];
+  const lastByKey = new Map(sales.map((sale) => [sale.key, sale]));
+  const stored = await listSaleFacts(tx, [...lastByKey.keys()]);
+  const last = Array.from(lastByKey.values(), (sale) => {
+    const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
+    return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
+  });
   const replaced = await deleteDifferingSales(tx, last);
   const { inserted } = await upsertSales(tx, last);
   return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
