@@ -43,6 +43,11 @@ export function hasMagicEdenAsks(chain: Chain): boolean {
   return nameAt(chain, MAGIC_EDEN) !== null;
 }
 
+/** The name of a chain in Magic Eden's requests and responses. */
+function toVendorChain(chain: Chain): string {
+  return nameAt(chain, MAGIC_EDEN) ?? chain.id;
+}
+
 /** Reads Magic Eden's own active asks of a collection, the cheapest first, a page at a time. */
 export function walkMagicEdenAsks(
   upstream: UpstreamClient,
@@ -52,7 +57,7 @@ export function walkMagicEdenAsks(
   const pages = walkPages(
     async (cursor) => {
       const query = {
-        chain: nameAt(contract.chain, MAGIC_EDEN) ?? contract.chain.id,
+        chain: toVendorChain(contract.chain),
         collectionId: contract.contractAddress.toLowerCase(),
         'sources[]': ['magiceden'],
         'status[]': ['active'],
@@ -82,7 +87,7 @@ export function parseMagicEdenAsks(rows: readonly unknown[], contract: AskedCont
 function toAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   if (requiredText(row, 'kind') !== 'ASK') rejectRow('kind', 'is not an ask');
   if (requiredText(row, 'status') !== 'active' || requiredText(row, 'source') !== 'MAGICEDEN') return [];
-  if (requiredText(row, 'chain') !== contract.chain.id) rejectRow('chain', 'is another chain');
+  if (requiredText(row, 'chain') !== toVendorChain(contract.chain)) rejectRow('chain', 'is another chain');
   checkContract(row, contract);
   const [address, tokenId, ...rest] = requiredText(row, 'assetId').split(':');
   if (address?.toLowerCase() !== contract.contractAddress.toLowerCase() || rest.length > 0) {
@@ -112,6 +117,8 @@ function toOldAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   checkContract(row, contract);
   const criteria = toRow(row['criteria'], 'criteria');
   if (requiredText(criteria, 'kind') !== 'token') rejectRow('criteria.kind', 'is not one token');
+  if ((optionalInteger(row, 'quantityRemaining') ?? 1) !== 1)
+    rejectUnsupported('quantityRemaining', 'is not one token');
   const token = toRow(toRow(criteria['data'], 'criteria.data')['token'], 'criteria.data.token');
   const from = optionalInteger(row, 'validFrom') ?? 0;
   if (from > 0 && beginsLater(toTime(from, 'validFrom'), contract)) return [];

@@ -49,6 +49,8 @@ test('an ask of the older API is left out when it is of another marketplace, and
     },
   ]);
   assertValidRecords(records);
+  const several = own.map((order) => ({ ...order, quantityRemaining: 3 }));
+  assert.deepEqual(parseMagicEdenAsks(several, kites).unsupported, ['quantityRemaining: is not one token']);
   const begins = 1_718_000_000_000;
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins }).records.length, 1);
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins - 1 }).skipped, 1);
@@ -77,6 +79,16 @@ test('asks are read to the last page; an ask in the wrapped native currency is a
     'unsupported: price.currency: is another currency',
     'unsupported: quantity.remaining: is not one token',
   ]);
+});
+
+test('an ask names its chain as Magic Eden does, which may be another name than ours', () => {
+  const chain = { ...ethereum, names: { ...ethereum.names, 'magic-eden': ['eth-main'] as const } };
+  const rows = [askRow(1, CONTRACT, { chain: 'eth-main' }), askRow(2, CONTRACT, { chain: 'ethereum' })];
+  const page = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], {
+    chain,
+    contractAddress: CONTRACT,
+  });
+  assert.deepEqual([page.records.length, page.rejected], [1, ['chain: is another chain']]);
 });
 
 test('asks that have not begun are left out', () => {
