@@ -90,10 +90,15 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
         'only a contract can have made this signature, and the service has no endpoint of the chain to verify it',
         { path: 'signature' },
       )
-    : new OrderRejected('signature_invalid', 'this is not a signature by the offerer for this order', {
-        path: 'signature',
-      });
+    : new OrderRejected(
+        'signature_invalid',
+        `this is not a signature by the offerer for this order${chain === null ? WITHOUT_CHAIN : ''}`,
+        { path: 'signature' },
+      );
 }
+
+/** A contract with one owner (ERC-1271) may accept a signature that has the form of a signature by another account's key. */
+const WITHOUT_CHAIN = '; if the offerer is a contract, the service needs an endpoint of the chain to verify it';
 
 /** Reads from the chain. Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */
 export async function readFromChain<T>(read: () => Promise<T>): Promise<T> {

@@ -64,6 +64,8 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await raw({ parameters: {}, signature }), 'malformed_order');
     assert.equal(await raw({ parameters: toParameters(ask()), signature: 'no' }), 'malformed_order');
     assert.equal(await outcomeOf(orders.submit(orders.offline, ask(), signature)), 'signature_invalid');
+    // Without an endpoint it stays unknown whether the offerer is a contract that accepts signatures of this key.
+    await assert.rejects(orders.submit(orders.offline, ask(), signature), /needs an endpoint of the chain/);
     assert.equal(
       await outcomeOf(orders.submit(orders.offline, ask(), `0x${'ab'.repeat(200)}`)),
       'signature_unverifiable',
