@@ -1,17 +1,17 @@
 // The local interface on a Unix socket that only its owner may open. It serves the intake, and the operations that the operator's
 // commands call.
 
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import path from 'node:path';
+import { chmodSync, rmSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
+import { pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { LOCAL_ACCESS } from '../intake/http/access.ts';
 import { registerIntake } from '../intake/http/routes.ts';
-import { isServerListening } from './local-socket.ts';
+import { isServerListening, prepareSocketDirectory } from './local-socket.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 
@@ -30,7 +30,7 @@ export async function startLocalServer(
     log.warn('another server listens on the local socket of this data directory, so commands use the other server');
     return null;
   }
-  mkdirSync(path.dirname(socketPath), { recursive: true, mode: 0o700 });
+  prepareSocketDirectory(socketPath);
   const app = Fastify({ logger: false, forceCloseConnections: true });
   const outages = new OutageLog(log);
   app.addHook('onResponse', (_request, reply, done) => {
@@ -39,7 +39,7 @@ export async function startLocalServer(
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toKnownError(outages, thrown);
-    if (isUnexpected(error)) log.error('a local request failed', { url: request.url, error });
+    if (isUnexpected(error)) log.error('a local request failed', { path: pathOf(request.url), error });
     const { status, headers, envelope } = toErrorResponse(error, { details: true });
     void reply.code(status).headers(headers).send(envelope);
   });

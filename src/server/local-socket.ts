@@ -1,27 +1,49 @@
-// Where the local socket of a data directory is, and whether a server listens on it. This file imports no other file of the service,
-// so that a command which uses a running server starts fast.
+// Where the local socket of a data directory is, whether a server listens on it, and whether another user could have put it there. This
+// file imports only the error of the service, so that a command which uses a running server starts fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { OperatorError } from '../core/errors.ts';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
 /** Error codes when no process listens: the socket is missing, a server that was killed left it behind, or the file is not a socket. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
+const ROOT_UID = 0;
+const OWNER_ONLY_MODE = 0o700;
+const OTHERS_MODE = 0o077;
+const EVERYONE_WRITES_MODE = 0o002;
 
-/** The path of the socket: in the data directory or, when that path would be too long, in the system's temporary directory. */
+/**
+ * The path of the socket: in the data directory or, when that path would be too long, in a directory of the owner of the data directory
+ * inside the system's temporary directory. Every user may create files in the temporary directory, so `isServerListening` and
+ * `prepareSocketDirectory` check that directory.
+ */
 export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
   const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  return path.join(os.tmpdir(), `mercat-${digest}.sock`);
+  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid ?? ownUid();
+  return path.join(os.tmpdir(), `mercat-${owner}`, `${digest}.sock`);
 }
 
-/** Whether a server listens on the socket. Throws when this cannot be found out, for example without permission to open the socket. */
+/** Creates the directory of the socket if it is missing. Throws OperatorError when another user owns the directory or may write to it. */
+export function prepareSocketDirectory(socketPath: string): void {
+  mkdirSync(path.dirname(socketPath), { recursive: true, mode: OWNER_ONLY_MODE });
+  requirePrivateDirectory(socketPath);
+}
+
+/**
+ * Whether a server listens on the socket. Throws OperatorError when another user may have created the socket: commands would send their
+ * input to that user. Throws also when this cannot be found out, for example without permission to open the socket.
+ */
 export async function isServerListening(socketPath: string): Promise<boolean> {
+  requirePrivateDirectory(socketPath);
+  requireTrustedOwner(socketPath);
   const connection = net.connect(socketPath);
   try {
     await once(connection, 'connect');
@@ -32,4 +54,37 @@ export async function isServerListening(socketPath: string): Promise<boolean> {
   } finally {
     connection.destroy();
   }
+}
+
+/** The directories in the temporary directory, whose names other users can predict: `mercat-` and the id of a user. */
+const PREDICTABLE = /^mercat-(\d+)$/;
+
+/** Checks the socket's directory if it is in the temporary directory. A data directory is the operator's own concern. */
+function requirePrivateDirectory(socketPath: string): void {
+  const directory = path.dirname(socketPath);
+  const [, owner] = PREDICTABLE.exec(path.basename(directory)) ?? [];
+  if (owner === undefined || path.dirname(directory) !== os.tmpdir() || process.getuid === undefined) return;
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  if (!found) return;
+  const isTrusted = found.uid === Number(owner) || found.uid === ROOT_UID;
+  if (found.isDirectory() && isTrusted && (found.mode & OTHERS_MODE) === 0) return;
+  throw new OperatorError(
+    `${directory} must be a directory that only its owner (user ${owner}) may use; remove it, or set DATA_DIR to a shorter path`,
+  );
+}
+
+/** A socket in a directory where every user may create files must belong to this user, to root, or to the owner of the directory. */
+function requireTrustedOwner(socketPath: string): void {
+  const socket = lstatSync(socketPath, { throwIfNoEntry: false });
+  if (!socket || process.getuid === undefined) return;
+  const directory = statSync(path.dirname(socketPath));
+  if ((directory.mode & EVERYONE_WRITES_MODE) === 0) return;
+  const trusted = [ownUid(), ROOT_UID, directory.uid];
+  if (!trusted.includes(socket.uid)) {
+    throw new OperatorError(`${socketPath} belongs to another user (${socket.uid}), so no command is sent to it`);
+  }
+}
+
+function ownUid(): number {
+  return process.getuid?.() ?? ROOT_UID;
 }
