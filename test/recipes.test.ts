@@ -1,4 +1,4 @@
-// The recipes in docs/adding-*.md name files of this repository. A recipe that names a missing file is out of date.
+// The recipes in docs/adding-*.md, and docs/security.md, name files of this repository. A page that names a missing file is out of date.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const recipes = readdirSync(path.join(root, 'docs')).filter((name) => /^adding-.*\.md$/.test(name));
+const recipes = readdirSync(path.join(root, 'docs')).filter((name) => /^(adding-.*|security)\.md$/.test(name));
 
 /** The paths in a text: each stands in backticks and has a slash or a file's extension. Text that begins with a slash is part of a URL. */
 function pathsIn(text: string): string[] {
