@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChains } from '../../../src/core/chains.ts';
-import { parseJsonText } from '../../../src/core/json-text.ts';
+import { JsonNumber, parseJsonText } from '../../../src/core/json-text.ts';
 import { toListingIdOfOrder } from '../../../src/market/row-keys.ts';
 import { parseMagicEdenAsks, walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
 import {
@@ -49,7 +49,7 @@ test('an ask of the older API is left out when it is of another marketplace, and
     },
   ]);
   assertValidRecords(records);
-  const several = own.map((order) => ({ ...order, quantityRemaining: 3 }));
+  const several = own.map((order) => ({ ...order, quantityRemaining: new JsonNumber('3') }));
   assert.deepEqual(parseMagicEdenAsks(several, kites).unsupported, ['quantityRemaining: is not one token']);
   const begins = 1_718_000_000_000;
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins }).records.length, 1);
