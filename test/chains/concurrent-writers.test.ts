@@ -41,8 +41,8 @@ const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
 const PEOPLE = [1, 2, 3, 4].map((number) => toEvmAddress(`person ${number}`));
 const TOKENS = 8;
 /**
- * Own orders and mirrored listings take their order hashes from the same set of this size, and events of the chain from its first half, so
- * that events end orders and listings.
+ * Own orders and mirrored listings take their order hashes from the same numbers, 1 to `ORDERS`. Events of the chain use the first half of
+ * these numbers, so that they end some orders and listings.
  */
 const ORDERS = 60;
 const CONTRACTS: readonly (readonly [Address, TokenStandard])[] = [
@@ -112,7 +112,7 @@ forEachEngine('figures of followed collections', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
     };
-    // By now every order and listing may have been sold, cancelled or expired. Add some, so that there are open ones to count.
+    // By now every order and listing may have been sold, cancelled or expired. New ones are added, so that the figures are not all zero.
     const last = new Random('last', engine.name);
     for (let orders = 0; orders < 20; orders += 1) {
       const [contractAddress, standard] = last.pick(CONTRACTS);
@@ -132,7 +132,7 @@ forEachEngine('figures of followed collections', (engine) => {
          (select count(*)::int from indexer.holder where collection_id = '${idOf(CONTRACTS[2]?.[0] ?? '')}') as holders`,
     );
     t.diagnostic(JSON.stringify(counts));
-    for (const [what, count] of Object.entries(counts ?? {})) assert.ok(Number(count) > 0, `the run had no ${what}`);
+    for (const [what, count] of Object.entries(counts ?? {})) assert.ok(Number(count) > 0, `the count of "${what}" is 0`);
     now = LATER;
     await settle();
     assert.deepEqual(await recount(), []);
@@ -153,7 +153,7 @@ class RandomWorld {
     for (let blocks = 0; blocks < 5; blocks += 1) this.mine();
   }
 
-  /** Adds a block. Its transactions are of different tokens, so that each agrees with the state before the block. */
+  /** Adds a block. No two of its transactions concern the same token, so that each agrees with the state before the block. */
   mine(): void {
     const transactions = new Map<string, ScriptedEvent[]>();
     for (let count = this.#random.integer(1, 5); count > 0; count -= 1) {
@@ -164,7 +164,7 @@ class RandomWorld {
     this.chain.mine(...transactions.values());
   }
 
-  /** Replaces up to four blocks by at least as many others. */
+  /** Removes one to four blocks and adds one block more than it removed. */
   reorganise(): void {
     const depth = this.#random.integer(1, 4);
     this.chain.rollBack(depth);
@@ -253,7 +253,7 @@ async function load(context: ServiceContext, ...records: unknown[]): Promise<voi
   assert.deepEqual(refused, []);
 }
 
-/** One random change that is not the chain's. */
+/** One random change that does not come from the chain. */
 async function writeAtRandom(context: ServiceContext, random: Random): Promise<void> {
   const [contractAddress, standard] = random.pick(CONTRACTS);
   const collectionId = idOf(contractAddress);

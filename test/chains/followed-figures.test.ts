@@ -107,7 +107,7 @@ forEachEngine('a collection that is followed', (engine) => {
   });
 
   for (const standard of ['erc721', 'erc1155'] as const) {
-    test(`does not count owners that a marketplace reports of an ${standard} token, and counts them when it is no longer followed`, async () => {
+    test(`does not count the owners that a marketplace reports for its ${standard} tokens, and counts these owners when the collection is no longer followed`, async () => {
       await follow(standard);
       chain.mine([mint('1', ANN), mint('2', BEN)]);
       await settle();
@@ -123,7 +123,7 @@ forEachEngine('a collection that is followed', (engine) => {
     });
   }
 
-  test('gets its owners even if it joined before the service read owners from chains', async () => {
+  test('gets its owners even if its blocks were read before the service counted owners from chains', async () => {
     chain.mine([mint('1', ANN, 5n), mint('1', BEN)]);
     await settle();
     await db.query(`update indexer.collection_figures set has_chain_holders = false, holders = 0`);
@@ -134,7 +134,7 @@ forEachEngine('a collection that is followed', (engine) => {
     assert.deepEqual(await figures(), chainFigures(1, 2));
   });
 
-  test('has its volume in the ranking again when its chain is read after an outage of more than a day', async () => {
+  test('is ranked by its volume again when its chain is read after an outage of more than a day', async () => {
     const volumeKey = async () => {
       const [row] = await db.query(`select volume_rank::text as key from indexer.collection_figures`);
       return row?.['key'];

@@ -22,7 +22,7 @@ async function examine(t: TestContext, status: number, body: string) {
   return { level, message: message.replace(/\d+ ms/, 'N ms'), mend };
 }
 
-test('doctor accepts an endpoint that serves the configured chain, and names the chain of an endpoint that serves another one', async (t) => {
+test('doctor accepts an endpoint that serves the configured chain, and names the chain of an endpoint that serves another chain', async (t) => {
   const served = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
   assert.deepEqual(await examine(t, 200, served('0x1')), { level: 'ok', message: 'it responds in N ms', mend: null });
   assert.equal((await examine(t, 200, served('0x89'))).message, 'it serves chain 137, not 1');

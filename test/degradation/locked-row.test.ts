@@ -8,13 +8,13 @@ import { until } from '../support/until.ts';
 import { sendToSocket } from '../support/service/service-process.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 
-/** Longer than a lock may be waited for, and less than the deadline of a request. */
+/** Longer than the longest wait for a lock, and shorter than the deadline of a request. */
 const REJECTED_WITHIN_MS = 20_000;
 const WAIT_MS = 60_000;
 const ADJUSTMENTS = 40;
 
 withTwoServers('a product that stays locked', (servers) => {
-  test('changes of it get a 503 with Retry-After; other products, other shops and the marketplace are not affected', async (t) => {
+  test('changes of a locked product get a 503 with Retry-After; other products, other shops and the marketplace are not affected', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const newShop = async (name: string) => {
       const operate = async (operation: string, input: object) =>
@@ -61,7 +61,7 @@ withTwoServers('a product that stays locked', (servers) => {
         assert.ok(Number(headers.get('retry-after')) > 0);
       }
       const ms = performance.now() - startedAt;
-      assert.ok(ms < REJECTED_WITHIN_MS, `it took ${ms} ms`);
+      assert.ok(ms < REJECTED_WITHIN_MS, `the changes were rejected after ${ms} ms`);
       // The server ends abandoned statements before the row is free, so that none of them takes effect.
       await until(async () => (await countWaiting(servers.primary.url)) === 0, WAIT_MS, 'a statement still waits');
       await client.query('rollback');

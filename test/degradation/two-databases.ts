@@ -56,7 +56,7 @@ export type TwoDatabaseService = TestService & {
   advance(ms: number): void;
   /** Requests `path` after every cached response has become stale. `ms` is how long the response took. */
   fresh(path: string): Promise<TimedResponse>;
-  /** Closes the service and starts another one on the same databases and directory. */
+  /** Closes the service and starts a new service on the same databases and directory. */
   restart(): Promise<void>;
 };
 

@@ -227,7 +227,7 @@ testOnEachChain('a partly filled order stays listed with its remaining units unt
   const { data, order } = await readOrder(stage, 'edition');
   assert.deepEqual([data.status, order.quantity, order.filledQuantity], ['active', String(units), '4']);
   assert.deepEqual(await listedIds(stage, editions), [id]);
-  assert.equal(await floorOf(stage, editions), String(ask), 'the price of a unit is unchanged');
+  assert.equal(await floorOf(stage, editions), String(ask), 'the price of a unit has changed');
 
   const second = { units: units - 4n, tx: await fill(stage, 'edition', units - 4n) };
   await service.settle();
@@ -272,9 +272,9 @@ testOnEachChain(
     assert.deepEqual(
       await stateOf(stage, 'bulk1'),
       ['cancelled', one.hash],
-      'the order keeps the transaction that cancelled it first',
+      'the order lost the transaction that first cancelled the order',
     );
-    assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'a filled order stays filled');
+    assert.equal((await stateOf(stage, 'plain'))[0], 'filled', 'a filled order is no longer filled');
     assert.deepEqual(await rejectionOf(chain, withOldCounter), [422, 'wrong_counter']);
     assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2'));
     const { status, body } = await post(chain, await sign(seller, askFor(stage, LATE_TOKEN, 3n)));

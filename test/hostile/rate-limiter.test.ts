@@ -76,7 +76,7 @@ test('no window is forgotten before its end', () => {
   }
 });
 
-test('windows are measured by the monotonic clock, whatever happens to the other clock', () => {
+test('windows are measured by the monotonic clock, even if the wall clock is set back or forward', () => {
   const time = { clock: Date.UTC(2026, 0, 1), monotonic: 5_000 };
   const limiter = new LocalRateLimiter(LIMITS, { clock: () => time.clock, monotonic: () => time.monotonic });
   limiter.count('list', 'one');

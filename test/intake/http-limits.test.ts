@@ -105,7 +105,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     });
 
-    test('after 60 failed authentications from an address in a minute, further failures get 429, and valid keys are still accepted from there', async () => {
+    test('after 60 failed authentications from an address in a minute, further failures get 429, and valid keys are still accepted from that address', async () => {
       const key = await newKey('orders:write');
       const start = now;
       for (let failures = 0; failures < FAILURES_MAX; failures += 1) {
@@ -165,7 +165,7 @@ forEachEngine('the limits of the intake', (engine) => {
       t.diagnostic(`memory grew by ${(grown / MEGABYTE).toFixed(1)} MB`);
       const { event, message, summary } = events.at(-1);
       assert.equal(event, 'error');
-      assert.ok(sent > RECORDS_BYTES_MAX, `it was rejected after ${sent} bytes`);
+      assert.ok(sent > RECORDS_BYTES_MAX, `the stream was rejected after only ${sent} bytes`);
       assert.match(message, /^stopped after \d+ rows were stored: the body is larger than 67108864 bytes$/);
       assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were stored`);
       assert.equal(events.findLast((one) => one.event === 'progress').inserted, summary.inserted);

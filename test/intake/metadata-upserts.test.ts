@@ -190,7 +190,7 @@ forEachEngine('upserts of metadata', (engine) => {
       ]);
     });
 
-    test('a record whose contract address on Solana differs from the stored address only in letter case is rejected, whatever its kind is', async () => {
+    test('a record of any kind is rejected if its contract address on Solana differs from the stored address only in letter case', async () => {
       const solana = { chain: 'solana', contractAddress: OTHER_CASE };
       const item = { ...solana, tokenId: undefined, mint: ASSET };
       const reason = `contractAddress: differs only in letter case from ${MINT}, which is stored`;

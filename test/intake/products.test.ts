@@ -152,7 +152,7 @@ forEachStore('records of products', (store) => {
       assert.deepEqual((await shop.events()).at(-1), { type: 'product.updated', data: { ...after, changed } });
     });
 
-    test('a changed stock is set by an adjustment without a key, and records the low-stock event', async () => {
+    test('a changed stock is logged as an adjustment that names no key, and the low-stock event is recorded', async () => {
       const shop = await store.shop();
       await ingest(product({ shop: shop.name, inventory: 30 }));
       assert.deepEqual(await ingest(product({ shop: shop.name, inventory: 4 })), [0, 1, 0]);

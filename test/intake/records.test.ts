@@ -84,7 +84,7 @@ describe('an accepted record', () => {
     assert.deepEqual([dated.at, dated.atReported], [MS, true]);
   });
 
-  test('the price of a sale is kept as it was received, and a JSON number as its literal text', () => {
+  test('the price of a sale is kept as the text that was received: a string unchanged, and a JSON number digit for digit', () => {
     const line = (price: string) => JSON.stringify(sale({ price: 'X' })).replace('"X"', price);
     for (const [literal, text, raw] of [
       ['"6.27e+16"', '6.27e+16', null],

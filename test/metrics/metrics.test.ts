@@ -20,7 +20,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { startOnTwoDatabases, withTwoServers } from '../degradation/two-databases.ts';
 
-/** Longer than the time for which the metrics are not read again. */
+/** Longer than the time for which the server repeats the metrics that it last read. */
 const READ_AGAIN_MS = 1_050;
 
 type Sample = { name: string; labels: Record<string, string>; value: number };
@@ -64,7 +64,7 @@ describe('the metrics of a service', () => {
     await cleanUp();
   });
 
-  test('count requests by operation and status, cached or not, and rejections by limit', async () => {
+  test('count requests by operation and status, including responses from the cache, and count rejections by limit', async () => {
     for (let number = 0; number < 5; number += 1) await service.get('/v1/collections');
     for (const id of ['a', 'b']) await service.get(`/v1/collections/${id}`);
     await fetch(`${service.url}/api/v1/products`);
@@ -101,7 +101,7 @@ describe('the metrics of a service', () => {
     assert.equal(metric('target_info', { service_name: 'mercat' }), 1);
   });
 
-  test('are not on the public port, and their port has nothing else', async () => {
+  test('are not served on the public port, and nothing else is served on their port', async () => {
     assert.equal((await fetch(`${service.url}/metrics`)).status, 404);
     assert.equal((await fetch(`http://${address}/v1`)).status, 404);
     const post = await fetch(`http://${address}/metrics`, { method: 'POST' });
@@ -109,7 +109,7 @@ describe('the metrics of a service', () => {
   });
 });
 
-test('metrics can be served on a Unix socket that others cannot open', async () => {
+test('metrics can be served on a Unix socket that other users cannot open', async () => {
   const socketPath = path.join(temporaryDirectory(), 'metrics.sock');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('up 1\n') };
   const log = createLog('silent');

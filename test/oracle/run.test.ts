@@ -38,8 +38,8 @@ test('at every block two services list exactly the orders that the chain can fil
       { blocks, digests, kills, reorganisations, deepest },
       { blocks: BLOCKS, digests: BLOCKS, kills: KILLS, reorganisations: REORGANISATIONS, deepest: REORG_DEPTH_MAX },
     );
-    assert.ok(result.fillable.least >= ORDERS / 2, 'at every block at least half of the orders can be filled');
-    assert.ok(result.rightlyAbsent > 0, 'some orders cannot be filled and are not served');
+    assert.ok(result.fillable.least >= ORDERS / 2, 'at some block less than half of the orders could be filled');
+    assert.ok(result.rightlyAbsent > 0, 'the run had no order that cannot be filled');
   } finally {
     await services.close();
   }

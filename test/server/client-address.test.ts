@@ -68,7 +68,7 @@ test('when the entry of X-Forwarded-For is not an IP address, the client address
 });
 
 for (const trustProxy of [0, 1, ['127.0.0.0/8']])
-  test(`a request whose socket has no address any more is counted under no address (trusted: ${String(trustProxy)})`, () => {
+  test(`a request whose socket has already lost its address is counted under an empty address (trusted: ${String(trustProxy)})`, () => {
     const addressOf = createClientAddress(trustProxy);
     const socket = { remoteAddress: undefined };
     assert.equal(addressOf({ socket, headers: {} } as IncomingMessage), '');

@@ -94,9 +94,9 @@ describe('responses', () => {
 
   const product = (number: number) => ({ name: `Mug ${number}`, price: '1', description: 'glazed '.repeat(200) });
 
-  // From the second request on, the response of the first path is sent from the cache. The others are made for each request.
+  // From the second request on, the response of the first path is sent from the cache. The responses of the other paths are made for each request.
   for (const path of ['/v1/openapi.json', '/intake/v1/openapi.json', '/api/v1/products'] as const) {
-    test(`${path} has the same body in every coding, with Vary, one ETag and the length of what is sent`, async () => {
+    test(`${path} has the same body in every coding, with Vary, the same ETag and the length of the encoded body`, async () => {
       const headers = { authorization: `Bearer ${key}` };
       const plain = await send(path, { headers });
       assert.equal(plain.headers['content-encoding'], undefined);
@@ -128,7 +128,7 @@ describe('responses', () => {
     }
   });
 
-  test('a small body, an error and a response to POST are sent as they are', async () => {
+  test('a small body, an error, a response to POST and a single product are sent without compression', async () => {
     const accept = { 'accept-encoding': 'br, gzip, zstd' };
     const created = await sendStore('/products', product(99), accept);
     const small = await send('/v1', { headers: accept });
@@ -138,7 +138,7 @@ describe('responses', () => {
     for (const { headers } of [created, small, missing]) assert.equal(headers['content-encoding'], undefined);
     const { id } = JSON.parse(created.body.toString()).data;
     const one = await send(`/api/v1/products/${id}`, { headers: { ...accept, authorization: `Bearer ${key}` } });
-    // A single product is not compressed either: If-Match needs a strong ETag, and a strong ETag stands for exactly one sequence of bytes.
+    // If-Match needs a strong ETag, and a strong ETag stands for exactly one sequence of bytes. So a single product has one coding.
     assert.match(one.headers['etag'] ?? '', /^"/);
     assert.equal(one.headers['content-encoding'], undefined);
   });

@@ -56,7 +56,7 @@ test('while the primary cannot be reached, a response carries a short s-maxage a
   assertHeaders(await cache.get('key', compute), { age: undefined, sharedMaxAgeS: 15 });
 });
 
-test('a response that is served while the next one is computed carries its age and a short s-maxage', async () => {
+test('a response that is served while the next response is computed carries its age and a short s-maxage', async () => {
   const { cache, advance } = createCache();
   await cache.get('key', compute);
   advance(3_400);

@@ -27,7 +27,7 @@ withRedis('rate limits while Redis fails', (redis) => {
     before(async () => {
       nodes = await openNodes();
       proxy = await startTcpProxy(redis.url);
-      // Node a reaches Redis through a proxy that can fail, node b directly.
+      // Node a reaches Redis through a proxy that can fail. Node b reaches Redis directly.
       a = await nodes.start(proxy.url);
       b = await nodes.start(redis.url);
     });

@@ -1,5 +1,5 @@
-// `mercat shops` and `mercat keys`, beside a running server and without one. One command runs as a process of its own, the others run in the
-// process of the test.
+// `mercat shops` and `mercat keys`, with and without a running server. One test starts a command as a separate process. All other tests run
+// the commands in their own process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

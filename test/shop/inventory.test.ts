@@ -110,7 +110,7 @@ forEachStore('inventory', (store) => {
       });
     });
 
-    test('of one product has the entries of this product only, and its cursors are invalid for any other list', async () => {
+    test('of one product has only the entries of this product, its cursors are invalid for any other list, and unknown parameters are rejected', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
       for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });

@@ -1,5 +1,5 @@
-// GET /status, and the commands status, sync and doctor. One run of a command has a process of its own. All other runs are in the process
-// of the test.
+// GET /status, and the commands status, sync and doctor. One test starts a command as a separate process. All other tests run the commands
+// in their own process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -41,7 +41,7 @@ forEachEngine('the expiry sweep', (engine) => {
     assert.equal(await sweep(AT), 2);
     const swept = ['1 expired', '2 active', '3 active', '4 filled', 'a expired', 'b active', 'c active', 'd cancelled'];
     assert.deepEqual(await statuses(), swept);
-    assert.equal(await sweep(AT), 0, 'a second sweep finds nothing');
+    assert.equal(await sweep(AT), 0, 'a second sweep at the same time changed rows');
     assert.equal(await sweep(AT + 1), 2);
   });
 

@@ -90,7 +90,7 @@ forEachEngine('the keepers of figures', (engine) => {
       kind: 'stats',
     });
     assert.equal((await run(task)).changed, 0);
-    assert.deepEqual(await snapshotOf(EVM), [null, null, null, null], 'one token is not the supply');
+    assert.deepEqual(await snapshotOf(EVM), [null, null, null, null], 'the number of stored tokens was taken for the supply');
     await load(
       reported({ kind: 'stats', floorRaw: '750', owners: 42, supply: 90 }),
       reported({ kind: 'analytics', volume: { allTime: 30 } }),
@@ -101,9 +101,9 @@ forEachEngine('the keepers of figures', (engine) => {
     now += HOUR_MS;
     await load(reported({ kind: 'stats', floorRaw: '800', at: at(now - 40 * MINUTE_MS), owners: 43 }));
     await run(task);
-    assert.deepEqual(await snapshotOf(EVM), ['750', 30, 90, 43], 'a reported floor is good for half an hour');
+    assert.deepEqual(await snapshotOf(EVM), ['750', 30, 90, 43], 'a floor reported 40 minutes ago was stored');
     now += 48 * HOUR_MS;
-    assert.equal((await run(task)).changed, 0, 'old figures change nothing');
+    assert.equal((await run(task)).changed, 0, 'old figures changed the snapshot');
     await load(listing({ timestamp: at(now), priceRaw: '700' }));
     await run(task);
     assert.deepEqual(await snapshotOf(EVM), ['700', 30, 90, 43]);
@@ -120,7 +120,7 @@ forEachEngine('the keepers of figures', (engine) => {
     await saveCoverage(makeContext(), [{ ...scan, to: now - 2 * HOUR_MS }]);
     const task = createSnapshotsTask(makeContext());
     await run(task);
-    assert.deepEqual(await snapshotOf(EVM), ['640', null, null, null], 'a scan from two hours ago removes no floor');
+    assert.deepEqual(await snapshotOf(EVM), ['640', null, null, null], 'a scan from two hours ago removed the floor');
     await saveCoverage(makeContext(), [{ ...scan, to: now }]);
     await run(task);
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
@@ -156,8 +156,8 @@ forEachEngine('the keepers of figures', (engine) => {
       [solanaId, '50'],
     ]);
     now += MINUTE_MS;
-    assert.equal((await run(task)).read, 0, 'without a change no floor is resolved again');
-    assert.equal((await run(createBuyerFloorsTask(context))).read, 0, 'a restart resolves no floor again');
+    assert.equal((await run(task)).read, 0, 'a floor was resolved again without a change');
+    assert.equal((await run(createBuyerFloorsTask(context))).read, 0, 'a floor was resolved again after a restart');
     await load(listing({ id: 'L2', tokenId: '2', priceRaw: '90' }));
     assert.equal((await run(task)).read, 1);
     assert.deepEqual(await storedFloors(), [
@@ -165,13 +165,13 @@ forEachEngine('the keepers of figures', (engine) => {
       [solanaId, '50'],
     ]);
     now += 16 * MINUTE_MS;
-    assert.equal((await run(task)).read, 2, 'the stored floors would become too old');
+    assert.equal((await run(task)).read, 2, 'a floor was left to become too old');
     await load(
       listing({ status: 'cancelled' }),
       listing({ id: 'L2', tokenId: '2', priceRaw: '90', status: 'filled', seller: SELLER }),
     );
     await run(task);
-    assert.deepEqual(await storedFloors(), [[solanaId, '50']], 'a collection without a listing has no floor');
+    assert.deepEqual(await storedFloors(), [[solanaId, '50']], 'a collection without a listing still has a floor');
   });
 
   test('while the indexer database fails, both tasks fail, and the last buyer floors are still served', async () => {

@@ -77,7 +77,7 @@ forEachEngine('purging a collection', (engine) => {
     assert.deepEqual(await recountFigures({ main: db, indexer: db, chains: createChains() }, scope), []);
   });
 
-  test('a purge deletes a collection that is not followed, also one without a record, and fails for an unknown id', async () => {
+  test('a purge deletes the rows of a collection that is not followed and has no record, and fails for an unknown id', async () => {
     const one = newCollection();
     await service.load([one.sale('1', 5)]);
     const { stdout } = await remove(one.id, '--purge', '--yes', '--json');

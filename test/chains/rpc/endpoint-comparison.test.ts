@@ -77,10 +77,10 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.equal(await forked.events.accepts(head), false);
     assert.equal(await forked.events.ofBlock(head, filter), null);
     assert.equal(forked.comparison().disputed?.block, head.number);
-    assert.equal(await readerOf(t, [lying.url]).events.accepts(head), true, 'a single endpoint is not compared');
+    assert.equal(await readerOf(t, [lying.url]).events.accepts(head), true, 'a block of a single endpoint was not accepted');
   });
 
-  test('an endpoint that lacks the block is waited for while its head advances, and for a minute after its head stopped', async (t) => {
+  test('a block that the second endpoint lacks is accepted only after the head of that endpoint has not advanced for a minute', async (t) => {
     const late = await startFaultyEndpoint(scene.local.url, { lag: 0 });
     t.after(() => late.close());
     let now = Date.now();
@@ -94,8 +94,8 @@ suite('new blocks are compared with a second endpoint', () => {
     await mine(scene.local);
     await reader.blocks.head();
     const next = await reader.blocks.head();
-    assert.equal(await reader.events.accepts(head), true, 'the endpoint has the block now');
-    assert.equal(await reader.events.accepts(next), false, 'its head advanced, so the minute began again');
+    assert.equal(await reader.events.accepts(head), true, 'the block was not accepted although both endpoints have it');
+    assert.equal(await reader.events.accepts(next), false, 'the block was accepted less than a minute after the head advanced');
     now += 60_000;
     assert.equal(await reader.events.accepts(next), true);
     assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
@@ -109,7 +109,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
   });
 
-  test('past blocks are compared if all blocks are, and no block is compared if none is', async (t) => {
+  test('past blocks are compared only with the setting `all`, and with `off` no block is compared', async (t) => {
     const lying = await liar(t, 'altered-logs');
     const urls = [scene.local.url, lying.url];
     const range = (compared: ChainReaderOptions['compared']) =>

@@ -104,7 +104,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
   });
 
-  test('an endpoint that serves another chain is not used, and its status says so', async (t) => {
+  test('an endpoint that serves another chain is not used, and its status is wrong-chain', async (t) => {
     const stranger = await faulty(t, { chainId: 1337 });
     const alone = readerOf(t, [stranger.url]);
     await assert.rejects(alone.blocks.head(), ChainUnavailable);
@@ -178,7 +178,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.lag, 4);
   });
 
-  test('an endpoint whose head does not advance is called after the others', async (t) => {
+  test('an endpoint whose head does not advance is called after the other endpoints', async (t) => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const reader = readerOf(t, [stuck.url, scene.local.url]);
     assert.equal((await reader.blocks.head()).number, scene.to);
@@ -187,7 +187,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(stuck.requests, before);
   });
 
-  test('an endpoint whose head does not advance is used when the others fail', async (t) => {
+  test('an endpoint whose head does not advance is used when the other endpoints fail', async (t) => {
     const stuck = await faulty(t, { lag: scene.to - 1 });
     const other = await faulty(t, {});
     const reader = readerOf(t, [stuck.url, other.url]);

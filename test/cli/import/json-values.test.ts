@@ -57,7 +57,7 @@ test('each value has the line on which it begins, and the position in the file o
   }
 });
 
-test('malformed or truncated JSON causes an error that names a line; the values before it are produced first', async () => {
+test('malformed or truncated JSON causes an error that names a line, after the values before the malformed text were produced', async () => {
   const cases: [string, number, RegExp][] = [
     ['{"a":1}\n{"b":[1', 1, /^the file ends within the response that begins on line 2$/],
     ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2$/],

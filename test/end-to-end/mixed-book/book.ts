@@ -139,7 +139,7 @@ export async function startMixedBook(options: {
     assert.equal(status, 201, JSON.stringify(body));
     const { orderId, timestamp } = body.data;
     const at = Date.parse(timestamp);
-    assert.ok(at >= from && at <= clock() + 100, `${timestamp} is the time of the submission`);
+    assert.ok(at >= from && at <= clock() + 100, `${timestamp} is not the time of the submission`);
     own.push({ listing, orderId, timestamp });
   };
   const sync: MixedBook['sync'] = async (name, { isAccepted }) => {
@@ -195,7 +195,7 @@ export async function startMixedBook(options: {
         differences = await findDifferences(service, { contract, market: compute(), chainState, tokens });
         return differences.length === 0;
       };
-      await until(isEqual, SETTLE_MS, 'the responses did not become the expected ones').catch((error: unknown) => {
+      await until(isEqual, SETTLE_MS, 'the responses did not become as expected').catch((error: unknown) => {
         assert.fail([String(error), ...differences.slice(0, 6)].join('\n'));
       });
       return compute().counts;

@@ -75,7 +75,7 @@ describe('a receiver', () => {
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);
   });
 
-  test('of several attempts that ended together counts as gone if one got a 410, otherwise as working if one succeeded', () => {
+  test('counts as gone if one of several attempts that ended together got a 410, and otherwise as working if one of these attempts succeeded', () => {
     assert.equal(toHealthSign(resultOf({ status: 410 })), 'gone');
     assert.equal(toHealthSign(resultOf({ status: 500 })), 'fails');
     assert.equal(toHealthSign(resultOf({ status: 204 })), 'works');
