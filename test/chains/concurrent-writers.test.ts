@@ -132,7 +132,8 @@ forEachEngine('figures of followed collections', (engine) => {
          (select count(*)::int from indexer.holder where collection_id = '${idOf(CONTRACTS[2]?.[0] ?? '')}') as holders`,
     );
     t.diagnostic(JSON.stringify(counts));
-    for (const [what, count] of Object.entries(counts ?? {})) assert.ok(Number(count) > 0, `the count of "${what}" is 0`);
+    for (const [what, count] of Object.entries(counts ?? {}))
+      assert.ok(Number(count) > 0, `the count of "${what}" is 0`);
     now = LATER;
     await settle();
     assert.deepEqual(await recount(), []);

@@ -87,7 +87,11 @@ forEachEngine('imports of one file', (engine) => {
     await runImportCommand(alone, file);
     const withoutServer = await dump(alone);
     const [stored] = withoutServer['main.book_order'] ?? [];
-    assert.match(String(stored), new RegExp(`${hashAsk(ask)}.*${EXTRA_DEPLOYMENT}`), 'the signed order was not accepted');
+    assert.match(
+      String(stored),
+      new RegExp(`${hashAsk(ask)}.*${EXTRA_DEPLOYMENT}`),
+      'the signed order was not accepted',
+    );
 
     const served = await newSettings();
     const server = await startTestService({ settings: served });

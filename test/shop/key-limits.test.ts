@@ -28,7 +28,11 @@ forEachStore('rate limits of keys', (store) => {
     assert.deepEqual([rejected.status, rejected.body.error.code], [429, 'rate_limited']);
     const resetAt = new Date(start + MINUTE_MS).toISOString();
     assert.deepEqual(limitHeaders(rejected.headers), ['600', '0', resetAt, '45']);
-    assert.equal((await shop.send('GET', '/products')).status, 200, 'the limit of one key applied to another key of the shop');
+    assert.equal(
+      (await shop.send('GET', '/products')).status,
+      200,
+      'the limit of one key applied to another key of the shop',
+    );
     store.advance(MINUTE_MS);
     assert.equal((await get('/products')).status, 200);
   });

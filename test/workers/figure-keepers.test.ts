@@ -90,7 +90,11 @@ forEachEngine('the keepers of figures', (engine) => {
       kind: 'stats',
     });
     assert.equal((await run(task)).changed, 0);
-    assert.deepEqual(await snapshotOf(EVM), [null, null, null, null], 'the number of stored tokens was taken for the supply');
+    assert.deepEqual(
+      await snapshotOf(EVM),
+      [null, null, null, null],
+      'the number of stored tokens was taken for the supply',
+    );
     await load(
       reported({ kind: 'stats', floorRaw: '750', owners: 42, supply: 90 }),
       reported({ kind: 'analytics', volume: { allTime: 30 } }),

@@ -77,7 +77,11 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.equal(await forked.events.accepts(head), false);
     assert.equal(await forked.events.ofBlock(head, filter), null);
     assert.equal(forked.comparison().disputed?.block, head.number);
-    assert.equal(await readerOf(t, [lying.url]).events.accepts(head), true, 'a block of a single endpoint was not accepted');
+    assert.equal(
+      await readerOf(t, [lying.url]).events.accepts(head),
+      true,
+      'a block of a single endpoint was not accepted',
+    );
   });
 
   test('a block that the second endpoint lacks is accepted only after the head of that endpoint has not advanced for a minute', async (t) => {
@@ -95,7 +99,11 @@ suite('new blocks are compared with a second endpoint', () => {
     await reader.blocks.head();
     const next = await reader.blocks.head();
     assert.equal(await reader.events.accepts(head), true, 'the block was not accepted although both endpoints have it');
-    assert.equal(await reader.events.accepts(next), false, 'the block was accepted less than a minute after the head advanced');
+    assert.equal(
+      await reader.events.accepts(next),
+      false,
+      'the block was accepted less than a minute after the head advanced',
+    );
     now += 60_000;
     assert.equal(await reader.events.accepts(next), true);
     assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
