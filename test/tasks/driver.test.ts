@@ -153,6 +153,19 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(await claimTask(db, claim), false, 'after the run the task was due before its period had passed');
   });
 
+  test('after the clock of the database was set back, a task runs although its stored time is far ahead', async () => {
+    let runs = 0;
+    const run = () => Promise.resolve((runs += 1)).then(() => DONE);
+    const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run };
+    const options = { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) };
+    await runTask(task, options);
+    assert.deepEqual([(await runTask(task, options)).kind, runs], ['busy', 1]);
+    // The clock was three hours ahead when this time was written.
+    await db.query(`update main.sync_task set due_at = due_at + interval '3 hours'`);
+    start({ run });
+    await until(() => runs === 2, LIMIT_MS, 'the task waits for the clock');
+  });
+
   test('a run that exceeds its deadline is aborted and recorded as a failure', async () => {
     start({ deadlineMs: 30, run: rejectOnAbort });
     await until(async () => (await listTasks(db))[0]?.failures === 1, LIMIT_MS, 'the run was not aborted');
@@ -251,7 +264,7 @@ forEachEngine('the driver of tasks', (engine) => {
 });
 
 /** The beginning of the statement that reads the schedule. */
-const SCHEDULE = 'select name, case when nudged';
+const SCHEDULE = 'select name, case when';
 /** The beginning of the statement that claims a task. */
 const CLAIM = 'insert into main.sync_task';
 

@@ -36,6 +36,23 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
   return row?.events ?? 0;
 }
 
+/**
+ * Makes pending deliveries due whose last attempt, or whose creation, is after `after`: they were scheduled before the clock was set back,
+ * and would wait until the clock is at that time again.
+ */
+export async function updateScheduledAhead(
+  db: Queryable,
+  { now, after }: { now: number; after: number },
+): Promise<void> {
+  await db.query(
+    `update main.delivery set due_at = $1 where id in (
+       select id from main.delivery
+       where state = 'pending' and due_at > $2 and coalesce(last_attempt_at, created_at) > $2
+       order by id for update skip locked)`,
+    [new Date(now), new Date(after)],
+  );
+}
+
 /** A leased delivery. Only the process that holds the lease may send it. */
 export type ClaimedDelivery = {
   /** Decimal text. */

@@ -5,7 +5,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { SecretKeys } from '../../core/secret-keys.ts';
 import type { Database } from '../../database/port.ts';
 import type { ClaimedDelivery } from '../queries/deliveries.ts';
-import { claimDeliveries, deleteOldEvents, insertDeliveries, updateReleased } from '../queries/deliveries.ts';
+import {
+  claimDeliveries,
+  deleteOldEvents,
+  insertDeliveries,
+  updateReleased,
+  updateScheduledAhead,
+} from '../queries/deliveries.ts';
 import { toWebhookBody } from '../events.ts';
 import { toWebhookPlace } from '../stored-secrets.ts';
 import { signWebhook } from './signature.ts';
@@ -46,6 +52,8 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   closeWaitMs: 2_500,
 };
 
+/** The clocks of two processes, or two readings of one clock, may differ by this without a change of the clock. */
+const CLOCK_TOLERANCE_MS = 1_000;
 /** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
 /** The most events in one batch for which deliveries are created. */
@@ -67,6 +75,8 @@ export class DeliveryDispatcher {
   /** The last dispatch in the queue. Dispatches run one after another. */
   #dispatching: Promise<unknown> = Promise.resolve();
   #deleteAt = 0;
+  /** The time of the last dispatch. At first the clock counts as set back, because that may have happened while no process ran. */
+  #lastAt = Number.POSITIVE_INFINITY;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
@@ -102,6 +112,7 @@ export class DeliveryDispatcher {
   async #dispatchNow(fanOut: boolean): Promise<number> {
     if (this.#stopping.signal.aborted) return 0;
     const { main, clock } = this.#options;
+    await this.#noteClock(clock());
     if (fanOut) await fanOutEvents(main, clock());
     if (clock() >= this.#deleteAt) {
       this.#deleteAt = clock() + DELETE_PERIOD_MS;
@@ -110,6 +121,16 @@ export class DeliveryDispatcher {
     const claimed = await this.#claim(clock());
     for (const delivery of claimed) this.#sends.set(delivery, this.#sendAndRecord(delivery));
     return claimed.length;
+  }
+
+  /** When the clock was set back, makes the deliveries due that were scheduled by the earlier clock. */
+  async #noteClock(now: number): Promise<void> {
+    if (now < this.#lastAt - CLOCK_TOLERANCE_MS) {
+      const statements = this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);
+      await updateScheduledAhead(statements, { now, after: now + CLOCK_TOLERANCE_MS });
+      this.#deleteAt = 0;
+    }
+    this.#lastAt = now;
   }
 
   async #claim(now: number): Promise<ClaimedDelivery[]> {

@@ -27,13 +27,21 @@ const decodeSchedule = rowDecoder('task schedule', {
   leasedMs: column('leased', decimal),
 });
 
+/**
+ * SQL condition: the task is due. A task is never scheduled further ahead than twice its period, so a later time was written before the
+ * clock was set back.
+ */
+const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= clock_timestamp()
+  or ${task}.due_at > clock_timestamp() + 2 * ${task}.period_ms * interval '1 ms')`;
+
 /** How long until a task is due, and how long until its lease ends. */
 export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
 /** The schedules of the given tasks. A task that has never run is missing. */
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
   const rows = await db.query(
-    `select name, case when nudged then 0 else ${msFromNow('due_at')} end as due, ${msFromNow('leased_until')} as leased
+    `select name, case when ${isDue('sync_task')} then 0 else ${msFromNow('due_at')} end as due,
+       ${msFromNow('leased_until')} as leased
      from main.sync_task where name = any($1)`,
     [names],
   );
@@ -69,7 +77,7 @@ export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolea
        leased_until = excluded.leased_until, last_started = excluded.last_started, nudged = false, progress = null,
        due_at = least(stored.due_at, excluded.due_at)
      where (stored.leased_until is null or stored.leased_until <= clock_timestamp())
-       and ($5 or stored.nudged or stored.due_at <= clock_timestamp())
+       and ($5 or ${isDue('stored')})
      returning 1`,
     [name, holder, leaseMs, periodMs, force],
   );

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
+import { insertDeliveries } from '../../../src/shop/queries/deliveries.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import { updateWebhook } from '../../../src/shop/queries/webhooks.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
@@ -15,6 +16,7 @@ import {
   makeDispatcher,
   makeShop,
   record,
+  respondWith,
   startReceiver,
   subscribe,
 } from './fixtures.ts';
@@ -113,6 +115,26 @@ forEachEngine('webhooks and clocks', (engine) => {
     time.set(NOW - 10 * MINUTE_MS);
     assert.equal(await makeDispatcher(db, { time }).run(), 1);
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
+  });
+
+  test('after the clock is set back, a new delivery and a retry are sent at once, and a retry of the new clock waits for its time', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const time = createTestClock(NOW);
+    const dispatcher = makeDispatcher(db, { time });
+    receiver.respond = respondWith(500);
+    await record(db, shopId, 'product.created');
+    assert.equal(await dispatcher.run(), 1);
+    await record(db, shopId, 'product.updated');
+    await insertDeliveries(db, NOW, 10);
+    time.pass(-10 * MINUTE_MS);
+    receiver.respond = (_request, response) => response.writeHead(204).end();
+    assert.equal(await dispatcher.run(), 2, 'a delivery waits for the clock');
+    receiver.respond = respondWith(500);
+    await record(db, shopId, 'product.deleted', time.clock());
+    assert.equal(await dispatcher.run(), 1);
+    assert.equal(await makeDispatcher(db, { time }).run(), 0, 'a retry does not wait');
+    const states = (await deliveriesOf(db, webhook.id)).map(({ state }) => state);
+    assert.deepEqual(states, ['delivered', 'delivered', 'pending']);
   });
 
   test('the migration derives the positions of existing webhooks among the events from the times of webhooks and events', async () => {
