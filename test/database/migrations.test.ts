@@ -1,10 +1,11 @@
-// Migrations that move rows between tables keep every row.
+// Migrations that move rows between tables keep every row, and processes of the version before a migration work with the new schema.
 
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
-import { migrate, migrateWithin } from '../../src/database/migrate.ts';
+import { SCHEMAS, migrate, migrateWithin } from '../../src/database/migrate.ts';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -59,4 +60,47 @@ forEachEngine('migrations of followed collections', (engine) => {
     assert.deepEqual(await names(), [{ collection_id: 'one', vendor: 'opensea', name: 'slug-2' }]);
     assert.deepEqual(await runs(), []);
   });
+});
+
+/** The last migrations that processes of an earlier version need not survive: they were made before the first release. */
+const LAST_BEFORE_RELEASE = { main: '0017-webhook-positions.sql', indexer: '0010-chain-holders.sql' };
+/** A migration with this first line removes what the version before it no longer uses. */
+const CONTRACTS = /^-- Contract: /;
+const BREAKING = [
+  /\brename\b/i,
+  /\bdrop (table|column|schema|function|type)\b/i,
+  /\balter column \w+ (set not null|(set data )?type)\b/i,
+  /\badd column (if not exists )?\w+ (?=[^,;]*\bnot null\b)(?![^,;]*\bdefault\b)(?![^,;]*\bgenerated\b)/i,
+  /\badd (constraint|check|unique|foreign)\b/i,
+];
+
+/** The statements of a migration with which a process of the version before it may fail. */
+function findBreaking(sql: string): string[] {
+  if (CONTRACTS.test(sql)) return [];
+  const statements = sql.replaceAll(/--.*$/gm, '').split(';');
+  return statements.filter((one) => BREAKING.some((pattern) => pattern.test(one))).map((one) => one.trim());
+}
+
+test('a migration after the first release adds tables, columns and indexes, or is marked as the second step of a removal', () => {
+  for (const schema of SCHEMAS) {
+    const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
+    for (const name of readdirSync(folder).filter((one) => one > LAST_BEFORE_RELEASE[schema])) {
+      assert.deepEqual(findBreaking(readFileSync(new URL(name, folder), 'utf8')), [], `${schema}/${name}`);
+    }
+  }
+  const breaking = [
+    'alter table main.shop rename column a to b',
+    'alter table main.shop drop column a',
+    'drop table main.shop',
+    'alter table main.shop alter column a set not null',
+    'alter table main.shop alter column a type bigint',
+    'alter table main.shop add column a text not null',
+    'alter table main.shop add constraint one check (a > 0)',
+  ];
+  for (const statement of breaking) {
+    assert.deepEqual(findBreaking(`-- A comment.\n${statement};`), [statement]);
+    assert.deepEqual(findBreaking(`-- Contract: no version after 0.2 uses this.\n${statement};`), []);
+  }
+  const expanding = 'create table main.a (b text not null);alter table main.a add column c text not null default 1';
+  assert.deepEqual(findBreaking(expanding), []);
 });
