@@ -1,6 +1,7 @@
-// Keeps the holders of followed collections in the indexer: how many tokens each account holds by the log of the chain. They are not counted
-// from the owners of tokens, because a marketplace may report a token that does not exist, and several accounts may hold one ERC-1155 token.
-// The holdings that are read may be newer than the batch of the log that is written: a later batch then writes the same again.
+// Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. Holders are not
+// counted from the owners of tokens, because a marketplace may report a token that does not exist, and several accounts may hold one
+// ERC-1155 token. The holdings that are read may be newer than the batch of the log that is written. A later batch then writes the same
+// holders again.
 
 import { listTokensOfHolders } from '../chain-log/queries/holdings.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';

@@ -32,10 +32,10 @@ export type ChainStatus = {
   comparison: {
     /** How many blocks were stored without a comparison, because no other endpoint could be called. */
     uncompared: number;
-    /** The block about which the endpoints disagree, and since when (ISO 8601). It is not read. Null while they agree. */
+    /** The block about which the endpoints disagree, and since when (ISO 8601). The block is not stored. Null while they agree. */
     disputed: { block: number; since: string } | null;
   } | null;
-  /** The endpoints' states in this process. Other processes have their own. */
+  /** The endpoints as this process sees them. Another process may see them in other states. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
 

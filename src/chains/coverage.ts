@@ -37,7 +37,7 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
 
 /**
  * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended, and after an outage all covered
- * ones.
+ * collections.
  */
 async function cover(
   { main, indexer, chain, chains, clock }: CoverageContext,

@@ -44,7 +44,7 @@ const EDGE_BLOCKS = 32;
 const RANGE_BLOCKS_MAX = 10_000;
 /** The hashes of all read blocks that are at most this much older than the block of the cursor are kept. */
 const DENSE_MS = 60 * 60_000;
-/** The hash of a read block is kept, whatever its age, while its number is at most this much lower than that of the cursor. */
+/** The hash of a read block is kept, whatever its age, while its number is at most this much lower than the number of the cursor's block. */
 const DENSE_BLOCKS_MIN = 512;
 /**
  * Of older blocks, one hash is kept for each interval of this many block numbers. With these hashes the common ancestor of a deeper

@@ -5,8 +5,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ENCODED_BYTES_MIN, chooseCoding, encode } from './content-coding.ts';
 
 /**
- * Encodes JSON in responses to GET and HEAD. Responses to other methods are left as they are, because one of them may hold a secret
- * beside text of the caller (docs/decisions/compression.md). So are responses with a strong ETag, which names exactly these bytes.
+ * Encodes JSON in responses to GET and HEAD. Responses to other methods are not encoded, because one of them may hold a secret beside
+ * text of the caller (docs/decisions/compression.md). Responses with a strong ETag are not encoded, because that ETag names exactly the
+ * bytes before encoding.
  */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {

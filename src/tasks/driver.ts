@@ -23,7 +23,7 @@ export type DriverOptions = {
 
 const POLL_MS = 5_000;
 /**
- * When the schedule cannot be read, the wait before the next attempt is lengthened at random by up to this share of it. Processes that
+ * When the schedule cannot be read, the wait before the next attempt is lengthened at random by up to this share. Processes that
  * lost the database at the same time then do not all read the schedule again at the same time.
  */
 const RETRY_JITTER = 0.5;

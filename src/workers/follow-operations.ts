@@ -222,7 +222,7 @@ export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
 
 /**
  * Deletes everything that is stored about a collection, followed or not. A followed collection is unfollowed first. A task that is
- * reading a page of the collection at this moment may store it afterwards; then the operation can be repeated.
+ * reading a page of the collection at this moment may store that page after the purge. Then the operation can be repeated.
  */
 async function purge(context: FollowOperations, input: Input): Promise<Purged> {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');

@@ -59,7 +59,7 @@ forEachEngine('audit', (engine) => {
       sample: 10,
     });
   };
-  /** Marks what has expired. Returns the operations at this time, because orders expire while the tests run. */
+  /** Marks expired orders and listings. Returns the operations at this time, because orders expire while the tests run. */
   const sweep = async () => {
     const at = followed.operations.clock();
     const operations = { ...followed.operations, clock: () => at };

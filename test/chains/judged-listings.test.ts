@@ -1,5 +1,5 @@
-// Mirrored listings on a followed chain with the real Seaport: what the chain decides about a listing is served, whatever its
-// marketplace reports, and whichever of both arrives first. The primary and the indexer are two databases.
+// Mirrored listings on a followed chain with the real Seaport. The service serves what the chain decides about a listing, whatever the
+// marketplace reports, and whether the event or the report arrives first. The primary and the indexer are two databases.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -132,7 +132,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal((await tokenOf(opened, tokenIdOf(order))).owner.address, world.people[1]);
     await opened.list(order, { priceRaw: '60', timestamp: new Date().toISOString() });
     await opened.settle();
-    assert.equal(await opened.stateOf(order), 'active no-balance', 'a further report listed it again');
+    assert.equal(await opened.stateOf(order), 'active no-balance', 'a further report listed the token again');
     await world.act(transfer(1, 0, order));
     await opened.settle();
     assert.deepEqual((await served(opened)).floors, [60n, 60n]);
@@ -169,7 +169,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       }
       for (const order of [revoked, raised]) {
         await opened.list(order, { ...incomplete, timestamp: new Date().toISOString() });
-        assert.equal(await opened.pending(), 0, 'a further report without the terms removed them');
+        assert.equal(await opened.pending(), 0, 'a further report without the terms removed the stored terms');
       }
       await opened.settle();
       assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked), tokenIdOf(raised)]);
@@ -276,7 +276,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
-  test('when a collection joins, its stored listings are judged; when it is removed, its hidden listings are listed again', async () => {
+  test('when a collection is followed, its stored listings are judged; when it is no longer followed, its hidden listings are listed again', async () => {
     const context = toMirrorContext(databases);
     const [real, phantom, filled, cancelled] = [
       await signed(0, 500n),

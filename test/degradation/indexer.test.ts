@@ -133,7 +133,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not recover');
   });
 
-  test('while one stats source hangs, its fields are null or from the snapshot, all others stay, and `stale` is true only while both hang', async (t) => {
+  test('while one stats source hangs, its fields are null or from the snapshot, all other fields stay, and `stale` is true only while both stats sources hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {

@@ -102,7 +102,7 @@ async function assertEnds(t: TestContext, program: Program): Promise<void> {
   program.child.kill('SIGTERM');
   const { code, ms } = await program.ended();
   assert.equal(code, 0, program.stderr());
-  assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+  assert.ok(ms < STOP_MAX_MS, `the program took ${ms} ms to end`);
   assert.doesNotMatch(program.stderr(), /did not stop in time/);
   t.diagnostic(`ended after ${Math.round(ms)} ms`);
 }
@@ -156,7 +156,7 @@ test('the program on the embedded database', async (t) => {
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
   await t.test(
-    'in a data directory that is in use, a second program prints one clear line and exits with 1, and the first goes on',
+    'in a data directory that is in use, a second program prints one clear line and exits with 1, and the first program continues',
     async (t) => {
       const second = run(t, { ...settings, PORT: String(await freePort()) });
       assert.equal((await second.ended()).code, 1);
@@ -297,7 +297,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     }
     assert.equal((await fetch(`${program.url}/livez`)).status, 200);
     program.child.kill('SIGTERM');
-    assert.equal((await program.ended()).code, 143, 'a second signal does not end the grace period');
+    assert.equal((await program.ended()).code, 143, 'a second signal did not end the grace period');
   });
 
   test('Ctrl-C ends the program without the grace period', async (t) => {
@@ -306,7 +306,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     program.child.kill('SIGINT');
     const { code, ms } = await program.ended();
     assert.equal(code, 0, program.stderr());
-    assert.ok(ms < STOP_MAX_MS, `it took ${ms} ms to end`);
+    assert.ok(ms < STOP_MAX_MS, `the program took ${ms} ms to end`);
   });
 
   test('a request in progress gets its response before the program ends', async (t) => {

@@ -115,7 +115,7 @@ async function readCollection(service: TwoDatabaseService, { path }: TestCollect
   ]);
 }
 
-/** Waits until the last buyer floors are stored: those on Ethereum and on Solana. On Base none is kept. */
+/** Waits until the last buyer floors on Ethereum and on Solana are stored. No last buyer floor is stored on Base. */
 export async function untilFloorsAreStored(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map(async (subject) => service.fresh(`${subject.path}/floor`)));
   await withClient(service.settings['DATABASE_URL'] ?? '', (client) =>
@@ -127,7 +127,7 @@ export async function untilFloorsAreStored(service: TwoDatabaseService): Promise
   );
 }
 
-/** Fails unless every response is the one documented for an indexer that cannot be read. */
+/** Fails unless every response is as documented for an indexer that cannot be read. */
 export async function assertWithoutIndexer(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCollectionWithoutIndexer(service, subject)));
   const [listed, mirrored, onSolana] = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
@@ -163,7 +163,7 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The ask floor while the mirror cannot be read: that of the own book, or on Solana, which has no own book, that of the snapshot. */
+/** The ask floor while the mirror cannot be read: the floor of the own book, or on Solana, which has no own book, of the snapshot. */
 export function askWithoutIndexer(subject: TestCollection): string {
   return subject === solana ? SNAPSHOT.floorRaw : '1000';
 }
@@ -195,7 +195,7 @@ export function assertErrorResponse(response: TestResponse, status: number, code
 
 const INTERNALS =
   /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
-/** Ports of the databases. No response may contain one. */
+/** Ports of the databases. No response may contain such a port. */
 export const databasePorts = new Set<string>();
 
 /** Fails if the response contains a stack trace, SQL, a host or a port. */

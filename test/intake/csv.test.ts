@@ -146,7 +146,7 @@ describe('a column map', () => {
     ['a nested value', { kind: 'k', price: { value: [] } }, /price: the value must be/],
   ];
   for (const [name, map, reason] of wrong) {
-    test(`a column map with this mistake is rejected with an error that names it: ${name}`, () => {
+    test(`a column map is rejected with an error that names the mistake: ${name}`, () => {
       const isExpected = (error: unknown) =>
         error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
       assert.throws(() => parseCsvMap(map), isExpected);

@@ -107,7 +107,7 @@ forEachEngine('upserts', (engine) => {
       });
     }
 
-    test('the terms of an active order are replaced by those of each later record', async () => {
+    test('each later record of an active order replaces the terms of the order', async () => {
       assert.deepEqual(await ingest(db, order()), INSERTED);
       assert.deepEqual(await ingest(db, order()), UNCHANGED);
       assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
@@ -137,7 +137,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('of two records of one listing in one batch, the later keeps the order terms that only the earlier has, if both show the same order', async () => {
+    test('when two records in one batch show the same order of a listing, the listing keeps the order terms that only the earlier record has', async () => {
       const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
       const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
       const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });
@@ -150,7 +150,7 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(first, same, listing({ timestamp: may(4), orderHash: '0xaa', status: 'filled' }));
     });
 
-    test('a record with the id of a listing of another token or collection changes nothing, also in one batch', async () => {
+    test('a record with the id of a listing of another token or collection changes nothing, even in one batch', async () => {
       for (const other of [{ tokenId: '2' }, { contractAddress: OTHER }]) {
         await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', ...other }));
         const row = await only('indexer.listing');
@@ -176,7 +176,7 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
     });
 
-    test('an import that replaces sales replaces stored sales with other facts, and every sum follows exactly', async () => {
+    test('an import with `replace` replaces the stored sales whose facts differ from the records, and every sum follows exactly', async () => {
       const at = (hour: string, price: string, tx: string) =>
         sale({ tx, price, tokenId: tx.slice(2), timestamp: `2026-05-01T${hour}:30:00Z` });
       const wrong = [at('10', '59', '0x1'), at('10', '59.9', '0x2'), at('11', '7', '0x3')];
@@ -194,7 +194,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await dumpTables(db), stored);
       const dry = await runImport(toContext(db), toNdjson(right), { replace: true, dryRun: true });
       assert.deepEqual(await dumpTables(db), stored);
-      // The second record of a sale in one batch is the one that is stored.
+      // Of two records of one sale in a batch, the later record is stored.
       const content = toNdjson([at('10', '1', '0x1'), ...right]);
       const { summary } = await runImport(toContext(db), content, { replace: true });
       assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.conflict], [1, 2, 2, 0]);

@@ -13,7 +13,7 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 const ORDERS = 20;
 const BLOCKS_OF_EACH = 3;
 
-/** Lies about which one truthful endpoint is enough, because a lie contradicts itself or a block that was read before. */
+/** Lies that one truthful endpoint refutes, because each lie contradicts itself or a block that was read before. */
 const REFUTABLE: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
 /** Lies that contradict nothing. They are refuted by two truthful endpoints. */
 const CONSISTENT: readonly Lie[] = ['new-fork'];
@@ -21,7 +21,7 @@ const CONSISTENT: readonly Lie[] = ['new-fork'];
 // The tests run concurrently, because a run waits for its service and its chain most of the time.
 describe('endpoints that lie', { concurrency: true }, () => {
   for (const lie of [...REFUTABLE, ...CONSISTENT]) {
-    test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts its failures`, async (t) => {
+    test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts failures of that endpoint`, async (t) => {
       let liar: LyingEndpoint | null = null;
       const failures: number[] = [];
       try {
@@ -49,7 +49,7 @@ describe('endpoints that lie', { concurrency: true }, () => {
           },
         });
         for (const line of describeResult(result).trim().split('\n')) t.diagnostic(line);
-        assert.ok(((liar as LyingEndpoint | null)?.told[lie] ?? 0) > 0, 'the endpoint lied');
+        assert.ok(((liar as LyingEndpoint | null)?.told[lie] ?? 0) > 0, 'the endpoint did not lie');
         assert.deepEqual(result.findings, []);
         assert.ok(
           failures.every((count) => count > 0),

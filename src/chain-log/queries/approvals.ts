@@ -96,7 +96,7 @@ export async function listTokenApprovals(
   return keys.map((key, index) => ({ ...key, operator: approvals[index]?.operator ?? null }));
 }
 
-/** Sets the counter of each offerer to the highest value in the chain log. Deletes the counter when the log has none. */
+/** Sets the counter of each offerer to the highest value in the chain log. Deletes the counter when the log has no value for the offerer. */
 export async function updateCounters(tx: Queryable, chain: string, keys: readonly CounterKey[]): Promise<void> {
   if (keys.length === 0) return;
   const params = [chain, keys.map((key) => key.protocol), keys.map((key) => key.offerer)];

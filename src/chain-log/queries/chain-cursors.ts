@@ -117,8 +117,8 @@ export async function deleteChainBlocksAfter(tx: Queryable, chain: string, numbe
 }
 
 /**
- * Deletes old blocks among the stored blocks below `number`. Of those older than `denseSince`, the lowest in each interval of `interval`
- * numbers is kept. Of those older than `since`, none is kept. Times in milliseconds.
+ * Deletes old blocks among the stored blocks below `number`. Of the blocks older than `denseSince`, the lowest in each interval of
+ * `interval` numbers is kept. Blocks older than `since` are all deleted. Times in milliseconds.
  */
 export async function deleteOldChainBlocks(
   tx: Queryable,

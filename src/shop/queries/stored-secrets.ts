@@ -1,5 +1,5 @@
-// The stored form of secrets: how many are in clear or encrypted with which key, and rows to encrypt again. Only `stored-secrets.ts` of
-// the shop uses these statements.
+// The stored form of secrets: the number of secrets in clear and of secrets that each key encrypted, and the rows to encrypt again. Only
+// `stored-secrets.ts` of the shop uses these statements.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
@@ -7,13 +7,13 @@ import { SHARED_SECRET_BYTES } from '../../database/secrets.ts';
 
 /**
  * `service`: secrets of the service, such as the one that authenticates cursors. `webhook`: current and previous secrets of webhooks.
- * `response`: stored responses to requests with an Idempotency-Key that contain the secret of a webhook.
+ * `response`: responses that contain the secret of a webhook, stored for requests with an Idempotency-Key.
  */
 export const SECRET_KINDS = ['service', 'webhook', 'response'] as const;
 
 const decodeCount = rowDecoder('stored secrets', {
   kind: oneOf(SECRET_KINDS),
-  /** The key that encrypted the values. Null: they are stored in clear. */
+  /** The key that encrypted the values. Null: the values are stored in clear. */
   keyId: column('key_id', nullable(text)),
   count: integer,
 });
@@ -45,7 +45,7 @@ export async function countSecrets(db: Queryable, { responses }: { responses: bo
   return rows.map(decodeCount);
 }
 
-/** SQL condition: the text is not stored as it should be: with the key $1, or in clear when $1 is null. */
+/** SQL condition: the text is not encrypted with the key $1. When $1 is null: the text is encrypted. */
 const isOutdated = (value: string) =>
   `case when $1::text is null then starts_with(${value}, 'enc:') else not starts_with(${value}, 'enc:' || $1 || ':') end`;
 

@@ -56,7 +56,7 @@ export const DISPATCH_LIMITS: DispatchLimits = {
 const CLOCK_TOLERANCE_MS = 1_000;
 /** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
-/** The most events in one batch for which deliveries are created. */
+/** The most events for which one batch creates deliveries. */
 const FAN_OUT_SIZE = 200;
 /** The most batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;

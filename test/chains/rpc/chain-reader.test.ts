@@ -35,7 +35,7 @@ suite('a chain is read through an endpoint', () => {
     await scene.close();
   });
 
-  test('the events of a range equal those that viem decodes from the same logs', async () => {
+  test('the events of a range equal the events that viem decodes from the same logs', async () => {
     const { events, to } = await reader.events.ofRange(0, scene.to, filter);
     assert.equal(to, scene.to);
     assert.deepEqual(events, await decodedByViem(scene, filter));
@@ -43,7 +43,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(kinds.size, 8, 'the history does not have every kind of event');
   });
 
-  test('events that are read block by block equal those of the range, with the time of each block', async () => {
+  test('events that are read block by block equal the events of the range, and each has the time of its block', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const each: ChainEvent[] = [];
     for (let number = scene.from; number <= scene.to; number += 1) {

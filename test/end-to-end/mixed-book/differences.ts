@@ -52,7 +52,7 @@ export async function findDifferences(service: TestService, expectation: Expecta
 }
 
 /**
- * Compares the served listings of a collection with the expected ones. `name` is the collection's id, slug or address. `limit` is the
+ * Compares the served listings of a collection with the expected listings. `name` is the collection's id, slug or address. `limit` is the
  * page size; when it is null, requests have no `limit`.
  */
 export async function findWindowDifferences(

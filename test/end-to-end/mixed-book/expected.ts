@@ -70,7 +70,7 @@ export type BookCounts = {
 
 /**
  * Adds the fetched listings that are active and have started. If the service must accept the fetch as complete, these listings replace
- * the earlier ones. `now` is in milliseconds.
+ * the earlier listings. `now` is in milliseconds.
  */
 export function applyFetch(
   { rows }: MarketplaceView,

@@ -1,4 +1,4 @@
-// Webhooks when the clocks of processes differ, or when a clock is set: no event is lost, and none is sent twice.
+// Webhooks when the clocks of processes differ, or when a clock is set: no event is lost, and no event is sent twice.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -67,7 +67,7 @@ forEachEngine('webhooks and clocks', (engine) => {
       );
     });
 
-    test(`when ${name}, a webhook that is enabled again receives the events from before it was disabled, and by recovery the later events`, async () => {
+    test(`when ${name}, a webhook that is enabled again receives the events from before it was disabled, and receives the later events by a recovery`, async () => {
       const webhook = await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW - aheadMs);
       await disable(webhook, NOW);

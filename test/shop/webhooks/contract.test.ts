@@ -67,7 +67,7 @@ function suite(store: TestStore): void {
     assert.deepEqual(await shop.ok('GET', '/webhooks'), { data: [], count: 0 });
   });
 
-  test('every operation requires its scope and no other', async () => {
+  test('every operation requires its scope and no other scope', async () => {
     const shop = await store.shop();
     for (const operation of OPERATIONS) {
       const { id } = await create(shop);

@@ -95,7 +95,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(headers['webhook-id'], (await deliveriesOf(db, webhook.id))[0]?.eventId);
   });
 
-  test('the standardwebhooks package verifies a delivery, and rejects one whose body was changed', async () => {
+  test('the standardwebhooks package verifies a delivery, and rejects a delivery whose body was changed', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db, { time: createTestClock(Date.now()) }).run();
@@ -134,7 +134,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(await dispatcher.run(), 1);
     for (const delayMs of RETRY_DELAYS_MS) {
       dispatcher.clock.pass(delayMs - 1);
-      assert.equal(await dispatcher.run(), 0, `too early after ${delayMs} ms`);
+      assert.equal(await dispatcher.run(), 0, `an attempt came before the delay of ${delayMs} ms had passed`);
       dispatcher.clock.pass(1);
       assert.equal(await dispatcher.run(), 1, `no attempt after ${delayMs} ms`);
     }
@@ -334,7 +334,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(receiver.received.length, 60);
   });
 
-  test('old events are deleted, except those with a pending delivery', async () => {
+  test('old events are deleted, except events with a pending delivery', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();

@@ -15,7 +15,7 @@ type View = { part: DigestPart; side: 'main' | 'indexer'; sql: string };
 const toMs = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
 /** The condition that selects the collections of the chain by their ids, for tables without a column for the chain. */
 const OF_CHAIN = `left(collection_id, length($1) + 1) = $1 || '_'`;
-/** Whether the row had expired at the time of the block. Its status does not show this: the sweep sets it by the service's clock. */
+/** Whether the row had expired at the time of the block. Its status does not show this: the sweep sets the status by the service's clock. */
 const IS_OVER = `status in ('active', 'expired') and coalesce(expires_at <= $2, false)`;
 /** The status at the time of the block. */
 const STATUS = `case when ${IS_OVER} then 'expired' when status = 'expired' then 'active' else status end`;
@@ -82,7 +82,7 @@ const decodeLine = rowDecoder('digest row', { line: text });
 /** Rows read by one statement. */
 const CHUNK_SIZE = 2_000;
 
-/** All lines of a chain, in chunks. The order of the parts is that of DIGEST_PARTS. */
+/** All lines of a chain, in chunks. The parts come in the order of DIGEST_PARTS. */
 export async function* readDigestLines(
   sides: Sides,
   chain: string,

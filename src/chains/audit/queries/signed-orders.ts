@@ -1,4 +1,4 @@
-// The orders of one collection that `audit --fillable` asks the chain about: those that the service lists, hides or has ended.
+// The orders of one collection that `audit --fillable` asks the chain about: orders that the service lists, hides or has ended.
 
 import type { Queryable } from '../../../database/port.ts';
 import {
@@ -67,7 +67,7 @@ const decodeMirrored = rowDecoder('mirrored listing', {
 });
 export type MirroredOrder = ReturnType<typeof decodeMirrored>;
 
-/** The listings of external marketplaces that no marketplace has ended: active ones, hidden ones, and those that the chain has ended. */
+/** The listings of external marketplaces that no marketplace has ended: active listings, hidden listings, and listings that the chain has ended. */
 export async function listUnendedListings(
   db: Queryable,
   collectionId: string,
