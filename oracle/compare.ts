@@ -1,4 +1,4 @@
-// Compares the listings that a service serves for a collection with the verdicts of the chain. The rules are those of the specification
+// Compares the listings that a service serves for a collection with the verdicts of the chain. The rules follow the specification
 // of `/v1`: one row for each asset, own orders in place of mirrored listings, the cheapest row first, and at most 250 assets.
 
 import type { ServedListing } from './served.ts';

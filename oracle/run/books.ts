@@ -64,7 +64,7 @@ export class Books implements Marketplace {
     return null;
   }
 
-  /** Reports the listings that are due at a block, and repeats reports of some others. */
+  /** Reports the listings that are due at a block, and repeats the reports of some other listings. */
   async advance(block: number): Promise<void> {
     this.#block = block;
     const due = this.#late.filter((one) => one.block <= block);

@@ -1,5 +1,6 @@
 // The services of a run: `mercat serve` processes that follow the same local chain, each on its own database and through its own
-// endpoint. They are used from outside: the public interface over HTTP, the operator's calls and the intake over the local socket.
+// endpoint. The run calls the services from outside: the public interface over HTTP, the operator's operations and the intake over the
+// local socket.
 
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -25,7 +25,7 @@ import { toOrderKeyText } from '../orders/order-id.ts';
 import type { OrderChange } from '../orders/queries/order-states.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 
-/** `events`: those that were added to the log or deleted from it. `evidence`: what these events changed. `orders`: the orders with a new state. */
+/** `events`: the events that were added to the log or deleted from it. `evidence`: what these events changed. `orders`: the orders with a new state. */
 export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
 
 /**

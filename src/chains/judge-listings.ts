@@ -140,7 +140,7 @@ async function listAgain(
   return new Set(isWritten ? [collectionId] : []);
 }
 
-/** Derives the states of the listings and returns those that differ from the stored ones. */
+/** Derives the states of the listings, and returns the states that differ from the stored states. */
 export async function judge(
   { main, clock }: Pick<JudgeContext, 'main' | 'clock'>,
   listings: readonly JudgedListing[],

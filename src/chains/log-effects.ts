@@ -12,7 +12,7 @@ export type MovedTokens = Map<string, Map<string, number>>;
 export type LogEffects = {
   /** The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation. */
   rewindTo: number | null;
-  /** The fills of the batch, without those that a later reorganisation in the batch orphaned. */
+  /** The fills of the batch, without the fills that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];
   /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
   matched: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-// Content codings (compression) of responses: which one a client gets, and the encoded bodies of a response that many clients get.
+// Content codings (compression) of responses: which coding a client gets, and the encoded bodies of a response that many clients get.
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
@@ -74,7 +74,7 @@ function parsePreference(acceptEncoding: string, codings: readonly ContentCoding
   return bestWeight < (weights.get('identity') ?? 0) ? null : best;
 }
 
-/** The encoded bodies of one response. Each is made once, when a client first asks for it. */
+/** The encoded bodies of one response. Each body is encoded once, when a client first asks for its coding. */
 export class EncodedBodies {
   readonly #plain: Buffer;
   readonly #bodies = new Map<ContentCoding, Buffer | Promise<Buffer>>();

@@ -63,8 +63,8 @@ export function sendErrorResponse(
 
 /**
  * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, a row could not be locked in time, the
- * database aborted a transaction because of another one, or a database could not be reached or cannot do its work. Only the last two are
- * noted in `outages`. Returns any other error unchanged.
+ * database aborted a transaction because of another transaction, or a database could not be reached or cannot do its work. Only the failures of
+ * a database to be reached or to do its work are noted in `outages`. Returns any other error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
@@ -80,7 +80,7 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   return new ServiceError('unavailable', message, { cause: thrown });
 }
 
-/** Whether reading a request failed because its client disconnected. The code alone could also be that of a database connection. */
+/** Whether reading a request failed because its client disconnected. A failed database connection can have the same code. */
 function isDisconnection(error: unknown): boolean {
   return error instanceof Error && error.message === 'aborted' && (error as { code?: unknown }).code === 'ECONNRESET';
 }

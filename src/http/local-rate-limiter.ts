@@ -9,7 +9,7 @@ import { WINDOW_MS } from './rate-limit.ts';
  */
 const WINDOWS_MAX = 200_000;
 
-/** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the other clock. */
+/** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the wall clock. */
 type Window = { count: number; endsAt: number; resetAt: number };
 
 /** A published end of a window differs from the calculated end by less than this, unless the clock was set. */

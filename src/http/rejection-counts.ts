@@ -14,7 +14,7 @@ export class RejectionCounts {
     return this.#counts.entries();
   }
 
-  /** The same limiter. Its rejections are counted under the name of their bucket. */
+  /** Returns a limiter that counts requests with `limiter`. Each of its rejections is added under the name of the bucket. */
   countBy<B extends string>(limiter: RateLimiter<B>): RateLimiter<B> {
     return {
       count: (bucket, client) => {

@@ -1,7 +1,7 @@
 // Brings request targets into a canonical spelling, so that all spellings of a path count in the same rate limit bucket, have the same
 // route and find the same cached response. The router decides whether the path exists.
 
-/** Visible ASCII characters other than `#`. A request target cannot contain any others. */
+/** Visible ASCII characters other than `#`. A request target cannot contain other characters. */
 const READABLE = /^[!-"$-~]+$/;
 /** The characters that `encodeURIComponent` does not encode, and slashes. */
 const PLAIN_PATH = /^[\w.~!*'()/-]*$/;

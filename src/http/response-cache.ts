@@ -27,7 +27,7 @@ type Computation = { version: number; promise: Promise<CachedResponse> };
 
 export class ResponseCache {
   /**
-   * How requests were answered: by a fresh response, by a stale one, by waiting for the computation of another request, or by a
+   * How requests were answered: by a fresh response, by a stale response, by waiting for the computation of another request, or by a
    * computation of their own.
    */
   readonly counts = { hit: 0, stale: 0, shared: 0, computed: 0 };

@@ -97,7 +97,7 @@ export class CircuitBreaker {
     return wasClosed;
   }
 
-  /** Records that a call was aborted before its result was known. If a trial is in progress, it ends, and the next caller makes another. */
+  /** Records that a call was aborted before its result was known. If a trial is in progress, the trial ends, and the next caller makes a new trial. */
   abandoned(): void {
     if (this.#state === 'trial') this.#state = 'open';
   }
@@ -145,9 +145,9 @@ export class BackgroundTrials {
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();
-    // A success has closed the breaker: that of the trial, or that of a call that began before the breaker opened.
+    // The breaker is closed if the trial succeeded, or if a call that began before the breaker opened succeeded.
     if (this.#breaker.state() === 'closed') return;
-    // The state is `open` when such a call failed during the trial: then the breaker has ended the trial already.
+    // The state is `open` if a call that began before the breaker opened failed during the trial. The breaker has then ended the trial.
     if (this.#breaker.state() === 'trial') this.#breaker.failed();
     this.start();
   }

@@ -69,7 +69,7 @@ export const toResponsePlace = ({ keyId, key }: IdempotencyKey) => `response ${k
 
 /**
  * Stores every secret again: encrypted with the current key of `target`, or in clear when `target` is null. Returns how many rows were
- * changed. When it is interrupted, some rows are changed, and a second call changes the others.
+ * changed. When it is interrupted, some rows are changed, and a second call changes the remaining rows.
  */
 async function storeAgain({ main, secretKeys }: StoredSecretsContext, target: SecretKeys | null): Promise<number> {
   const keyId = target?.currentId ?? null;

@@ -41,7 +41,7 @@ type Resolved = { mark: string; at: number };
 
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
-  /** The last resolution of each collection, as far as this process knows it. For the others, the times of the stored floors are read. */
+  /** The last resolution of each collection, as far as this process knows it. For other collections, the times of the stored floors are read. */
   readonly #resolved = new Map<string, Resolved>();
 
   constructor(context: WorkerContext) {
@@ -84,7 +84,7 @@ class BuyerFloorKeeper {
     });
   }
 
-  /** Resolves and stores floors, and returns how many. Throws when one floor cannot be resolved, because the others would fail too. */
+  /** Resolves and stores floors, and returns how many. Throws when one floor cannot be resolved, because the other floors would fail too. */
   async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
     const { main, market, clock } = this.#context;
     const db = main.within(BATCH_TIMEOUT_MS);

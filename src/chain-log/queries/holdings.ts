@@ -91,7 +91,7 @@ export async function listOwnership(
 
 const decodeAccount = rowDecoder('former holder', { account: text });
 
-/** Of the given accounts, those that hold a token of one of the contracts or have sent such a token. */
+/** The given accounts that hold a token of one of the contracts or have sent such a token. */
 export async function listFormerHolders(
   db: Queryable,
   chain: string,
@@ -110,7 +110,7 @@ export async function listFormerHolders(
 
 const decodeTokensOfHolder = rowDecoder('holding', { holder: text, tokens: safeInteger });
 
-/** How many different tokens of a collection each of the accounts holds, 0 included. `accounts` null: all accounts that hold one. */
+/** How many different tokens of a collection each of the accounts holds, 0 included. `accounts` null: all accounts that hold a token. */
 export async function listTokensOfHolders(
   db: Queryable,
   collectionId: string,

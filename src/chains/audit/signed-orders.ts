@@ -36,7 +36,7 @@ export type AuditedBook = {
   }[];
 };
 
-/** The most own orders, and the most mirrored listings, of one book. The others are left out, and the book is not complete. */
+/** The most own orders, and the most mirrored listings, of one book. If there are more, the rest is left out, and the book is not complete. */
 const ORDERS_MAX = 50_000;
 
 /** Throws OperatorError unless the collection is followed on its chain, its backfill is complete and its token standard is known. */

@@ -3,9 +3,9 @@
 
 import type { Clock } from '../../core/clock.ts';
 
-/** How many blocks a plausible head may be below the best one: the nodes behind a load balancer differ by some blocks. */
+/** How many blocks a plausible head may be below the best head: the nodes behind a load balancer differ by some blocks. */
 export const BEHIND_MAX = 64;
-/** How many blocks a plausible head may be above the best one, in addition to the blocks produced since the best head was seen. */
+/** How many blocks a plausible head may be above the best head, in addition to the blocks produced since the best head was seen. */
 export const AHEAD_MAX = 5_000;
 /** The most blocks that a chain is expected to produce in a second: twice the rate of the fastest chains. */
 const BLOCKS_PER_SECOND_MAX = 20;

@@ -111,7 +111,7 @@ export class BlockReads {
       this.#accept(endpoint, head.number);
       return head;
     }
-    // The head of an endpoint that is too far behind is recorded, so that the endpoint is called after the others. A head that is too far
+    // The head of an endpoint that is too far behind is recorded, so that the endpoint is called after the other endpoints. A head that is too far
     // ahead is not recorded.
     if (this.#best.isBehind(head.number)) endpoint.head = head.number;
     const again = await fetchHead(endpoint);

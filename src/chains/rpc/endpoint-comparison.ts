@@ -14,7 +14,7 @@ export type ComparedBlocks = 'new' | 'all' | 'off';
 export type ComparisonStatus = {
   /** Reads of blocks that were accepted without a comparison, since the process started, because no other endpoint could be compared. */
   uncompared: number;
-  /** The block about which the endpoints disagree; no block after its predecessor is read meanwhile. Null while they agree. */
+  /** The block about which the endpoints disagree. Neither this block nor a later block is stored meanwhile. Null while they agree. */
   disputed: { block: number; since: number } | null;
 };
 
@@ -41,9 +41,9 @@ export class EndpointComparison {
   }
 
   /**
-   * Whether the blocks of `first` may be stored. They may if another endpoint serves the same last block and the same logs, which
-   * `fetchAgain` fetches. They may not while no endpoint agrees with `first` and one contradicts it or does not have the block yet. An
-   * endpoint that two others contradict counts as failed. When no other endpoint can be called, or all of them fail or stand still, the blocks
+   * Whether the blocks of `first` may be stored. True if another endpoint serves the same last block and the same logs, which
+   * `fetchAgain` fetches. False if no other endpoint agrees with `first`, and an endpoint contradicts `first` or does not have the block
+   * yet. An endpoint that two other endpoints contradict counts as failed. When no other endpoint can be called, or all of them fail or stand still, the blocks
    * are accepted without a comparison, and counted. Always true where `blocks` are not compared, and with a single endpoint.
    */
   async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {

@@ -26,7 +26,7 @@ const ROUNDS_MAX = 4;
 /** The longest wait between two rounds of one read. Where a longer wait is needed, the read fails. */
 const WAIT_MS_MAX = 5_000;
 const BACKOFF = { baseMs: 300, maxMs: WAIT_MS_MAX, jitter: 0.5 };
-/** An endpoint that is more than this many blocks behind the best head is called after the others. */
+/** An endpoint that is more than this many blocks behind the best head is called after the other endpoints. */
 export const LAG_MAX = 10;
 
 /** Failures that a retry does not change. When every endpoint fails in one of these ways, the read is not retried. */
@@ -96,7 +96,7 @@ export class EndpointPool {
     }
   }
 
-  /** Returns another endpoint than `first` and admits one attempt on it (`Endpoint.enter`). Returns `first` if no other may be called now. */
+  /** Returns another endpoint than `first` and admits one attempt on it (`Endpoint.enter`). Returns `first` if no other endpoint may be called now. */
   enterAlternative(first: Endpoint): Endpoint {
     return this.#inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }

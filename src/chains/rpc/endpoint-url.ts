@@ -46,7 +46,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Long secrets are replaced wherever they occur. Short ones are replaced as whole words, because they may be parts of other words. */
+/** Long secrets are replaced wherever they occur. Short secrets are replaced as whole words, because they may be parts of other words. */
 function createRedaction(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .toSorted((a, b) => b.length - a.length)

@@ -56,14 +56,15 @@ export class EventReads {
     const first = await this.#pool.read(async (endpoint) => decode(await fetchFrom(endpoint)));
     const better = await this.#confirmByBloom(first.fetched, query, fetchFrom);
     const { fetched, events } = better === first.fetched ? first : await decode(better);
-    // Requested by number, because an endpoint with another block of this number then serves that block, which contradicts this one.
+    // The block is requested by number. An endpoint that has another block of this number then serves that block, which contradicts
+    // `header`.
     const { number } = header;
     const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from: number, to: number }, query);
     return (await this.#comparison.accepts('new', fetched, fetchAgain)) ? events : null;
   }
 
   /**
-   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` may be lower than the requested one,
+   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` may be lower than the requested `to`,
    * because an endpoint may accept fewer blocks. Throws RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or
    * do not have them yet, if past blocks are compared.
    */

@@ -1,4 +1,5 @@
-// Stores when each task last ran for each followed collection. Primary database. The times are from the clock of the process that ran it.
+// Stores when each task last ran for each followed collection. Primary database. The times are from the clock of the process that ran
+// the task.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';

@@ -19,7 +19,7 @@ export const EXAMPLE_SECRET = 'whsec_bWVyY2F0IGV4YW1wbGUgd2ViaG9vayBzZWNyZXQ=';
 /** The stock before and after the change of stock in the examples. The change sends `inventory.low`. */
 export const EXAMPLE_STOCK = { previous: 12, adjustment: -3, inventory: 9 };
 
-/** The time of that change. */
+/** The time of the change of stock in the examples. */
 export const EXAMPLE_CHANGE_TIME = '2026-06-01T08:30:00.000Z';
 
 /** The fields with which the product is created. */

@@ -9,12 +9,12 @@ import type { Database, Statements } from '../../database/port.ts';
 import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
 
 /**
- * The longest wait for turns of one request, or of one page of a long response. With the time that it may use the database, it is shorter
- * than the 30 seconds after which a client that has received no byte is disconnected.
+ * The longest time for which one request, or one page of a long response, waits for its turns. This wait and the time for which the
+ * request may use the database are together shorter than the 30 seconds after which a client that has received no byte is disconnected.
  */
 const WAIT_MAX_MS = 20_000;
 const STALL_MS = 5_000;
-/** More than one shop can have in progress (`QueueShares`). */
+/** More requests than `QueueShares` lets one shop have in progress. */
 const WAITING_MAX = 1_000;
 
 /** Changes of one product wait for each other in the database anyway. Two at a time keep the row busy. */

@@ -28,7 +28,7 @@ const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /**
  * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, `write` does not run,
  * and the stored response is sent. An error rolls the transaction back and is not stored. A transaction that the database aborted because
- * of another one is repeated, so `write` must change nothing but the database. A request that changes a product passes the result of
+ * of another transaction is repeated, so `write` must change nothing but the database. A request that changes a product passes the result of
  * `productContextOf` as `shop`.
  */
 export async function sendInTransaction(

@@ -76,7 +76,7 @@ export type ClaimLimits = {
   max: number;
   /** The most of these deliveries that may be to failing webhooks. */
   failingMax: number;
-  /** The most concurrent deliveries to one webhook, those in `sending` included. */
+  /** The most concurrent deliveries to one webhook, the deliveries in `sending` included. */
   perWebhookMax: number;
   /** The deliveries that this process is sending already. They are not leased again, even if the clock was set forward meanwhile. */
   sending: readonly Pick<ClaimedDelivery, 'id' | 'webhookId'>[];

@@ -109,7 +109,7 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
   return rows.length > 0;
 }
 
-/** Makes the deliveries with these ids due now, except those of disabled webhooks. Returns the ids of the deliveries that are due. */
+/** Makes the deliveries with these ids due now, except deliveries of disabled webhooks. Returns the ids of the deliveries that are due. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
     `update main.delivery set ${AGAIN} where id in (
@@ -137,7 +137,7 @@ export async function updateDeadAgain(
   return rows.map(toPublicId);
 }
 
-/** `missed`: deliveries created for events that had none. `revived`: deliveries that were dead or waited for a retry and are due now. */
+/** `missed`: deliveries created for events that had no delivery. `revived`: deliveries that were dead or waited for a retry and are due now. */
 export type Recovered = { missed: number; revived: number };
 
 /** Recoveries skip a delivery for this time after it was rescheduled. A caller who repeats a recovery to its end needs less time. */

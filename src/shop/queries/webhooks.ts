@@ -107,7 +107,10 @@ export async function updateWebhook(
   return row ? decodeWebhook(row) : null;
 }
 
-/** Replaces the secret by one as it is stored. The replaced secret becomes the previous secret, with which deliveries are also signed until `previousUntil`. */
+/**
+ * Replaces the stored secret by `change.secret`, which is already encrypted if the settings have a key. The replaced secret becomes the
+ * previous secret, with which deliveries are also signed until `previousUntil`.
+ */
 export async function updateWebhookSecret(
   db: Queryable,
   shopId: string,

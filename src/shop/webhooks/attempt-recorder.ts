@@ -66,7 +66,7 @@ export class AttemptRecorder {
       if (signs.size === 0) await updateAttempts(statements, attempts);
       else {
         const disabled = await statements.transaction(async (tx) => {
-          // Webhooks are locked before deliveries. The deletion of a webhook locks in the same order, so it cannot deadlock with this.
+          // Webhooks are locked before deliveries. The deletion of a webhook locks in the same order, so the two cannot deadlock.
           const ids = await recordHealth(tx, signs, clock());
           await updateAttempts(tx, attempts);
           return ids;
