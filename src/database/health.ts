@@ -4,7 +4,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Database, Engine } from './port.ts';
 import type { Schema } from './migrate.ts';
 import { listPendingMigrations } from './migrate.ts';
-import { rowDecoder, text, timestamp } from './rows.ts';
+import { boolean, rowDecoder, text, timestamp } from './rows.ts';
 
 export type DatabaseHealth = {
   engine: Engine;
@@ -13,13 +13,15 @@ export type DatabaseHealth = {
   latencyMs: number;
   /** How far the server's clock is ahead of this machine's clock, with an error of up to half the latency. */
   clockAheadMs: number;
+  /** Whether the server cancels statements that run for too long. False behind a pooler that drops the settings of a connection. */
+  limitsStatements: boolean;
   /** Names of the migrations that are not applied yet. */
   pending: string[];
   /** Why the applied migrations do not fit this program, or null when they do. */
   mistake: string | null;
 };
 
-const decodeServer = rowDecoder('server', { version: text, at: timestamp });
+const decodeServer = rowDecoder('server', { version: text, at: timestamp, limits_statements: boolean });
 
 /** Reads the health once. Rejects when the database does not respond in time. */
 export async function findDatabaseHealth(
@@ -33,16 +35,18 @@ export async function findDatabaseHealth(
   const startedAt = performance.now();
   const sentAt = now();
   const [row] = await within.query(
-    `select split_part(current_setting('server_version'), ' ', 1) as version, clock_timestamp() as at`,
+    `select split_part(current_setting('server_version'), ' ', 1) as version, clock_timestamp() as at,
+       current_setting('statement_timeout') <> '0' as limits_statements`,
   );
   const latencyMs = performance.now() - startedAt;
   if (!row) throw new Error('the health statement returned no row');
-  const { version, at } = decodeServer(row);
+  const { version, at, limits_statements: limitsStatements } = decodeServer(row);
   const health = {
     engine: db.engine,
     version,
     latencyMs: Math.round(latencyMs * 10) / 10,
     clockAheadMs: Math.round(at - sentAt - latencyMs / 2),
+    limitsStatements,
   };
   try {
     return { ...health, pending: await listPendingMigrations(within, schema), mistake: null };

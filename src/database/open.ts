@@ -7,7 +7,7 @@ import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import type { PoolPurpose } from './postgres.ts';
-import { checkPostgres, openPostgres } from './postgres.ts';
+import { STORE_LOCK_TIMEOUT_MS, checkPostgres, openPostgres } from './postgres.ts';
 
 export type DatabaseSettings = {
   dataDir: string;
@@ -63,5 +63,6 @@ async function openPostgresMain(url: string, log: Log): Promise<Database> {
 
 function openPostgresDatabase(url: string, name: string, log: Log, purpose?: PoolPurpose): Database {
   const { pool, close } = openPostgres(url, log, purpose);
-  return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
+  const lock = purpose === 'store' ? { lockTimeoutMs: STORE_LOCK_TIMEOUT_MS } : {};
+  return createDatabase(pool, { engine: 'postgresql', name, ...lock, onClose: close });
 }

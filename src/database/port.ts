@@ -67,19 +67,23 @@ export function queryHot<R extends Row = Row>(
 type DatabaseOptions = {
   engine: Engine;
   name: string;
+  /** How long a statement in a transaction waits for a lock before it fails. Without it, a statement waits until its deadline. */
+  lockTimeoutMs?: number;
   /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;
 };
 
 /** Creates a database on `pool`. The database owns the pool from then on. */
-export function createDatabase(pool: Pool, { engine, name, onClose }: DatabaseOptions): Database {
+export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClose }: DatabaseOptions): Database {
   // A connection that breaks also rejects its statement, so its `error` event needs no action. But the pool does not listen for
   // errors while a connection is checked out, and an `error` event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
   const openedAt = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
-  const inUse: PoolInUse = { pool, order, openedAt, respondedAt: Number.NEGATIVE_INFINITY, demotedAt: null };
+  // One message, so that the limit costs no round trip. It is set in the transaction, because behind PgBouncer a connection has no settings.
+  const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
+  const inUse: PoolInUse = { pool, order, begin, openedAt, respondedAt: Number.NEGATIVE_INFINITY, demotedAt: null };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
     query: (sql, params) => send(toStatement(sql, params)),
@@ -225,12 +229,13 @@ export async function repeatAborted<T>(
 }
 
 /**
- * A pool, and when a statement last succeeded on one of its connections (`performance.now()`). Only statements in a transaction or
- * with a deadline are recorded. `order` is null when callers get connections in the order of their calls.
+ * A pool, the statements that begin a transaction, and when a statement last succeeded on one of its connections (`performance.now()`).
+ * Only statements in a transaction or with a deadline are recorded. `order` is null when callers get connections in the order of their calls.
  */
 type PoolInUse = {
   pool: Pool;
   order: ConnectionOrder | null;
+  readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
   respondedAt: number;
   /** When a server last rejected a write because it only reads. Connections that were opened before are not used again. */
@@ -301,7 +306,7 @@ function isDemoted({ demotedAt, openedAt }: PoolInUse, client: PoolClient): bool
 function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {
   return withClient(inUse, bounds, async ({ send, discard }) => {
     try {
-      await send(toStatement('begin'));
+      await send(toStatement(inUse.begin));
       const result = await work({ query: (sql, params) => send(toStatement(sql, params)) });
       await send(toStatement('commit'));
       return result;

@@ -15,7 +15,7 @@ const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 6 };
  * A statement of the store fails after it has waited this long for a lock. Other writers usually hold the lock of a row for less time.
  * Without a limit, a row that stays locked would hold connections until the deadline of each request.
  */
-const STORE_LOCK_TIMEOUT_MS = 2_000;
+export const STORE_LOCK_TIMEOUT_MS = 2_000;
 /** How long a caller waits for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
@@ -48,7 +48,7 @@ export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'gene
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    options: toOptions(purpose),
+    options: `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
     keepAlive: true,
     application_name: 'mercat',
     stream: () => {
@@ -60,11 +60,6 @@ export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'gene
   // An idle connection that the server closed is replaced at the next query. Without a listener, the `error` event would end the process.
   pool.on('error', (error) => log.warn('an idle database connection was lost', { error }));
   return { pool, close: () => endPool(pool, sockets) };
-}
-
-function toOptions(purpose: PoolPurpose): string {
-  const check = `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`;
-  return purpose === 'store' ? `${check} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}` : check;
 }
 
 async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise<void> {

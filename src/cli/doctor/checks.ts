@@ -166,6 +166,7 @@ async function checkDatabase(db: Database, schema: Schema, name: string): Promis
   return [
     ok(name, `${engine} ${version} responds in ${latencyMs} ms`),
     judgeSchema(health, name),
+    ...judgeLimits(health, name),
     ...judgeDatabaseClock(health, name),
   ];
 }
@@ -177,6 +178,15 @@ function judgeSchema({ mistake, pending }: DatabaseHealth, database: string): Do
     return warn(name, `migrations to apply: ${pending.length}`, 'run mercat migrate, or restart the server');
   }
   return ok(name, 'up to date');
+}
+
+/** The embedded engine has no limit, because the program ends statements itself. */
+function judgeLimits({ engine, limitsStatements }: DatabaseHealth, database: string): DoctorFinding[] {
+  if (engine === 'embedded' || limitsStatements) return [];
+  const message =
+    'statements that run for too long are not cancelled, because a pooler dropped the settings of the connection';
+  const correction = "ALTER ROLE … SET statement_timeout = '60s': see PgBouncer in docs/deploying.md";
+  return [warn(`${database}: limits`, message, correction)];
 }
 
 function judgeDatabaseClock({ clockAheadMs }: DatabaseHealth, database: string): DoctorFinding[] {
