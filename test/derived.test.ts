@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { dumpSchema } from '../src/database/schema-dump.ts';
 import { SCHEMAS } from '../src/database/migrate.ts';
+import { renderCacheParameters } from './support/generators/cache-parameters.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './support/generators/derived.ts';
 import { forEachEngine } from './support/engines/each-engine.ts';
 
@@ -21,6 +22,11 @@ test('schema.sql matches the schema after all migrations', async () => {
 
 test('the committed OpenAPI documents equal the documents that the service serves', async () => {
   for (const [file, document] of await renderOpenApi()) assert.equal(committed(file), document, `${file}: ${hint}`);
+});
+
+test('the shared caches in deploy/ keep exactly the query parameters of the OpenAPI document', () => {
+  for (const [file, text] of renderCacheParameters(committed('openapi/marketplace.json')))
+    assert.equal(committed(file), text, `${file}: ${hint}`);
 });
 
 forEachEngine('the schema', (engine) => {

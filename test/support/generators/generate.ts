@@ -2,13 +2,18 @@
 // test/devnet/contracts.test.ts fail when one of them is out of date.
 
 import { writeFileSync } from 'node:fs';
+import { renderCacheParameters } from './cache-parameters.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 
+/** The OpenAPI document from which the query parameters that shared caches keep are read. */
+const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 writeFileSync(new URL('docs/settings.md', root), renderSettings());
 writeFileSync(new URL('src/database/schema.sql', root), await renderSchema());
-const documents = [...(await renderOpenApi()), ...compileDevnetContracts()];
+const openApi = await renderOpenApi();
+const cacheParameters = openApi.flatMap(([file, text]) => (file === MARKETPLACE ? renderCacheParameters(text) : []));
+const documents = [...openApi, ...cacheParameters, ...compileDevnetContracts()];
 for (const [file, document] of documents) writeFileSync(new URL(file, root), document);
 const files = ['docs/settings.md', 'src/database/schema.sql', ...documents.map(([file]) => file)];
 process.stdout.write(`written: ${files.join(', ')}\n`);
