@@ -1,0 +1,84 @@
+// `npm run package`: writes the npm package of the service, dist/mercat-VERSION.tgz, and its bill of materials, dist/mercat.cdx.json. The package contains JavaScript, because Node.js strips
+// types only outside node_modules. It has no development packages, and pins every package that it needs (npm-shrinkwrap.json).
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** `devnet` is missing, because it needs the development packages. */
+const CONTENTS = ['bin', 'src', 'sample', 'oracle', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const MANIFEST_FIELDS = [
+  'name',
+  'version',
+  // Keeps `npm publish` from publishing under a name that nobody has claimed.
+  'private',
+  'description',
+  'license',
+  'bin',
+  'type',
+  'dependencies',
+  'optionalDependencies',
+  'engines',
+];
+/** The bill of materials has about 200 kB. */
+const OUTPUT_BYTES_MAX = 16 * 2 ** 20;
+/** A relative path of a TypeScript file in quotes, as imports and `new URL` have it. */
+const TYPESCRIPT_PATH = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
+
+type Manifest = Record<string, unknown>;
+type Lockfile = { packages: Record<string, Manifest & { dev?: boolean; link?: boolean }> };
+
+const dist = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist'));
+const staging = path.join(dist, 'mercat');
+rmSync(staging, { recursive: true, force: true });
+mkdirSync(staging, { recursive: true });
+for (const name of CONTENTS) cpSync(path.join(ROOT, name), path.join(staging, name), { recursive: true });
+for (const file of globSync('**/*.{ts,mjs}', { cwd: staging })) toJavaScript(path.join(staging, file));
+writeJson('package.json', toManifest(readJson<Manifest>('package.json')));
+writeJson('npm-shrinkwrap.json', toShrinkwrap(readJson<Lockfile>('package-lock.json')));
+runNpm(['pack', staging, '--pack-destination', dist], dist);
+// The bill of materials is made from the package. `npm sbom --omit=dev` in the repository leaves out packages that development packages need too.
+const sbom = runNpm(['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'], staging);
+writeFileSync(path.join(dist, 'mercat.cdx.json'), sbom);
+
+/** Returns the standard output. */
+function runNpm(args: readonly string[], cwd: string): string {
+  const { status, stdout } = spawnSync('npm', args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) throw new Error(`npm ${args[0]} failed`);
+  return stdout;
+}
+
+/** Replaces a TypeScript file by a JavaScript file with the same lines. Changes a JavaScript file to import JavaScript files. */
+function toJavaScript(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  const stripped = file.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
+  rmSync(file);
+  writeFileSync(file.replace(/\.ts$/, '.js'), stripped.replaceAll(TYPESCRIPT_PATH, '$1$2.js$1'));
+}
+
+function toManifest(manifest: Manifest): Manifest {
+  return Object.fromEntries(MANIFEST_FIELDS.map((field) => [field, manifest[field]]));
+}
+
+/** The lockfile without development packages. */
+function toShrinkwrap(lockfile: Lockfile): Lockfile {
+  const { devDependencies: _, ...root } = lockfile.packages[''] ?? {};
+  const others = Object.entries(lockfile.packages).filter(([name, { dev, link }]) => name !== '' && !dev && !link);
+  return { ...lockfile, packages: { '': root, ...Object.fromEntries(others) } };
+}
+
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')) as T;
+}
+
+function writeJson(file: string, value: unknown): void {
+  writeFileSync(path.join(staging, file), `${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,113 @@
+// The npm package of `npm run package`: what it contains, that it runs from node_modules, and the bill of materials. The installation from an
+// empty folder, which downloads the packages, is a test of `npm run test:deploy`.
+
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+import { WHY_NOT_DEPLOYED } from './requirements.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START_LIMIT_MS = 120_000;
+/** An installation downloads about 100 MB. */
+const INSTALL_LIMIT_MS = 600_000;
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+const lockfile = readJson(path.join(ROOT, 'package-lock.json'));
+const isProduction = ([name, entry]: [string, any]) => name !== '' && !entry.dev && !entry.link;
+
+describe('the npm package', () => {
+  let archive: string;
+  let unpacked: string;
+
+  before(() => {
+    const dist = temporaryDirectory();
+    const built = spawnSync(process.execPath, [path.join(ROOT, 'deploy/package/build.ts'), dist], { encoding: 'utf8' });
+    assert.equal(built.status, 0, built.stderr);
+    archive = globSync(`${dist}/mercat-*.tgz`)[0] ?? assert.fail('no archive was written');
+    const target = temporaryDirectory();
+    assert.equal(spawnSync('tar', ['-xzf', archive, '-C', target]).status, 0);
+    // Node.js treats files in node_modules differently, so the package is tested there.
+    unpacked = path.join(target, 'node_modules/mercat');
+    mkdirSync(path.dirname(unpacked));
+    renameSync(path.join(target, 'package'), unpacked);
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(unpacked, 'node_modules'));
+  });
+
+  test('contains JavaScript and what the service reads, and neither tests nor development packages', () => {
+    const files = globSync('**', { cwd: unpacked, exclude: (name) => name === 'node_modules' });
+    assert.deepEqual(
+      files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy)\b/.test(file)),
+      [],
+    );
+    const migrations = globSync('src/database/migrations/*/*.sql', { cwd: ROOT });
+    assert.deepEqual(
+      migrations.filter((file) => !files.includes(file)),
+      [],
+    );
+    const typescript = globSync('{src,sample,oracle,bin}/**/*.{js,mjs}', { cwd: unpacked }).filter((file) =>
+      /['"]\.{1,2}\/[^'"\n]+\.ts['"]/.test(readFileSync(path.join(unpacked, file), 'utf8')),
+    );
+    assert.deepEqual(typescript, []);
+    const { private: isPrivate, devDependencies, scripts } = readJson(path.join(unpacked, 'package.json'));
+    assert.deepEqual([isPrivate, devDependencies, scripts], [true, undefined, undefined]);
+  });
+
+  test('pins every production package of package-lock.json, and no other package', () => {
+    const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
+    const { '': _, ...pinned } = packages;
+    assert.deepEqual(pinned, Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction)));
+  });
+
+  test('has a bill of materials that names exactly its packages', () => {
+    const { bomFormat, components } = readJson(path.join(path.dirname(archive), 'mercat.cdx.json'));
+    assert.equal(bomFormat, 'CycloneDX');
+    const named = components.map(({ purl }: any) => decodeURIComponent(purl).replace(/^pkg:npm\//, ''));
+    const entries = Object.entries<any>(lockfile.packages).filter(isProduction);
+    const expected = entries.map(([name, { version }]) => `${name.replace(/^.*node_modules\//, '')}@${version}`);
+    assert.deepEqual(new Set(named), new Set(expected));
+  });
+
+  test('runs from node_modules: it creates a database and serves', async () => {
+    const args = [path.join(unpacked, 'bin/mercat.mjs'), 'serve', '--no-sample'];
+    await assertServes(spawn(process.execPath, args, { env: settings(), stdio: ['ignore', 'pipe', 'pipe'] }));
+  });
+
+  test('npx runs it from an empty folder', { skip: WHY_NOT_DEPLOYED ?? false, timeout: INSTALL_LIMIT_MS }, async () => {
+    const args = ['--yes', '--prefer-offline', archive, 'serve', '--no-sample'];
+    const options = { cwd: temporaryDirectory(), env: { ...process.env, ...settings() } };
+    await assertServes(spawn('npx', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), INSTALL_LIMIT_MS);
+  });
+});
+
+function settings(): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, DATA_DIR: temporaryDirectory(), PORT: '0', PRICE_SOURCES: 'none', LOG_LEVEL: 'error' };
+}
+
+/** Waits until the process serves, requests a list, and stops the process. */
+async function assertServes(child: ChildProcess, limitMs = START_LIMIT_MS): Promise<void> {
+  const ended = once(child, 'exit');
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const findUrl = () => /serves on (http:\/\/\S+)/.exec(output)?.[1];
+  try {
+    const isServing = () => {
+      if (child.exitCode !== null) throw new Error(`the process ended: ${output}`);
+      return findUrl() !== undefined;
+    };
+    await until(isServing, limitMs, 'the package did not serve');
+    const response = await fetch(`${findUrl()}/v1/collections`);
+    assert.deepEqual([response.status, ((await response.json()) as any).data], [200, []]);
+  } finally {
+    child.kill('SIGTERM');
+  }
+  await ended;
+}
