@@ -64,7 +64,7 @@ function describeService(
     ...(hasSample ? [`  curl '${url}/v1/collections/harbour-lights/listings?limit=3'`] : []),
     `  open ${url}/docs`,
     '',
-    'Load your data: npx mercat import FILE.ndjson          Stop: Ctrl-C',
+    'Load your data: npx --no mercat import FILE.ndjson          Stop: Ctrl-C',
   ];
   return `${lines.join('\n')}\n`;
 }
