@@ -1,4 +1,4 @@
-// Why a command is to stop: which signal the process received.
+// The reason why a command must stop: the signal that the process received.
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 

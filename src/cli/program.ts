@@ -72,7 +72,7 @@ function helpWidth(stream: CommandIo['stdout'] & { columns?: number }): number {
   return Math.min(stream.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX);
 }
 
-/** An error in the arguments. With an empty message there is nothing more to print, because help or the version has been printed. */
+/** An error in the arguments, or the end of a command that printed its help or the version: the message is then empty and is not printed. */
 class UsageError extends Error {
   readonly exitCode: ExitCode;
 
@@ -105,7 +105,7 @@ function pathOf(command: CommandUnknownOpts): string {
 
 function toUsageError({ code, exitCode, message }: CommanderError, path: string): UsageError {
   if (exitCode === 0) return new UsageError('', 0);
-  // No command was named, and the help has been printed already.
+  // No command was named, so the help has already been printed.
   if (code === 'commander.help') return new UsageError('', 2);
   const line = message
     .replace(/^error: /, '')

@@ -34,8 +34,8 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   };
   const config = readConfig(undefined, overrides);
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
-  // A balancer needs time to notice that this node stops. No other process can serve an embedded database, and a user who presses Ctrl-C
-  // waits for the end.
+  // After SIGTERM a balancer needs time to notice that this node stops. There is no such balancer for an embedded database, because no
+  // other process can serve the database. A user who presses Ctrl-C waits for the end, so the process then ends at once.
   const graceMs = () => (config.databaseUrl !== null && isTerminated(signal) ? config.shutdownGraceMs : 0);
   exitSoonAfter(signal, io.stderr, graceMs);
   const { startService } = await import('../service.ts');

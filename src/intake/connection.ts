@@ -7,11 +7,11 @@ import type { ImportSummary } from './import-summary.ts';
 
 export type ConnectionImportOptions = Omit<ImportOptions, 'onEvent'>;
 
-/** Called for each event. Its promise is awaited, so that a slow listener slows the import down instead of filling memory. */
+/** Called for each event. The returned promise is awaited, so that a slow listener slows the import down instead of filling memory. */
 export type ImportListener = (event: ImportEvent) => void | Promise<void>;
 
 export type IntakeConnection = {
-  /** Rejects with an ImportFailure, whose summary counts what was stored before the failure. */
+  /** A failed import rejects with an ImportFailure, whose summary counts what was stored before the failure. */
   import(
     source: AsyncIterable<Uint8Array>,
     options: ConnectionImportOptions,

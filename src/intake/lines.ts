@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { withValue } from './records/fields.ts';
 
-/** The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which it begins, from 1. */
+/** The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which this text begins, from 1. */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
 
 /** The longest line that is accepted, in bytes. */
@@ -53,13 +53,13 @@ function* toGroups(lines: Line[]): Generator<Line[]> {
 /** Finds the line break that ends a line. */
 type LineEnds = {
   /**
-   * Returns the offset of the first line end at or after `from`, or -1 when there is none before the end of the piece or before `brokenAt`.
+   * Returns the offset of the first line end at or after `from`. Returns -1 when the piece has no line end there, or none before `brokenAt`.
    * `isNewLine`: a line begins at `from`.
    */
   find(piece: Buffer, from: number, isNewLine: boolean): number;
   /**
-   * The offset, in the piece of the last call, of a byte that cannot follow a closing quote. A quote before it, on an earlier line of the
-   * same row, is not closed. Null when no such byte was found.
+   * The offset, in the piece of the last call, of a byte that cannot follow a closing quote. Such a byte shows that a quote on an earlier
+   * line of the same row is not closed. Null when no such byte was found.
    */
   brokenAt: number | null;
   /** Whether the current row has a line break inside quotes. */

@@ -1,4 +1,4 @@
-// The access log: one line for each request. Queries are left out, because a client may have put a key into one by mistake.
+// The access log: one line for each request. Queries are left out, because a client may have put a key into its query by mistake.
 
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../core/log.ts';

@@ -1,5 +1,5 @@
-// The client address under which requests are counted: the address of the socket or, behind trusted proxies, the address that they
-// report in X-Forwarded-For.
+// The client address under which requests are counted: the address of the socket or, behind trusted proxies, the address that the
+// proxies report in X-Forwarded-For.
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';

@@ -9,7 +9,7 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 /** Returns the class of responses that have `Connection: close` when their headers are written while the service drains. */
 export function createResponseClass(isDraining: () => boolean): typeof ServerResponse {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
-    // Node calls `writeHead` for every response, also when the headers are written implicitly.
+    // Node calls `writeHead` for every response, even when the program writes no headers itself.
     override writeHead(statusCode: number, messageOrHeaders?: string | Headers, headers?: Headers): this {
       if (isDraining()) this.setHeader('connection', 'close');
       return typeof messageOrHeaders === 'string'

@@ -64,7 +64,7 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
   const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
   if (cached) {
     writeCachedResponse(request, response, cached, { now: clock(), extraHeaders: [REQUEST_ID_HEADER, id] });
-    // The request is observed before its response has ended, because waiting for that would cost more than the response.
+    // The request is observed before its response has ended, because waiting for the end of the response would cost more than writing it.
     observation?.observe({
       request,
       id,

@@ -10,7 +10,7 @@ import { readOncePerSecond } from './recent-read.ts';
 
 /** How long the primary may take to respond to a check. */
 const CHECK_TIMEOUT_MS = 1_000;
-/** Longer for the embedded database, because it has one connection, which an import holds while it writes a batch. */
+/** This time for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
 const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
 /** A primary whose last response is more recent than this is in reach, even when all connections are too busy for a check. */
 const RESPONDED_MS = 2_000;

@@ -2,7 +2,7 @@
 
 const FRESH_MS = 1_000;
 
-/** Returns a function that calls `read` at most once a second. Calls in between get the promise of the last call. */
+/** Returns a function that calls `read` at most once a second, and otherwise returns the promise of the last `read`. */
 export function readOncePerSecond<T>(read: () => Promise<T>): () => Promise<T> {
   let latest: { readAt: number; result: Promise<T> } | null = null;
   return () => {

@@ -14,7 +14,7 @@ const ALL_ZEROS = /^0+$/;
 const PROCESS_PREFIX = randomBytes(9).toString('base64url');
 let requests = 0;
 
-/** The id that the client sent, if it is usable, or else a new one. */
+/** The id that the client sent, if it is usable, or else a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers[REQUEST_ID_HEADER];
   if (typeof sent === 'string' && REQUEST_ID.test(sent)) return sent;

@@ -36,7 +36,7 @@ export async function holdPort(address: ListenAddress): Promise<AsyncDisposable>
   return { [Symbol.asyncDispose]: release };
 }
 
-/** Throws OperatorError when the address cannot be listened on. Afterwards nothing listens there. */
+/** Throws OperatorError when the address cannot be listened on. When it returns, nothing listens on the address. */
 export async function requireFreePort(address: ListenAddress): Promise<void> {
   const port = await holdPort(address);
   await port[Symbol.asyncDispose]();

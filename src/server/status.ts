@@ -1,4 +1,4 @@
-// GET /status: the state of the service for monitors. It is public, so it must contain no host, key or path.
+// GET /status: the state of the service for monitors. The response is public, so it must contain no host, key or path.
 
 import type { FastifyInstance } from 'fastify';
 import type { StatusReader } from '../core/status.ts';

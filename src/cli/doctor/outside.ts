@@ -105,8 +105,8 @@ function judgeChain(
 }
 
 /**
- * The chain id in a JSON-RPC response, or the code of the error in it. Both are null for any other response. The message of an error is not
- * read, because it may contain the URL.
+ * The chain id in a JSON-RPC response, or the code of the error in the response. Both are null for any other response. The message of an
+ * error is not read, because the message may contain the URL.
  */
 function parseChainId(body: Buffer): { chainId: number | null; errorCode: number | null } {
   try {

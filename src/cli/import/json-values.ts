@@ -23,7 +23,7 @@ export async function* splitValues(source: AsyncIterable<Uint8Array>): AsyncGene
   yield* splitter.end();
 }
 
-/** What may come next when no value is open. `anything`: no top-level array is open. The others: positions in a top-level array. */
+/** What may come next when no value is open. `anything`: no top-level array is open. The other values are positions in a top-level array. */
 type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 
 /** A value whose end has not been read yet. `depth`: its open brackets. `parts`: its bytes so far, `size` of them. */

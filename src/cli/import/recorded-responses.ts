@@ -51,7 +51,7 @@ export class RecordedLines {
   /** Records in the public format, one on each line. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     const position = { page: 0, row: 0 };
-    /** `holds`: whether the current top-level array contains the rows of one response, or complete responses. Null until an element shows it. */
+    /** `holds`: what the current top-level array contains, the rows of one response or complete responses. Null until its first valid element is read. */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
     for await (const { top, element, bytes } of splitValues(this.#source)) {
       const value = readValue(this.#reader, bytes);

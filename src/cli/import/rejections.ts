@@ -1,4 +1,4 @@
-// Reports the refused rows of an import: prints the first of them, and writes all of them to the file that --refused names.
+// Reports the refused rows of an import: prints the first rows, and writes all rows to the file that --refused names.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describeError, OperatorError } from '../../core/errors.ts';

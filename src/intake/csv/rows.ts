@@ -57,7 +57,7 @@ function toCsvRow(row: ParsedRow, reader: RowReader): CsvRow {
   }
 }
 
-/** Parses all rows in one call, which is much faster than a call for each. If that fails, parses them one by one to find the malformed row. */
+/** Parses all rows in one call, which is much faster than a call for each row. If this call fails, parses row by row to find the malformed row. */
 function parseRows(lines: readonly Line[]): ParsedRow[] {
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
   const parsed = parseText(texts.join('\n'));

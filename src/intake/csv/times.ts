@@ -51,7 +51,7 @@ const PARTS: Readonly<Record<string, readonly [part: DatePart, form: string]>> =
 };
 
 const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|mm|ss|SSS|A|Z/g;
-/** A two-digit year up to this number stands for a year from 2000 on. A larger one stands for a year before 2000. */
+/** A two-digit year up to this number stands for a year from 2000 on. A larger number stands for a year before 2000. */
 const SHORT_YEAR_MAX = 69;
 
 /**

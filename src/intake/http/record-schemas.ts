@@ -1,5 +1,5 @@
-// The schemas of POST /intake/v1/records in the OpenAPI document: records of each kind, and the events of the response. The fields of
-// each kind are those that the parser knows (records/kinds.ts). Requests are not validated by these schemas.
+// The schemas of POST /intake/v1/records in the OpenAPI document: records of each kind, and the events of the response. Each kind has the
+// fields that the parser knows (records/kinds.ts). Requests are not validated by these schemas.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';

@@ -1,6 +1,6 @@
-// Stores one batch of records and reports the results. The records of the primary database are written in one transaction, those of the
-// indexer database in a second one. If the second transaction fails after the first was committed, storing the same batch again
-// completes it.
+// Stores one batch of records and reports the results. The records of the primary database are written in one transaction, and the
+// records of the indexer database in a second transaction. If the second transaction fails after the first was committed, storing the same
+// batch again completes the batch.
 
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
@@ -46,7 +46,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
-  /** Sales whose identity is stored with other facts. Empty unless `isImport`: otherwise they are counted as unchanged. */
+  /** Sales whose identity is stored with other facts. Empty unless `isImport`: without `isImport` such sales are counted as unchanged. */
   conflicts: LineRejection[];
   /**
    * The lines of mirrored listings whose order is stored in the primary database. The stored order is served in place of the listing, so
@@ -60,8 +60,8 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import and for the operator's own feed. Their sales and listings are taken as complete up to `now`, and this is stored as coverage of their collections.
-   * False for records of a marketplace: the task that reads it stores the coverage.
+   * True for an import and for the operator's own feed: the sales and listings of their collections are taken as complete up to `now`, and
+   * coverage up to `now` is stored. False for records of a marketplace: the task that reads the marketplace stores the coverage.
    */
   isImport: boolean;
   /** Whether a sale replaces a stored sale of the same identity that has other facts. */
@@ -221,7 +221,7 @@ async function writeIndexed(
   return { counts, conflicts: sales.conflicts };
 }
 
-/** Returns the coverage of an import: one row for each collection of which a sale is imported, and one for each with a listing. */
+/** Returns the coverage of an import: one row for each collection with an imported sale, and one row for each collection with an imported listing. */
 function toImportedCoverage(records: readonly NumberedRecord[], now: number): CollectionCoverage[] {
   const subjects = { sale: 'sales', listing: 'listings' } as const;
   return Object.entries(subjects).flatMap(([kind, subject]) => {

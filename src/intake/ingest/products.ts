@@ -13,7 +13,7 @@ import { describeDetails } from '../records/product.ts';
 
 /**
  * Who imports. `shopId`: only products of this shop can be imported. If it is null, products of any shop can be imported. `keyId`: the
- * API key of the import, or null if the operator imports, or a worker stores what it observed.
+ * API key of the import. It is null if the operator imports, or if a worker stores what it observed.
  */
 export type Importer = { keyId: string | null; shopId: string | null };
 
@@ -22,9 +22,9 @@ export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for one another. Otherwise two of
- * them could block each other: one has locked a product that the other still has to write, and the other has inserted a slug that the first
- * one still has to insert.
+ * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for one another. Otherwise two
+ * imports A and B could block each other: A has locked a product that B still has to write, and B has inserted a slug that A still has to
+ * insert.
  */
 export async function ingestProducts(
   tx: Queryable,

@@ -110,8 +110,9 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
 }
 
 /**
- * Returns the time of an observation, and whether the record reported it. A record without a time gets the present time. So does a
- * record with a time in the future, because that time cannot be right and the record would count as recent for too long.
+ * Returns the time of an observation, and whether the record reported it. A record without a time gets the present time. A
+ * record with a time in the future also gets the present time, because a future time cannot be right and the record would count as recent
+ * for too long.
  */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');

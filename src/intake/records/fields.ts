@@ -75,7 +75,7 @@ export function readName(fields: Fields, name: string): string | null {
   return text === '' ? rejectField(fields, name, 'must not be empty') : text;
 }
 
-/** Reads an amount in base units. It must be a string, because the program that wrote a JSON number may have rounded it. */
+/** Reads an amount in base units. The field must be a string, because a JSON number may have been rounded by the program that wrote it. */
 export function readAmount(fields: Fields, name: string): bigint | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;

@@ -13,10 +13,10 @@ import { quoteValue, readName, readText, rejectField, requireField } from './fie
 /** The values that the parsing of records depends on. */
 export type RecordContext = {
   chains: Chains;
-  /** The source that marks listings and sales as those of this service. */
+  /** The `source` of a listing or sale that was made on this service. */
   serviceName: string;
   now: () => number;
-  /** Deployments of Seaport that the settings add to those that the program knows. */
+  /** The deployments of Seaport in the settings. They are used in addition to the deployments that the program knows. */
   seaport: MoreDeployments;
 };
 

@@ -140,7 +140,7 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-/** The field names of a kind: `top` has those of the record itself, `nested` those of each nested object. */
+/** The field names of a kind: `top` has the fields of the record itself, `nested` the fields of each nested object. */
 type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
 const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<

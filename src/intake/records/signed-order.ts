@@ -15,7 +15,7 @@ import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, rejectField, requireField, URL_MAX } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
-/** A signed order whose signature has not been verified yet. The signature must be valid for one of `protocols`. */
+/** A signed order whose signature has not been verified yet. The signature must be valid for at least one of `protocols`. */
 export type UnverifiedOrder = UnverifiedSignature & {
   order: SeaportOrder;
   /** The order's components as they are stored. */

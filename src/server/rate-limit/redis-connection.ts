@@ -1,5 +1,5 @@
 // One connection to a Redis server, for counting. Every operation has a deadline. A RedisConnection whose connection is lost does not
-// connect again: its owner must create another RedisConnection.
+// connect again: its owner must create a new RedisConnection.
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';

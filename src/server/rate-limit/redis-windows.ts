@@ -60,7 +60,7 @@ export class RedisWindows {
     return windows;
   }
 
-  /** Counts one request in the window `name`. Null, or a promise of null, when Redis cannot count it. The promise never rejects. */
+  /** Counts one request in the window `name`. Returns null, or a promise of null, when Redis cannot count the request. The promise never rejects. */
   count(name: string, windowMs: number): Promise<CountedWindow | null> | null {
     const connection = this.#connection;
     if (!connection || this.#inProgress >= COUNTS_IN_PROGRESS_MAX) return null;

@@ -14,7 +14,10 @@ export type SharedCounting = {
   secret: Buffer;
 };
 
-/** How many clients that have exceeded their limit are remembered. A remembered client is not counted again until its window ends. */
+/**
+ * The largest number of remembered clients that have exceeded their limit. The requests of a remembered client are not counted until its
+ * window ends.
+ */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
