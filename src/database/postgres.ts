@@ -29,6 +29,8 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_CHECK_MS = 1_000;
 /** How long `close` waits for connections to end. Connections that are still open after this time are cut, as when the server hangs. */
 const CLOSE_WAIT_MS = 1_000;
+/** At most one line about lost connections is logged in this time: a server that stops closes all idle connections at once. */
+const LOST_PERIOD_MS = 30_000;
 const SERVER_VERSION_MIN = 150_000;
 
 const decodeVersion = rowDecoder('server_version_num', { version: safeInteger });
@@ -58,7 +60,13 @@ export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'gene
     },
   });
   // An idle connection that the server closed is replaced at the next query. Without a listener, the `error` event would end the process.
-  pool.on('error', (error) => log.warn('an idle database connection was lost', { error }));
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  pool.on('error', (error) => {
+    const now = performance.now();
+    if (now - loggedAt < LOST_PERIOD_MS) return;
+    loggedAt = now;
+    log.warn('idle database connections were lost', { error });
+  });
   return { pool, close: () => endPool(pool, sockets) };
 }
 

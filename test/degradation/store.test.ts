@@ -10,12 +10,14 @@ import type { TwoDatabaseService, TwoServers } from './two-databases.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import { sendToSocket } from '../support/service/service-process.ts';
 import { until } from '../support/until.ts';
-import { countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
+import { countConnections, countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
 /** How much later than its deadline a response may arrive on a busy machine. Without a deadline it would not arrive at all. */
 const SLACK_MS = 20_000;
 const WAIT_MS = 60_000;
+/** The pools that connect to the primary: one for the store, and one for all other work. */
+const POOLS = 2;
 
 withTwoServers('the store, while the primary hangs', (servers) => {
   test('frozen: every request gets a 503 with Retry-After in time, and succeeds again when the primary continues', async (t) => {
@@ -120,8 +122,13 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     await until(async () => (await create()).status === 201, WAIT_MS, 'the store does not write again');
   });
 
-  test('stopped: the local interface reports that the database is unavailable', async (t) => {
+  test('stopped: the local interface reports that the database is unavailable, and lost connections are logged once for each pool', async (t) => {
     const shop = await startShop(t, servers);
+    // Concurrent requests leave several idle connections in the pools of the store and of the marketplace.
+    const reads = Array.from({ length: 12 }, (_, number) => `/v1/collections?limit=${number + 1}`);
+    await Promise.all(reads.flatMap((path) => [shop.send('GET', '/products'), shop.service.get(path)]));
+    const idle = await countConnections(servers.primary.url);
+    assert.ok(idle > POOLS, `${idle} connections`);
     await servers.primary.stop();
     try {
       const order = await sendToSocket(shop.service.socketPath, 'GET', '/intake/v1/orders/none');
@@ -132,6 +139,8 @@ withTwoServers('the store, while the primary hangs', (servers) => {
       await servers.primary.start();
     }
     assert.ok(!shop.service.logged.some((line) => line.includes('a local request failed')));
+    const lost = shop.service.logged.filter((line) => line.includes('connections were lost'));
+    assert.ok(lost.length > 0 && lost.length <= POOLS, lost.join(''));
   });
 
   test('frozen: webhook events from before and after the freeze are delivered when the primary continues', async (t) => {
