@@ -19,6 +19,8 @@ const LEASE_MS = 60_000;
 const FRESH_PRICE = 1_000n;
 const LOW_STOCK = 10;
 const LISTED_MAX = 3;
+/** The most lines that the processes may log while something is away, however many requests fail. */
+const LINES_MAX = 200;
 const READS_AT_ONCE = 8;
 /** How long reads are repeated where a token may be lost. */
 const LOST_READ_MS = 5_000;
@@ -86,9 +88,13 @@ class Checks {
     }
   }
 
-  /** During the fault no response was unexpected. */
+  /** During the fault no response was unexpected, and the processes did not log a line for each request that failed. */
   expectsResponses(): void {
-    this.#expectOnly(this.#platform.during.unexpected, 'during the fault');
+    const { during, loggedDuring } = this.#platform;
+    this.#expectOnly(during.unexpected, 'during the fault');
+    this.facts.push(`${loggedDuring.length} lines logged during the fault`);
+    if (loggedDuring.length > LINES_MAX)
+      this.broken.push(`the log is flooded: ${loggedDuring.slice(-LISTED_MAX).join(' ')}`);
   }
 
   /** Each acknowledged adjustment is in the log exactly once, and the stock equals the replay of the log. */

@@ -12,7 +12,6 @@ import { freePort } from '../test/support/free-port.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 import { until } from '../test/support/until.ts';
-import type { Answer } from './client.ts';
 import { Client, Tally } from './client.ts';
 import type { FaultEngine } from './fault.ts';
 import { Ledger } from './ledger.ts';
@@ -65,6 +64,8 @@ export class Platform {
   readonly #redis: RedisServer | null;
   /** The responses while the fault lasted, and since it was mended. */
   during = new Tally();
+  /** The lines that the processes logged while the fault lasted. */
+  loggedDuring: string[] = [];
   /** When the fault was mended (`performance.now()`). */
   mendedAt = 0;
 
@@ -114,9 +115,11 @@ export class Platform {
   async whileBroken(breakIt: () => Promise<unknown>): Promise<void> {
     await this.load.progress(WARM_UP_REQUESTS);
     this.client.takeTally();
+    const lines = this.programs.map((program) => program.lines.length);
     try {
       await breakIt();
     } finally {
+      this.loggedDuring = this.programs.flatMap((program, index) => program.lines.slice(lines[index]));
       this.during = this.client.takeTally();
       this.mendedAt = performance.now();
     }
@@ -132,18 +135,6 @@ export class Platform {
     if (!this.service.isRunning) {
       throw new Error(`the service has ended: ${this.service.lines.slice(-5).join('\n')}`);
     }
-  }
-
-  /** Waits until a request of this kind succeeds, and returns how long that took, in milliseconds. */
-  async succeeds(method: string, path: string, limitMs = RECOVERY_LIMIT_MS): Promise<number> {
-    const startedAt = performance.now();
-    let answer: Answer | null = null;
-    const isOk = async () => {
-      answer = await this.client.send({ method, path });
-      return answer.status === 200;
-    };
-    await until(isOk, limitMs, `${method} ${path} does not succeed`);
-    return performance.now() - startedAt;
   }
 }
 
