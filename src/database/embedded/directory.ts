@@ -17,6 +17,7 @@ import {
   rmdirSync,
   statSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -57,7 +58,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   try {
     mkdirSync(draft, { mode: DIRECTORY_MODE });
     await makeCluster(draft);
-    secureTree(draft);
+    await secureTree(draft);
     moveInPlace(draft, dir);
   } catch (error) {
     rmSync(draft, REMOVE_TREE);
@@ -109,19 +110,35 @@ async function makeCluster(draft: string): Promise<void> {
   }
 }
 
-/** Restricts a directory tree to its owner and flushes it to disk, files before their directories. */
-function secureTree(directory: string): void {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const entryPath = path.join(directory, entry.name);
-    if (entry.isDirectory()) {
-      secureTree(entryPath);
-    } else {
-      chmodSync(entryPath, FILE_MODE);
-      fsyncPath(entryPath);
-    }
+/**
+ * How many files of a new cluster are flushed at the same time. A cluster has about 1,250 files, and the file system completes concurrent
+ * flushes together: one after the other they take most of the time of a first start.
+ */
+const FLUSHES_MAX = 16;
+
+/** Restricts a directory tree to its owner and flushes it to disk, files before directories. */
+async function secureTree(top: string): Promise<void> {
+  const entries = readdirSync(top, { recursive: true, withFileTypes: true });
+  const pathsOf = (isDirectory: boolean) =>
+    entries
+      .filter((entry) => entry.isDirectory() === isDirectory)
+      .map((entry) => path.join(entry.parentPath, entry.name));
+  const files = pathsOf(false).values();
+  const flush = async () => {
+    // All loops take their files from one iterator.
+    for (const file of files) await secureFile(file);
+  };
+  await Promise.all(Array.from({ length: FLUSHES_MAX }, flush));
+  for (const directory of [...pathsOf(true), top]) {
+    chmodSync(directory, DIRECTORY_MODE);
+    fsyncPath(directory);
   }
-  chmodSync(directory, DIRECTORY_MODE);
-  fsyncPath(directory);
+}
+
+async function secureFile(file: string): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.chmod(FILE_MODE);
+  await handle.sync();
 }
 
 function moveInPlace(draft: string, dir: string): void {
