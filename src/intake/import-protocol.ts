@@ -2,7 +2,7 @@
 // options, and its body is the unchanged file. The response has one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
-import { parseCsvMap } from './csv/column-map.ts';
+import { hasPattern, parseColumnMap } from './csv/column-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';
 import type { ImportSummary } from './import-summary.ts';
@@ -40,8 +40,11 @@ export function toRequestTarget({ format, map, dryRun, replace }: RequestOptions
   return target;
 }
 
-/** Parses the query of a request. Throws a ServiceError that names the parameter that is wrong. */
-export function parseRequestQuery(query: unknown): RequestOptions {
+/**
+ * Parses the query of a request. Throws a ServiceError that names the parameter that is wrong. `allowsPatterns`: whether the column map may
+ * have patterns, because the operator sent it.
+ */
+export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPatterns: boolean }): RequestOptions {
   const { format = 'ndjson', dryRun = 'false', replace = 'false', map, ...rest } = query as Record<string, unknown>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new ServiceError('bad_request', `${unknown}: there is no such parameter`);
@@ -55,11 +58,11 @@ export function parseRequestQuery(query: unknown): RequestOptions {
     format: known,
     dryRun: dryRun === 'true',
     replace: replace === 'true',
-    ...(map !== undefined && { map: parseMap(map) }),
+    ...(map !== undefined && { map: parseMap(map, allowsPatterns) }),
   };
 }
 
-function parseMap(text: unknown): NonNullable<RequestOptions['map']> {
+function parseMap(text: unknown, allowsPatterns: boolean): NonNullable<RequestOptions['map']> {
   let map: unknown;
   try {
     map = JSON.parse(String(text));
@@ -67,7 +70,9 @@ function parseMap(text: unknown): NonNullable<RequestOptions['map']> {
     throw new ServiceError('bad_request', 'map: must be JSON', { cause });
   }
   try {
-    return parseCsvMap(map);
+    const parsed = parseColumnMap(map);
+    if (allowsPatterns || !hasPattern(parsed)) return parsed;
+    throw new OperatorError('"pattern" is available on the command line only');
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     throw new ServiceError('bad_request', `map: ${error.message}`, { cause: error });

@@ -9,11 +9,12 @@ import { collectionIdOf } from './records/parse.ts';
 
 /**
  * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored and never served.
+ * - `otherCurrency`: the price of a sale is an amount and another currency than the chain's. The sale is stored and never served.
  * - `zeroPrice`: a sale at 0 is served and does not count in volume and sales. A listing at 0 is not listed.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
  * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later one was applied after it.
  */
-export const WARNING_CODES = ['unreadablePrice', 'zeroPrice', 'tinyPrice', 'repeatedSlug'] as const;
+export const WARNING_CODES = ['unreadablePrice', 'otherCurrency', 'zeroPrice', 'tinyPrice', 'repeatedSlug'] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
 /** How many records a warning is about, and the line and the value of the first of them. */
@@ -70,7 +71,7 @@ export class RecordNotes {
   #judgePrice(record: IntakeRecord): { code: WarningCode; value: string } | null {
     if (record.kind !== 'sale' && record.kind !== 'listing' && record.kind !== 'order') return null;
     const { priceRaw } = record.row;
-    if (priceRaw === null) return { code: 'unreadablePrice', value: record.kind === 'sale' ? record.row.price : '' };
+    if (priceRaw === null) return judgeUnreadable(record.kind === 'sale' ? record.row.price : '');
     if (priceRaw === 0n) return { code: 'zeroPrice', value: '0' };
     const decimals = this.#chains.get(record.row.chain)?.decimals ?? 0;
     const isTiny = priceRaw < 10n ** BigInt(Math.max(0, decimals - TINY_DECIMALS));
@@ -98,6 +99,13 @@ export class RecordNotes {
     const warning = (this.#warnings[code] ??= { count: 0, line, value });
     warning.count += 1;
   }
+}
+
+/** An amount and the symbol or address of its currency, as in `7000000 USDC`. */
+const OTHER_CURRENCY = /^\d[\d.,]*(?:e[+-]?\d+)? (?:\p{L}[\p{L}\d.]{1,19}|0x[0-9a-f]{40})$/iu;
+
+function judgeUnreadable(price: string): { code: WarningCode; value: string } {
+  return { code: OTHER_CURRENCY.test(price) ? 'otherCurrency' : 'unreadablePrice', value: price };
 }
 
 /** Adds the counts. The line and the value are those of the earlier warning. */

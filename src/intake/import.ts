@@ -6,7 +6,8 @@ import type { Clock } from '../core/clock.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
-import type { CsvMap } from './csv/column-map.ts';
+import type { ColumnMap } from './csv/column-map.ts';
+import { findInObject, RowReader } from './csv/row-reader.ts';
 import { readCsvRows } from './csv/rows.ts';
 import type { ImportProgress, ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
@@ -18,7 +19,8 @@ import { splitLines } from './lines.ts';
 import type { RecordContext } from './records/identifiers.ts';
 import type { RecordKind } from './records/kinds.ts';
 import type { LineRejection, NumberedRecord, ParsedRecord } from './records/parse.ts';
-import { parseRecord, parseRecordLine } from './records/parse.ts';
+import { RecordRejected } from './records/fields.ts';
+import { parseObject, parseRecord, parseRecordLine } from './records/parse.ts';
 
 export type ImportContext = IngestContext & {
   chains: Chains;
@@ -41,8 +43,8 @@ export type ImportEvent =
 
 export type ImportOptions = {
   format: ImportFormat;
-  /** The column of each field. Required for CSV. */
-  map?: CsvMap;
+  /** The column of each field. Required for CSV. With NDJSON, each line is an object whose members are the columns. */
+  map?: ColumnMap;
   /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
   /** Whether a sale replaces a stored sale of the same identity that has other facts. */
@@ -127,26 +129,44 @@ function parseSource(
 ): AsyncGenerator<ParsedRow[]> {
   const { chains, serviceName, seaport, clock } = context;
   const recordContext: RecordContext = { chains, serviceName, seaport, now: clock };
-  if (format === 'ndjson') return parseLines(recordContext, source);
+  if (format === 'ndjson') return parseLines(recordContext, source, map);
   if (!map) throw new OperatorError('a CSV file needs a column map', { exitCode: 2 });
   return parseCsv(recordContext, source, map);
 }
 
-async function* parseLines(context: RecordContext, source: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedRow[]> {
+async function* parseLines(
+  context: RecordContext,
+  source: AsyncIterable<Uint8Array>,
+  map: ColumnMap | undefined,
+): AsyncGenerator<ParsedRow[]> {
+  const reader = map && new RowReader<object>(context.chains, map, findInObject);
+  const parse = (text: string) => (reader ? parseObjectLine(context, text, reader) : parseRecordLine(context, text));
   for await (const lines of splitLines(source)) {
     yield lines.map((line) => ({
       line: line.number,
       lines: 1,
       size: line.text?.length ?? 0,
-      parsed: line.text === null ? toRejection(line.reason) : parseRecordLine(context, line.text),
+      parsed: line.text === null ? toRejection(line.reason) : parse(line.text),
     }));
+  }
+}
+
+/** Parses a line with an object that is not a record itself, but is converted to one by a column map. */
+function parseObjectLine(context: RecordContext, text: string, reader: RowReader<object>): ParsedRecord {
+  const parsed = parseObject(text);
+  if ('reason' in parsed) return toRejection(parsed.reason);
+  try {
+    return parseRecord(context, reader.read(parsed.object));
+  } catch (error) {
+    if (!(error instanceof RecordRejected)) throw error;
+    return toRejection(error.message);
   }
 }
 
 async function* parseCsv(
   context: RecordContext,
   source: AsyncIterable<Uint8Array>,
-  map: CsvMap,
+  map: ColumnMap,
 ): AsyncGenerator<ParsedRow[]> {
   for await (const rows of readCsvRows(source, { chains: context.chains, map })) {
     yield rows.map((row) => ({

@@ -16,24 +16,26 @@ const PIECE_SIZE_MAX = 64 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
+const SPACE = 0x20;
 const BOM = Buffer.from('\u{feff}');
 /** The largest number of lines in one group. */
 const GROUP_LINES_MAX = 4_096;
 const OVERSIZE = `longer than ${LINE_SIZE_MAX} bytes`;
 
+/** The characters, all ASCII, that decide where a quoted cell begins. `spaced`: spaces may stand between delimiter and quote. */
+export type QuotedCells = { delimiter: string; quote: string; spaced: boolean };
+
 export type LineOptions = {
-  /** Line breaks inside double quotes do not end a line. */
-  quoted?: boolean;
+  /** With this option, line breaks inside quoted cells do not end a line. */
+  cells?: QuotedCells;
 };
 
 /** Yields the lines of a source, in groups. Leaves out blank lines, and a byte-order mark at the start. */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
-  { quoted = false }: LineOptions = {},
+  { cells }: LineOptions = {},
 ): AsyncGenerator<Line[]> {
-  const splitter = new LineSplitter(quoted ? new QuotedLineEnds() : PLAIN_LINE_ENDS);
+  const splitter = new LineSplitter(cells ? new QuotedLineEnds(cells) : PLAIN_LINE_ENDS);
   for await (const chunk of source) {
     for (let start = 0; start < chunk.length; start += PIECE_SIZE_MAX) {
       yield* toGroups(splitter.push(toBuffer(chunk.subarray(start, start + PIECE_SIZE_MAX))));
@@ -170,6 +172,8 @@ class LineSplitter {
   }
 }
 
+const NOT_UTF8 =
+  'not UTF-8; if the file is in Windows-1252 or Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8';
 const UNCLOSED = 'a quote that begins on this line is not closed';
 
 const PLAIN_LINE_ENDS: LineEnds = {
@@ -186,6 +190,15 @@ class QuotedLineEnds implements LineEnds {
   brokenAt: number | null = null;
   spansLines = false;
   #state: 'cell start' | 'bare' | 'quoted' | 'quote in quoted' = 'cell start';
+  readonly #delimiter: number;
+  readonly #quote: number;
+  readonly #spaced: boolean;
+
+  constructor({ delimiter, quote, spaced }: QuotedCells) {
+    this.#delimiter = delimiter.charCodeAt(0);
+    this.#quote = quote.charCodeAt(0);
+    this.#spaced = spaced;
+  }
 
   isOpen(): boolean {
     return this.#state === 'quoted';
@@ -193,6 +206,7 @@ class QuotedLineEnds implements LineEnds {
 
   find(piece: Buffer, from: number, isNewLine: boolean): number {
     // The state is kept in local variables for speed, because this loop runs for every byte of the file.
+    const [delimiter, quote, spaced] = [this.#delimiter, this.#quote, this.#spaced];
     let state = isNewLine ? 'cell start' : this.#state;
     let spansLines = !isNewLine && this.spansLines;
     let found = -1;
@@ -200,19 +214,19 @@ class QuotedLineEnds implements LineEnds {
     for (let offset = from; offset < piece.length && found < 0; offset += 1) {
       const byte = piece[offset];
       if (state === 'quoted') {
-        if (byte === QUOTE) state = 'quote in quoted';
+        if (byte === quote) state = 'quote in quoted';
         else if (byte === LF) spansLines = true;
       } else if (byte === LF) {
         state = 'cell start';
         found = offset;
-      } else if (byte === COMMA) {
+      } else if (byte === delimiter) {
         state = 'cell start';
-      } else if (byte === QUOTE && state !== 'bare') {
+      } else if (byte === quote && state !== 'bare') {
         state = 'quoted';
       } else if (spansLines && state === 'quote in quoted' && byte !== CR) {
         this.brokenAt = offset;
         break;
-      } else {
+      } else if (!spaced || byte !== SPACE || state !== 'cell start') {
         state = 'bare';
       }
     }
@@ -228,7 +242,7 @@ function toLine(bytes: Buffer, number: number): Line | null {
   if (end > 0 && bytes[end - 1] === CR) end -= 1;
   const start = number === 1 && bytes.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
   const content = bytes.subarray(start, end);
-  if (!isUtf8(content)) return { number, text: null, reason: 'not UTF-8' };
+  if (!isUtf8(content)) return { number, text: null, reason: NOT_UTF8 };
   const text = content.toString('utf8');
   return text.trim() === '' ? null : { number, text };
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createChains } from '../../src/core/chains.ts';
 import { OperatorError } from '../../src/core/errors.ts';
-import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { readCsvRows } from '../../src/intake/csv/rows.ts';
 import { toChunks } from '../support/service/intake.ts';
 
@@ -12,7 +12,7 @@ type Read = { line: number; values: unknown; reason?: string };
 
 async function read(csv: string | Uint8Array, map: unknown, chunkSize = 5): Promise<Read[]> {
   const rows: Read[] = [];
-  const options = { chains: createChains(), map: parseCsvMap(map) };
+  const options = { chains: createChains(), map: parseColumnMap(map) };
   for await (const some of readCsvRows(toChunks(csv, chunkSize), options)) {
     for (const { size: _size, lines: _lines, ...row } of some)
       rows.push({ ...row, values: row.values && withPrototype(row.values) });
@@ -70,7 +70,7 @@ describe('a column map', () => {
       logIndex: 3.5,
       price: '1500000000',
     });
-    for (const kept of ['1e-10', '0.0000000001', 'n/a', '-1', '1.5 SOL']) {
+    for (const kept of ['1e-10', '0.0000000001', 'n/a', '-1', '1.5 USDC']) {
       assert.equal(((await values(kept, 'solana', '', '', '')) as { price: string }).price, kept);
     }
     for (const [text, time] of [
@@ -149,7 +149,7 @@ describe('a column map', () => {
     test(`a column map is rejected with an error that names the mistake: ${name}`, () => {
       const isExpected = (error: unknown) =>
         error instanceof OperatorError && error.exitCode === 2 && reason.test(error.message);
-      assert.throws(() => parseCsvMap(map), isExpected);
+      assert.throws(() => parseColumnMap(map), isExpected);
     });
   }
 

@@ -7,7 +7,7 @@ import type { Queryable } from '../../src/database/port.ts';
 import { ingestProducts } from '../../src/intake/ingest/products.ts';
 import type { ProductRecord } from '../../src/intake/records/product.ts';
 import { parseProductRecord } from '../../src/intake/records/product.ts';
-import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { product, recordContext, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import type { TestShop } from '../support/service/shop.ts';
 import { forEachStore } from '../support/service/shop.ts';
@@ -69,7 +69,7 @@ forEachStore('records of products', (store) => {
 
     test('a product can be imported from a CSV file, with its price as it was written', async () => {
       const shop = await store.shop();
-      const map = parseCsvMap({
+      const map = parseColumnMap({
         kind: { value: 'product' },
         shop: { value: shop.name },
         name: 'title',

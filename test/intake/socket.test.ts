@@ -16,7 +16,7 @@ import { registerRecordRoutes } from '../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../src/intake/http/schemas.ts';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 import { isServerListening } from '../../src/server/local-socket.ts';
-import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import type { ConnectionImportOptions } from '../../src/intake/connection.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
@@ -106,7 +106,7 @@ forEachEngine('the socket', (engine) => {
   });
 
   test('a CSV file is imported over the socket by its column map, whatever characters its column names have', async () => {
-    const map = parseCsvMap({
+    const map = parseColumnMap({
       kind: { value: 'token' },
       chain: { value: 'base' },
       contractAddress: { value: '0x00000000000000000000000000000000000000aa' },

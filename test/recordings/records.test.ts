@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
-import { parseCsvMap } from '../../src/intake/csv/column-map.ts';
+import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
@@ -12,7 +12,7 @@ import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '.
 const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';
 const LOOT = '0xff9c1b15b16263c61d017ee9f65c50e4ae0113d7';
 
-const PUNKS_MAP = parseCsvMap({
+const PUNKS_MAP = parseColumnMap({
   kind: { value: 'sale' },
   source: { value: 'cryptopunks' },
   chain: { value: 'ethereum' },
@@ -25,7 +25,7 @@ const PUNKS_MAP = parseCsvMap({
 });
 
 /** The rows of the file have no time, so one time is given for all of them. */
-const SEAPORT_MAP = parseCsvMap({
+const SEAPORT_MAP = parseColumnMap({
   kind: { value: 'sale' },
   source: 'marketplace',
   chain: { value: 'ethereum' },
@@ -230,7 +230,7 @@ forEachEngine('imports of published records', (engine) => {
     '10,000 CryptoPunks are imported from a file of which only one column is mapped',
     needsRecordings('rarity/cryptopunks-attributes.csv'),
     async () => {
-      const map = parseCsvMap({
+      const map = parseColumnMap({
         kind: { value: 'token' },
         chain: { value: 'ethereum' },
         contractAddress: { value: PUNKS },

@@ -6,7 +6,7 @@ import { readConfig } from '../../config.ts';
 import type { Chains } from '../../core/chains.ts';
 import { createChains } from '../../core/chains.ts';
 import type { IntakeConnection } from '../../intake/connection.ts';
-import { CONVERSION_NAMES } from '../../intake/csv/column-map.ts';
+import { CONVERSION_NAMES } from '../../intake/csv/conversions.ts';
 import type { ImportEvent } from '../../intake/import.ts';
 import { ImportFailure } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';

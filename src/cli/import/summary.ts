@@ -36,7 +36,11 @@ export function describeSummary(summary: CompleteSummary): string {
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
   unreadablePrice: (records) => [
     `the price of ${records} is not an integer of base units, so they are stored but never served`,
-    'in a column map, give the price "as": "native-amount"',
+    'in a column map, give the price "as": "native-amount", or "base-amount" for base units such as 6.27e+16',
+  ],
+  otherCurrency: (records) => [
+    `the price of ${records} is in another currency, so they are stored but never served`,
+    'only amounts in the currency of the chain, wrapped or not, have a price in base units',
   ],
   zeroPrice: (records) => [
     `the price of ${records} is 0: sales at 0 do not count in volume and sales, listings at 0 are not listed`,

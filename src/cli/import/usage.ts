@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { Chains } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
 import { describeError, OperatorError } from '../../core/errors.ts';
-import type { CsvMap } from '../../intake/csv/column-map.ts';
-import { CONVERSIONS, parseCsvMap } from '../../intake/csv/column-map.ts';
+import type { ColumnMap } from '../../intake/csv/column-map.ts';
+import { parseColumnMap } from '../../intake/csv/column-map.ts';
+import { CONVERSIONS } from '../../intake/csv/conversions.ts';
 import type { ImportFormat } from '../../intake/import.ts';
 import { IMPORT_FORMATS } from '../../intake/import.ts';
 import type { RecordedFormat, RecordedReader } from '../../upstreams/recorded-format.ts';
@@ -31,8 +32,8 @@ export type ImportFlags = {
 export type ImportRequest = {
   files: string[];
   format: ImportFormat;
-  /** How columns become fields; null unless the format is CSV. */
-  map: CsvMap | null;
+  /** How columns become fields. Null when the lines of the file are records already. */
+  map: ColumnMap | null;
   /** The reader of the responses; null unless the format is one of recorded responses. */
   responses: RecordedReader | null;
   dryRun: boolean;
@@ -54,7 +55,7 @@ export function readImportRequest(
   return {
     files,
     format,
-    map: format === 'csv' ? readMap(options) : null,
+    map: recordedFormat === undefined && hasMapping(options) ? readMap(options) : null,
     responses: recordedFormat
       ? recordedFormat.createReader(
           new RecordedFields(recordedFormat, new Map(assignments), { chains: chains(), now: clock() }),
@@ -86,17 +87,20 @@ function requireFiles(files: readonly string[], { format }: ImportFlags): void {
 
 function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorded: boolean }): void {
   const hasColumns = options.map !== undefined || options.column !== undefined;
-  const hasMapping = hasColumns || options.set !== undefined;
-  if (format === 'csv' && !hasMapping) {
+  if (format === 'csv' && !hasMapping(options)) {
     wrongUsage('CSV needs --map, --set or --column, which name the column or value of each field');
   }
-  if (format !== 'csv' && (hasColumns || (hasMapping && !options.isRecorded))) {
-    wrongUsage('--map, --set and --column are for --format csv; --set is also for recorded responses');
+  if (options.isRecorded && hasColumns) {
+    wrongUsage('--map and --column are for CSV and JSON; recorded responses take --set');
   }
 }
 
+function hasMapping({ map, set, column }: ImportFlags): boolean {
+  return map !== undefined || set !== undefined || column !== undefined;
+}
+
 /** The column map from the file of --map, if there is one. --set and --column add fields, or replace fields of the same name. */
-function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): CsvMap {
+function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): ColumnMap {
   const fields: Record<string, unknown> = map === undefined ? {} : readMapFile(map);
   for (const text of set) {
     const [field, value] = splitAssignment('--set', text);
@@ -107,7 +111,7 @@ function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set'
     const as = /:(date:.*)$/.exec(source)?.[1] ?? CONVERSIONS.find((known) => source.endsWith(`:${known}`));
     fields[field] = as ? { column: source.slice(0, -as.length - 1), as } : { column: source };
   }
-  return parseCsvMap(fields);
+  return parseColumnMap(fields);
 }
 
 function readMapFile(file: string): Record<string, unknown> {

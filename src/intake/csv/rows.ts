@@ -5,9 +5,12 @@ import type { Chains } from '../../core/chains.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Line } from '../lines.ts';
 import { splitLines } from '../lines.ts';
+import { peek } from '../peek.ts';
 import { RecordRejected, withValue } from '../records/fields.ts';
-import type { CsvMap } from './column-map.ts';
-import { RowReader } from './column-map.ts';
+import type { ColumnMap } from './column-map.ts';
+import type { CsvDialect } from './dialect.ts';
+import { detectDialect, isHeaderComplete, withLineFeeds } from './dialect.ts';
+import { findInHeader, RowReader } from './row-reader.ts';
 
 /**
  * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins, `lines` how many
@@ -21,32 +24,51 @@ export type CsvRow = { line: number; lines: number; size: number } & (
 /** Yields the rows of a CSV file in groups. Throws an OperatorError when the header does not fit the map. */
 export async function* readCsvRows(
   source: AsyncIterable<Uint8Array>,
-  { chains, map }: { chains: Chains; map: CsvMap },
+  { chains, map }: { chains: Chains; map: ColumnMap },
 ): AsyncGenerator<CsvRow[]> {
-  let reader: RowReader | null = null;
-  for await (const lines of splitLines(source, { quoted: true })) {
-    const rows = parseRows(lines);
-    const rowReader = (reader ??= readHeader(rows.shift(), { chains, map }));
-    yield rows.map((row) => toCsvRow(row, rowReader));
+  let reader: CsvReader | null = null;
+  for await (const rows of readCells(source)) {
+    reader ??= openReader(rows.shift(), { chains, map });
+    const { columns, rows: rowReader } = reader;
+    yield rows.map((row) => toCsvRow(row, columns, rowReader));
   }
 }
 
-function readHeader(row: ParsedRow | undefined, { chains, map }: { chains: Chains; map: CsvMap }): RowReader {
-  if (!row?.cells) throw new OperatorError('the first row of the file cannot be read as a header');
-  return new RowReader(chains, map, row.cells);
+/** Yields the rows of a CSV file as lists of cells, the header first. */
+export async function* readCells(source: AsyncIterable<Uint8Array>): AsyncGenerator<ParsedRow[]> {
+  const { head, source: complete } = await peek(source, isHeaderComplete);
+  const dialect = detectDialect(head);
+  let skipsLine = dialect.hasSepLine;
+  for await (const lines of splitLines(dialect.crOnly ? withLineFeeds(complete) : complete, { cells: dialect })) {
+    if (skipsLine) lines.shift();
+    skipsLine = false;
+    if (lines.length > 0) yield parseRows(lines, dialect);
+  }
 }
 
-type ParsedRow = { line: number; lines: number; size: number } & (
+/** `columns` is the number of cells that each row must have. */
+type CsvReader = { columns: number; rows: RowReader<readonly string[]> };
+
+function openReader(header: ParsedRow | undefined, { chains, map }: { chains: Chains; map: ColumnMap }): CsvReader {
+  if (!header?.cells) {
+    const why = header?.reason === undefined ? '' : `: ${header.reason}`;
+    throw new OperatorError(`the first row of the file cannot be read as a header${why}`);
+  }
+  return { columns: header.cells.length, rows: new RowReader(chains, map, findInHeader(header.cells)) };
+}
+
+/** A row of cells, or the reason why it is rejected. */
+export type ParsedRow = { line: number; lines: number; size: number } & (
   | { cells: string[] }
   | { cells: null; reason: string }
 );
 
-function toCsvRow(row: ParsedRow, reader: RowReader): CsvRow {
+function toCsvRow(row: ParsedRow, columns: number, reader: RowReader<readonly string[]>): CsvRow {
   const { line, lines, size } = row;
   if (row.cells === null) return { line, lines, size, values: null, reason: row.reason };
-  if (row.cells.length !== reader.columns) {
+  if (row.cells.length !== columns) {
     const span = lines > 1 ? `lines ${line} to ${line + lines - 1}: ` : '';
-    const reason = `${span}has ${row.cells.length} cells, but the header has ${reader.columns}`;
+    const reason = `${span}has ${row.cells.length} cells, but the header has ${columns}`;
     return { line, lines, size, values: null, reason: withValue(reason, row.cells.join(',')) };
   }
   try {
@@ -58,21 +80,21 @@ function toCsvRow(row: ParsedRow, reader: RowReader): CsvRow {
 }
 
 /** Parses all rows in one call, which is much faster than a call for each row. If this call fails, parses row by row to find the malformed row. */
-function parseRows(lines: readonly Line[]): ParsedRow[] {
+function parseRows(lines: readonly Line[], dialect: CsvDialect): ParsedRow[] {
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
-  const parsed = parseText(texts.join('\n'));
-  if (!Array.isArray(parsed) || parsed.length !== texts.length) return lines.map(parseRow);
+  const parsed = parseText(texts.join('\n'), dialect);
+  if (!Array.isArray(parsed) || parsed.length !== texts.length) return lines.map((line) => parseRow(line, dialect));
   let next = 0;
   return lines.map((line) => {
     const cells = line.text === null ? undefined : parsed[next++];
-    return cells ? { ...positionOf(line), cells } : parseRow(line);
+    return cells ? { ...positionOf(line), cells } : parseRow(line, dialect);
   });
 }
 
-function parseRow(line: Line): ParsedRow {
+function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
   const position = positionOf(line);
   if (line.text === null) return { ...position, cells: null, reason: line.reason };
-  const parsed = parseText(line.text);
+  const parsed = parseText(line.text, dialect);
   if (!Array.isArray(parsed)) {
     // The line number in the parser's message counts from the start of this row, not of the file.
     return {
@@ -91,9 +113,16 @@ function positionOf({ number, text }: Line): { line: number; lines: number; size
   return { line: number, lines: text?.split('\n').length ?? 1, size: text?.length ?? 0 };
 }
 
-function parseText(text: string): string[][] | Error {
+function parseText(text: string, { delimiter, quote, spaced }: CsvDialect): string[][] | Error {
   try {
-    return parse(text, { record_delimiter: '\n', relax_column_count: true });
+    return parse(text, {
+      delimiter,
+      quote,
+      escape: quote,
+      ltrim: spaced,
+      record_delimiter: '\n',
+      relax_column_count: true,
+    });
   } catch (error) {
     return error as Error;
   }

@@ -30,6 +30,8 @@ export type IntakeAccess = {
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
   /** Returns the API key of an authorized request and the shop of that key. Both are null on the local socket. */
   importerOf(request: FastifyRequest): Importer;
+  /** Whether column maps may have patterns. A malicious pattern can take a very long time. */
+  allowsPatterns: boolean;
   /** The largest request body with records that is accepted, in bytes. */
   recordsBytesMax: number;
   /** Why an import failed, in words that its client may read. */
@@ -46,6 +48,7 @@ const ORDER_TIMEOUT_MS = 20_000;
 
 /** Access by API key. */
 export class KeyedAccess implements IntakeAccess {
+  readonly allowsPatterns = false;
   readonly recordsBytesMax = RECORDS_BYTES_MAX;
   readonly #keys: KeyAccess;
   readonly #callers = new WeakMap<FastifyRequest, Caller>();
@@ -95,6 +98,7 @@ export const LOCAL_ACCESS: IntakeAccess = {
   authorize: () => () => Promise.resolve(),
   scopesOf: () => new Set(INTAKE_SCOPES),
   importerOf: () => ({ keyId: null, shopId: null }),
+  allowsPatterns: true,
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
   describeFailure: describeError,
 };

@@ -29,6 +29,7 @@ type KindDocument<K extends RecordKind> = {
 
 const integer = (description: string, bounds: object = {}) => ({ type: 'integer', minimum: 0, ...bounds, description });
 const number = (description: string) => ({ minimum: 0, description });
+const texts = (description: string) => ({ items: { type: 'string' }, minItems: 1, description });
 const time = (description: string) => ({ format: 'date-time', description });
 const amount = (description: string) => ({
   pattern: '^(0|[1-9][0-9]{0,77})$',
@@ -143,10 +144,12 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
   sale: {
     description: 'A completed sale.',
     required: ['source', 'chain', 'contractAddress', 'price', 'timestamp'],
-    anyOf: ['tokenId', 'mint'],
+    anyOf: ['tokenId', 'mint', 'tokenIds', 'mints'],
     fields: {
       source,
       ...asset,
+      tokenIds: texts('Ids of the tokens of a bundle, instead of `tokenId`. The price is that of all tokens together.'),
+      mints: texts('Mints of a bundle, instead of `mint`. The price is that of all tokens together.'),
       price: {
         type: ['string', 'number'],
         minLength: 1,
@@ -247,6 +250,7 @@ const JSON_TYPES: Readonly<Record<FieldType, string>> = {
   text: 'string',
   number: 'number',
   boolean: 'boolean',
+  list: 'array',
   object: 'object',
 };
 

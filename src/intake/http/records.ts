@@ -35,7 +35,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
       schema: DOCUMENTED,
     };
     scope.post(RECORDS_PATH, routeOptions, async (request, reply) => {
-      const options = parseRequestQuery(toPlainQuery(request.query));
+      const options = parseRequestQuery(toPlainQuery(request.query), access);
       reply.hijack();
       const stream = new ImportStream(request.raw, reply.raw);
       const importer = access.importerOf(request);
@@ -72,7 +72,12 @@ const DOCUMENTED = {
         description: 'If `true`, a sale replaces a stored sale of the same identity that has other facts.',
       }),
     ),
-    map: Type.Optional(Type.String({ description: 'The column map as JSON. Required for CSV.' })),
+    map: Type.Optional(
+      Type.String({
+        description:
+          'The column map as JSON. Required for CSV. With `ndjson`, each line is an object whose members are the columns.',
+      }),
+    ),
   }),
   response: intakeResponses(200, IMPORT_RESPONSE),
 };

@@ -69,6 +69,16 @@ export function readText(fields: Fields, name: string, lengthMax = NAME_MAX): st
   return value;
 }
 
+/** Reads an array of texts. */
+export function readTexts(fields: Fields, name: string): string[] | null {
+  const value = fields.values[name] ?? null;
+  if (value === null) return null;
+  const isList = Array.isArray(value) && value.every((text): text is string => typeof text === 'string');
+  if (!isList) return rejectField(fields, name, `must be an array of strings, not ${quoteValue(value)}`);
+  for (const text of value) checkText(fields, name, text, NAME_MAX);
+  return value;
+}
+
 /** Reads text. Rejects empty text. */
 export function readName(fields: Fields, name: string): string | null {
   const text = readText(fields, name);

@@ -1,6 +1,6 @@
 // Reads the identifiers in records, in their canonical form: chains, addresses, tokens, sources and hashes.
 
-import type { Address, AssetId } from '../../core/address.ts';
+import type { Address, AssetId, SoldAsset } from '../../core/address.ts';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { parseTransactionId } from '../../core/transaction-id.ts';
 import type { Chain, Chains } from '../../core/chains.ts';
@@ -8,7 +8,7 @@ import type { CollectionLocation } from '../../core/collection.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
-import { quoteValue, readName, readText, rejectField, requireField } from './fields.ts';
+import { quoteValue, readName, readText, readTexts, rejectField, requireField } from './fields.ts';
 
 /** The values that the parsing of records depends on. */
 export type RecordContext = {
@@ -40,17 +40,48 @@ export function readAddress(chain: Chain, fields: Fields, name: string): Address
   return parseAddress(chain.family, text) ?? rejectField(fields, name, `must be ${form}, not ${quoteValue(text)}`);
 }
 
+const ASSET_FORMS = {
+  evm: {
+    name: 'tokenId',
+    names: 'tokenIds',
+    other: 'mint',
+    others: 'mints',
+    form: 'a token id from 0 to 2^256-1 in digits',
+  },
+  solana: { name: 'mint', names: 'mints', other: 'tokenId', others: 'tokenIds', form: 'a base58 address' },
+} as const;
+
 /** Reads `tokenId` on EVM chains and `mint` on Solana. The other field must be absent or null. */
 export function readAsset(chain: Chain, fields: Fields): AssetId {
-  const [name, other, form] =
-    chain.family === 'evm'
-      ? (['tokenId', 'mint', 'a token id from 0 to 2^256-1 in digits'] as const)
-      : (['mint', 'tokenId', 'a base58 address'] as const);
+  const { name, other, form } = ASSET_FORMS[chain.family];
   if ((fields.values[other] ?? null) !== null) {
     rejectField(fields, other, `is not used on ${chain.id}: give ${name} instead`);
   }
   const text = requireField(readText, fields, name);
   return parseAssetId(chain.family, text) ?? rejectField(fields, name, `must be ${form}, not ${quoteValue(text)}`);
+}
+
+/**
+ * Reads the asset of a sale as readAsset does, or the assets of a bundle from `tokenIds` or `mints`. A list of one asset is not a bundle.
+ */
+export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
+  const { name, names, others, form } = ASSET_FORMS[chain.family];
+  if ((fields.values[others] ?? null) !== null) {
+    rejectField(fields, others, `is not used on ${chain.id}: give ${names} instead`);
+  }
+  const texts = readTexts(fields, names);
+  if (texts === null) return readAsset(chain, fields);
+  if ((fields.values[name] ?? null) !== null) rejectField(fields, names, `must be absent when ${name} is given`);
+  const assets = new Set(
+    texts.map(
+      (text) =>
+        parseAssetId(chain.family, text) ??
+        rejectField(fields, names, `must contain ${form} each, not ${quoteValue(text)}`),
+    ),
+  );
+  const [first, second] = assets;
+  if (first === undefined) return rejectField(fields, names, 'must not be empty');
+  return second === undefined ? first : null;
 }
 
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,63}$/;

@@ -29,6 +29,7 @@ import {
   readAsset,
   readCollectionLocation,
   readHashText,
+  readSoldAsset,
   readSource,
   readTransactionId,
 } from './identifiers.ts';
@@ -123,7 +124,7 @@ function readQuantity(fields: Fields): bigint | null {
 export function parseSaleRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewSale> {
   const source = readSource(fields);
   const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
-  const asset = readAsset(chain, fields);
+  const asset = readSoldAsset(chain, fields);
   const price = requireField(readName, fields, 'price');
   const listingId = readName(fields, 'listingId');
   const sale = {

@@ -2,7 +2,7 @@
 // rejected, so that a misspelt field is not ignored.
 
 /** The type of a field in JSON. Cells of CSV files and values of the command line are converted to this type. */
-export type FieldType = 'text' | 'number' | 'boolean' | 'object';
+export type FieldType = 'text' | 'number' | 'boolean' | 'list' | 'object';
 
 const ASSET = { chain: 'text', contractAddress: 'text', tokenId: 'text', mint: 'text' } as const;
 
@@ -59,6 +59,8 @@ export const KIND_FIELDS = {
   sale: {
     source: 'text',
     ...ASSET,
+    tokenIds: 'list',
+    mints: 'list',
     price: 'text',
     seller: 'text',
     buyer: 'text',
@@ -98,13 +100,13 @@ export const KIND_FIELDS = {
     type: 'text',
     description: 'text',
     image: 'text',
-    moreImages: 'object',
+    moreImages: 'list',
     inventory: 'number',
     trackInventory: 'boolean',
     requiresShipping: 'boolean',
     weightGrams: 'number',
     collection: 'text',
-    collections: 'object',
+    collections: 'list',
   },
 } as const satisfies Record<string, Record<string, FieldType>>;
 

@@ -57,6 +57,17 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
   return parseRecord(context, value);
 }
 
+/** Parses a line as a JSON object with every number as a JsonNumber. Returns the reason when the line is not such an object. */
+export function parseObject(line: string): { object: Record<string, unknown> } | { reason: string } {
+  let value: unknown;
+  try {
+    value = parseJsonText(line);
+  } catch (error) {
+    return { reason: withValue(`not JSON: ${(error as Error).message}`, line) };
+  }
+  return isPlainObject(value) ? { object: value } : { reason: `not a JSON object: ${quoteValue(value)}` };
+}
+
 /** Parses one raw record. */
 export function parseRecord(context: RecordContext, values: Readonly<Record<string, unknown>>): ParsedRecord {
   let kind: RecordKind | null = null;

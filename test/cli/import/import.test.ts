@@ -237,7 +237,6 @@ forEachEngine('mercat import', (engine) => {
         /c\.csv has the name of a CSV file: give --format csv/,
       ],
       ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
-      ['--set for a format that takes no --set', () => ['-', '--set', 'kind=sale'], /are for --format csv/],
       ['--set without a value', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
       [
         'an unknown field',

@@ -213,10 +213,10 @@ describe('missing or invalid fields of --set are reported before a connection is
   for (const [format, fields, reason] of cases) {
     test(`${format} ${JSON.stringify(fields)}`, () => assertUsageError(['--format', format, ...set(fields)], reason));
   }
-  test('columns are accepted for CSV only', () =>
+  test('columns are not accepted for recorded responses', () =>
     assertUsageError(
       ['--format', 'das-assets', '--column', 'mint=x'],
-      /--map, --set and --column are for --format csv/,
+      /--map and --column are for CSV and JSON; recorded responses take --set/,
     ));
   test('the help and docs/records.md name each format of recorded responses', async () => {
     const text = readFileSync(new URL('../../../docs/records.md', import.meta.url), 'utf8');

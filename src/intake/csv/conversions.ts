@@ -1,0 +1,199 @@
+// Conversions of the cells of a row. A conversion that would have to guess rejects the row. A cell that `native-amount`, `bytea` and the
+// conversions of times do not recognise is not changed, so that the parser of the record rejects it with the text, or stores it where any
+// text is allowed.
+
+import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
+import type { Chain } from '../../core/chains.ts';
+import { toSlug } from '../../shop/products/slug.ts';
+import { quoteValue, RecordRejected } from '../records/fields.ts';
+import type { FieldType } from '../records/kinds.ts';
+import { createDateReader, toUtcTime } from './times.ts';
+
+export const CONVERSIONS = [
+  'native-amount',
+  'base-amount',
+  'decimal-comma',
+  'thousands-comma',
+  'bytea',
+  'utc-time',
+  'lower',
+  'slug',
+  'number',
+  'boolean',
+  'list',
+] as const;
+export type Conversion = (typeof CONVERSIONS)[number] | DateConversion;
+
+/** `date:` and the pattern of a time, such as `date:MM/DD/YY`. */
+type DateConversion = `date:${string}`;
+
+/** The names of all conversions, for messages. */
+export const CONVERSION_NAMES = [...CONVERSIONS, 'date:PATTERN'].join(', ');
+
+/** The conversions whose result is an amount in base units. */
+export const AMOUNT_CONVERSIONS: ReadonlySet<Conversion> = new Set(['native-amount', 'base-amount']);
+
+/** The value of a field. Null when the field is absent. */
+export type FieldValue = string | number | boolean | string[] | null;
+
+/** What a conversion of an amount needs of its row. `currency` is null unless the column map names a column with the currency. */
+export type AmountTerms = { chain: Chain | undefined; currency: string | null; times: string | null };
+
+/** Returns the conversion. Otherwise `mistake` says what is wrong with a pattern of times; null for any other name. */
+export function parseConversion(name: unknown): { conversion: Conversion } | { mistake: string | null } {
+  const known = CONVERSIONS.find((conversion) => conversion === name);
+  if (known) return { conversion: known };
+  if (!isDateConversion(name)) return { mistake: null };
+  if (createDateReader(toDatePattern(name)) !== null) return { conversion: name };
+  return {
+    mistake: `the pattern of a time needs a year (YYYY or YY), a month (MM, M or MMM) and a day (DD or D), and each part once, as in "date:MM/DD/YY"; it is ${quoteValue(name)}`,
+  };
+}
+
+function isDateConversion(name: unknown): name is DateConversion {
+  return typeof name === 'string' && name.startsWith('date:');
+}
+
+function toDatePattern(name: DateConversion): string {
+  return name.slice('date:'.length);
+}
+
+/** Returns the mistake in a regular expression, or null if it is valid and has a group. */
+export function checkPattern(pattern: string): string | null {
+  try {
+    const groups = (new RegExp(`${pattern}|`, 'u').exec('')?.length ?? 1) - 1;
+    return groups > 0 ? null : 'needs a group: the part in parentheses is the value, as in "#(\\\\d+)"';
+  } catch {
+    return `is not a regular expression: ${quoteValue(pattern)}`;
+  }
+}
+
+/** Returns a function that extracts the first group of the pattern. The function rejects the row if the text does not match. */
+export function createExtractor(pattern: string): (text: string) => string {
+  const expression = new RegExp(pattern, 'u');
+  return (text) => {
+    const found = expression.exec(text);
+    if (!found) throw new RecordRejected(`${quoteValue(text)} does not match the pattern ${pattern}`);
+    return found[1] ?? '';
+  };
+}
+
+/** Returns the function of a conversion. The function may reject the row. */
+export function createConversion(conversion: Conversion): (text: string, terms: AmountTerms) => FieldValue {
+  if (!isDateConversion(conversion)) return CONVERT[conversion];
+  const read = createDateReader(toDatePattern(conversion));
+  if (!read) throw new RangeError(`${conversion} was not checked`);
+  return read;
+}
+
+const CONVERT: Record<(typeof CONVERSIONS)[number], (text: string, terms: AmountTerms) => FieldValue> = {
+  'native-amount': (text, terms) => toBaseUnits(text, terms, terms.chain?.decimals ?? null),
+  'base-amount': (text, terms) => toBaseUnits(text, terms, 0),
+  'decimal-comma': (text) => toDecimalPoint(text, DECIMAL_COMMA, 'a decimal comma'),
+  'thousands-comma': (text) => toDecimalPoint(text, THOUSANDS_COMMA, 'commas between thousands'),
+  bytea: (text) => (/^\\x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : text),
+  'utc-time': toUtcTime,
+  lower: (text) => text.toLowerCase(),
+  slug: toSlug,
+  number: (text) => toFieldType('number', text),
+  boolean: (text) => toFieldType('boolean', text),
+  list: toList,
+};
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** Converts text to the type of its field. Text that is not of this type is not changed. */
+export function toFieldType(type: FieldType, text: string): string | number | boolean {
+  if (type === 'number') return NUMBER.test(text) ? Number(text) : text;
+  if (type === 'boolean') return BOOLEANS.get(text.toLowerCase()) ?? text;
+  return text;
+}
+
+/** A number, and what stands before and after it, such as a currency. */
+const WITH_CURRENCY = /^([^\d.,]*)([\d.,\s'’]*\d)([^\d.,]*)$/u;
+const DECIMAL_COMMA = { form: /^(?:\d{1,3}(?:([.\s'’])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?$/u, thousands: /[.\s'’]/gu };
+const THOUSANDS_COMMA = { form: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/u, thousands: /,/gu };
+
+/** Rejects the row if the number has another form: `1.5` with a decimal comma could be 1.5 or 15. */
+function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thousands: RegExp }, what: string): string {
+  const [, before = '', number = '', after = ''] = WITH_CURRENCY.exec(text.trim()) ?? [];
+  if (!form.test(number)) throw new RecordRejected(`${quoteValue(text)} is not a number with ${what}`);
+  return `${before}${number.replaceAll(thousands, '').replace(',', '.')}${after}`;
+}
+
+/** Signs of native currencies. */
+const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
+
+/**
+ * Converts an amount with `decimals` places to base units. An amount in another currency is returned as the amount and the currency, and
+ * text that is not an exact amount is not changed: a sale keeps such a price, and it is never served. But an integer whose base units
+ * exceed the largest amount is rejected, because it would be read as an amount in base units.
+ */
+function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
+  if (!chain || decimals === null) return text;
+  const written = text.trim();
+  const [, before = '', number = written, after = ''] = /^([^\d.]*?)\s*([\d.]\S*?)\s*([^\d.]*)$/u.exec(written) ?? [];
+  const isNative = (name: string) => isNativeCurrency(chain, name);
+  if (currency === '') return `${written} (unknown currency)`;
+  if (currency !== null && !isNative(currency)) return `${written} ${currency}`;
+  if ((before !== '' && !isNative(before)) || (after !== '' && !isNative(after))) return text;
+  const raw = parseNativeAmount(number, decimals);
+  if (raw !== null) return multiply(raw, times).toString();
+  if (parseAmount(number) === null) return text;
+  throw new RecordRejected(`${quoteValue(text)} ${chain.symbol} is more than the largest amount`);
+}
+
+/** Whether a name or address stands for the native currency of the chain, wrapped or not. */
+function isNativeCurrency(chain: Chain, name: string): boolean {
+  const written = name.trim().toUpperCase();
+  const symbols = [chain.symbol, ...chain.formerSymbols];
+  const names = symbols.flatMap((symbol) => [symbol, `W${symbol}`, ...(SIGNS[symbol] ?? [])]);
+  return names.includes(written) || isNativeAddress(chain, name.trim());
+}
+
+const ZERO_ADDRESS = /^0x0{40}$/;
+
+function isNativeAddress({ family, wrappedNative }: Chain, text: string): boolean {
+  if (family === 'solana') return text === wrappedNative;
+  return ZERO_ADDRESS.test(text) || text.toLowerCase() === wrappedNative;
+}
+
+function multiply(raw: bigint, times: string | null): bigint {
+  if (times === null || times.trim() === '') return raw;
+  const units = parseNativeAmount(times.trim(), 0);
+  if (units === null || units === 0n) {
+    throw new RecordRejected(`the number of units must be an integer from 1, not ${quoteValue(times)}`);
+  }
+  const total = parseAmount((raw * units).toString());
+  return total ?? rejectTotal(raw, units);
+}
+
+function rejectTotal(raw: bigint, units: bigint): never {
+  throw new RecordRejected(`${raw} times ${units} is more than the largest amount`);
+}
+
+/** Reads a JSON array of texts or integers, or values that are separated by commas, semicolons, vertical bars or line breaks. */
+function toList(text: string): string[] {
+  if (!text.trim().startsWith('[')) {
+    return text
+      .split(/[,;|\n]/u)
+      .map((value) => value.trim())
+      .filter((value) => value !== '');
+  }
+  // Numbers are kept as they are written, because a double would round a long token id.
+  const keepLiteral = (_key: string, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' ? context?.source : value;
+  try {
+    const values: unknown = JSON.parse(text, keepLiteral);
+    if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values;
+  } catch {
+    // The text is not JSON: rejected below.
+  }
+  throw new RecordRejected(`${quoteValue(text)} is not a list of texts`);
+}

@@ -1,0 +1,134 @@
+// Converts the rows of a file to raw records, by a column map. A row is a list of CSV cells or a JSON object. Whether the values are valid
+// is checked later, when the record is parsed.
+
+import type { Chains } from '../../core/chains.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { JsonNumber } from '../../core/json-text.ts';
+import { quoteValue, RecordRejected } from '../records/fields.ts';
+import type { FieldType, RecordKind } from '../records/kinds.ts';
+import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';
+import type { ColumnMap, ColumnSource, FieldSource } from './column-map.ts';
+import type { AmountTerms, FieldValue } from './conversions.ts';
+import { AMOUNT_CONVERSIONS, createConversion, createExtractor, toFieldType } from './conversions.ts';
+
+/** Finds a column. Returns a function that reads the text of this column from a row. The text is empty when the row has no such value. */
+export type FindColumn<Row> = (column: string, field: string) => (row: Row) => string;
+
+type FieldReader<Row> = {
+  path: [outer: string, inner?: string];
+  read: (row: Row, chain: AmountTerms['chain']) => FieldValue;
+  isAmount: boolean;
+};
+
+export class RowReader<Row> {
+  readonly #chains: Chains;
+  readonly #fields: readonly FieldReader<Row>[];
+
+  /** Throws what `findColumn` throws for a column that the file does not have. */
+  constructor(chains: Chains, map: ColumnMap, findColumn: FindColumn<Row>) {
+    this.#chains = chains;
+    const kind = toKind(map['kind']);
+    this.#fields = Object.entries(map)
+      .map(([field, source]) => ({
+        path: field.split('.') as FieldReader<Row>['path'],
+        read: createCellReader(findColumn, { field, source, type: findFieldType(kind, field) ?? 'text' }),
+        isAmount: 'column' in source && isAmountSource(source),
+      }))
+      // Amounts are read last, because the chain of the row decides how they are converted.
+      .sort((a, b) => Number(a.isAmount) - Number(b.isAmount));
+  }
+
+  /** Returns the raw record of a row. Throws RecordRejected, naming the field, for a cell that a conversion rejects. */
+  read(row: Row): Record<string, unknown> {
+    const values = Object.create(null) as Record<string, unknown>;
+    for (const { path, read } of this.#fields) {
+      const chain = typeof values['chain'] === 'string' ? this.#chains.get(values['chain']) : undefined;
+      const cell = readCell(path, () => read(row, chain));
+      if (cell !== null && cell !== '') setValue(values, path, cell);
+    }
+    return values;
+  }
+}
+
+function toKind(source: FieldSource | undefined): RecordKind | null {
+  const value = source && 'value' in source ? source.value : null;
+  return RECORD_KINDS.find((known) => known === value) ?? null;
+}
+
+function isAmountSource({ as = [] }: ColumnSource): boolean {
+  return as.some((conversion) => AMOUNT_CONVERSIONS.has(conversion));
+}
+
+function readCell(path: readonly (string | undefined)[], read: () => FieldValue): FieldValue {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RecordRejected)) throw error;
+    throw new RecordRejected(`${path.join('.')}: ${error.message}`);
+  }
+}
+
+function setValue<Row>(
+  values: Record<string, unknown>,
+  [outer, inner]: FieldReader<Row>['path'],
+  value: FieldValue,
+): void {
+  if (inner === undefined) values[outer] = value;
+  else ((values[outer] ??= Object.create(null)) as Record<string, unknown>)[inner] = value;
+}
+
+function createCellReader<Row>(
+  findColumn: FindColumn<Row>,
+  { field, source, type }: { field: string; source: FieldSource; type: FieldType },
+): FieldReader<Row>['read'] {
+  if ('value' in source) return () => source.value;
+  const readText = findColumn(source.column, field);
+  const readCurrency = source.currency === undefined ? null : findColumn(source.currency, field);
+  const readTimes = source.times === undefined ? null : findColumn(source.times, field);
+  const extract = source.pattern === undefined ? null : createExtractor(source.pattern);
+  const conversions = (source.as ?? []).map(createConversion);
+  const valueOf = new Map(Object.entries(source.map ?? {}));
+  return (row, chain) => {
+    const text = readText(row);
+    if (text.trim() === '') return null;
+    let cell: FieldValue = extract ? extract(text) : text;
+    const terms = { chain, currency: readCurrency?.(row).trim() ?? null, times: readTimes?.(row) ?? null };
+    for (const convert of conversions) if (typeof cell === 'string') cell = convert(cell, terms);
+    if (typeof cell === 'string') cell = valueOf.get(cell) ?? cell;
+    return typeof cell === 'string' ? toFieldType(type, cell) : cell;
+  };
+}
+
+/** Finds the columns of a CSV file by its header. Throws an OperatorError if the header has a column of the map not at all, or twice. */
+export function findInHeader(header: readonly string[]): FindColumn<readonly string[]> {
+  const names = header.map((name) => name.trim());
+  return (column, field) => {
+    const index = names.indexOf(column.trim());
+    const intro = `the column map takes ${field} from the column ${quoteValue(column)}, which the file`;
+    if (index < 0) throw new OperatorError(`${intro} does not have; it has ${names.map(quoteValue).join(', ')}`);
+    if (names.includes(column.trim(), index + 1)) throw new OperatorError(`${intro} has twice`);
+    return (cells) => cells[index] ?? '';
+  };
+}
+
+/** Finds the members of JSON objects by their names. A dot in a name leads into a nested object or array: `stats.supply`, `sales.0.price`. */
+export function findInObject(column: string): (row: object) => string {
+  const path = column.split('.');
+  return (row) => {
+    if (Object.hasOwn(row, column)) return toText((row as Record<string, unknown>)[column]);
+    let value: unknown = row;
+    for (const name of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return '';
+      value = (value as Record<string, unknown>)[name];
+    }
+    return toText(value);
+  };
+}
+
+/** The text of a JSON value. Numbers are JsonNumbers, so that none is rounded. */
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value instanceof JsonNumber) return value.text;
+  if (value === null || value === undefined) return '';
+  return JSON.stringify(value, (_key, inner: unknown) => (inner instanceof JsonNumber ? inner.text : inner));
+}
