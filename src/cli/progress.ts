@@ -1,5 +1,5 @@
-// The progress of a long command: one line that is redrawn on a terminal, and a new line every few seconds on other streams. The
-// progress must never be written to the stream of the results.
+// The progress of a long command: one line that is redrawn on a terminal. On another stream nothing is written. It must never be written
+// to the stream of the results.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 
@@ -7,7 +7,8 @@ export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; co
 export type ProgressState = { done: number; total: number | null; text: string };
 
 const REDRAW_PERIOD_MS = 100;
-const LINE_PERIOD_MS = 5_000;
+/** The time left is estimated after this time. */
+const ESTIMATE_AFTER_MS = 3_000;
 const BAR_WIDTH = 24;
 const COLUMNS_DEFAULT = 80;
 const CLEAR_LINE = '\r\u001b[K';
@@ -15,7 +16,8 @@ const CLEAR_LINE = '\r\u001b[K';
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #clock: () => number;
-  #writtenAt: number;
+  readonly #startedAt: number;
+  #writtenAt = Number.NEGATIVE_INFINITY;
   /** Whether the progress line is on the terminal. */
   #isDrawn = false;
 
@@ -23,20 +25,16 @@ export class Progress {
   constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
     this.#stream = stream;
     this.#clock = clock;
-    // On a stream that is not a terminal, work that ends within one period writes no progress.
-    this.#writtenAt = stream.isTTY ? Number.NEGATIVE_INFINITY : clock();
+    this.#startedAt = clock();
   }
 
   update(state: ProgressState): void {
     const now = this.#clock();
-    if (now - this.#writtenAt < (this.#stream.isTTY ? REDRAW_PERIOD_MS : LINE_PERIOD_MS)) return;
+    if (!this.#stream.isTTY || now - this.#writtenAt < REDRAW_PERIOD_MS) return;
     this.#writtenAt = now;
-    if (!this.#stream.isTTY) {
-      this.#stream.write(`${toLine(state)}\n`);
-      return;
-    }
     const columns = (this.#stream.columns ?? COLUMNS_DEFAULT) - 1;
-    this.#stream.write(`${CLEAR_LINE}${toBar(state, columns).slice(0, columns)}`);
+    const text = `${state.text}${describeTimeLeft(state, now - this.#startedAt)}`;
+    this.#stream.write(`${CLEAR_LINE}${toBar({ ...state, text }, columns).slice(0, columns)}`);
     this.#isDrawn = true;
   }
 
@@ -51,6 +49,13 @@ export class Progress {
     if (this.#isDrawn) this.#stream.write(CLEAR_LINE);
     this.#isDrawn = false;
   }
+}
+
+/** Empty when the total is unknown, or in the first seconds. */
+function describeTimeLeft({ done, total }: ProgressState, elapsedMs: number): string {
+  if (!total || done === 0 || elapsedMs < ESTIMATE_AFTER_MS) return '';
+  const seconds = Math.ceil((Math.max(0, total - done) / done) * (elapsedMs / 1_000));
+  return seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }
 
 function toLine({ done, total, text }: ProgressState): string {

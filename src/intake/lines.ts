@@ -172,7 +172,8 @@ class LineSplitter {
   }
 }
 
-const NOT_UTF8 =
+/** The reason why bytes that are not UTF-8 are rejected. */
+export const NOT_UTF8 =
   'not UTF-8; if the file is in Windows-1252 or Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8';
 const UNCLOSED = 'a quote that begins on this line is not closed';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Line, LineOptions } from '../../src/intake/lines.ts';
-import { LINE_SIZE_MAX, splitLines } from '../../src/intake/lines.ts';
+import { LINE_SIZE_MAX, NOT_UTF8, splitLines } from '../../src/intake/lines.ts';
 import { toChunks } from '../support/service/intake.ts';
 
 async function split(content: string | Uint8Array, options: LineOptions = {}, chunkSize = 7): Promise<Line[]> {
@@ -14,9 +14,6 @@ async function split(content: string | Uint8Array, options: LineOptions = {}, ch
 }
 
 const CELLS = { delimiter: ',', quote: '"', spaced: false };
-
-const NOT_UTF8 =
-  'not UTF-8; if the file is in Windows-1252 or Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8';
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 

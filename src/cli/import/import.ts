@@ -6,26 +6,31 @@ import { readConfig } from '../../config.ts';
 import type { Chains } from '../../core/chains.ts';
 import { createChains } from '../../core/chains.ts';
 import type { IntakeConnection } from '../../intake/connection.ts';
+import { describeDialect, detectDialect, isHeaderComplete } from '../../intake/csv/dialect.ts';
 import { CONVERSION_NAMES } from '../../intake/csv/conversions.ts';
 import type { ImportEvent } from '../../intake/import.ts';
 import { ImportFailure } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import { addSummaries } from '../../intake/import-summary.ts';
+import { peek } from '../../intake/peek.ts';
 import type { RecordedFormat } from '../../upstreams/recorded-format.ts';
 import type { CommandIo, DefineCommand } from '../command.ts';
 import { connect } from '../connect.ts';
 import { printable } from '../output.ts';
 import { Progress } from '../progress.ts';
+import { explainFile } from './explain.ts';
+import { toJsonLines } from './json-records.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 import { RecordedLines, createResponseTally } from './recorded-responses.ts';
 import type { RejectedRow } from './rejections.ts';
 import { RejectionReport } from './rejections.ts';
+import { createShopifyTally, describeShopify, SHOPIFY_FORMAT, toShopifyLines } from './shopify.ts';
 import type { ImportSource } from './source.ts';
 import { openSource } from './source.ts';
 import type { CompleteSummary } from './summary.ts';
 import { count, describeSummary, toRate, withResponses } from './summary.ts';
 import type { ImportFlags, ImportRequest } from './usage.ts';
-import { readImportRequest, RECORDED_FORMATS } from './usage.ts';
+import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
 /** What an import depends on, so that tests can replace it. `chains` is called only when recorded responses are imported. */
 export type ImportEnvironment = {
@@ -46,24 +51,31 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
   return (command, io) => {
     command
       .description(
-        'Load records, one JSON object on each line. docs/records.md describes the records. Loading a file again changes nothing. ' +
+        'Load records from JSON, CSV or recorded responses. docs/records.md describes the records. Loading a file again changes nothing. ' +
           'An invalid record is refused, with its line and the reason, and the other records are stored.',
       )
-      .argument('<files...>', 'the files; - is standard input; files in gzip format are decompressed')
-      .option('--format <format>', 'ndjson (default), csv, or a format of recorded responses, see below')
+      .argument('<files...>', 'the files; - is standard input; gzip, zstd and zip are decompressed')
+      .option(
+        '--format <format>',
+        'ndjson (default; also JSON arrays), csv (default for .csv and .tsv), or a format of recorded responses, see below',
+      )
       .option(
         '--map <file>',
-        'CSV: a JSON file with the column or value of each field: {"tokenId": "punk_id", "kind": {"value": "sale"}}',
+        'CSV and JSON: a JSON file with the column or value of each field: {"tokenId": "punk_id", "kind": {"value": "sale"}}',
       )
       .option(
         '--set <field=value>',
-        'CSV: a field with the same value in every row. Recorded responses: a field of their format. May be repeated',
+        'CSV and JSON: a field with the same value in every row. Recorded responses: a field of their format. May be repeated',
         collect,
       )
       .option(
         '--column <field=column[:as]>',
-        `CSV: a field and its column, optionally with a conversion: ${CONVERSION_NAMES}. May be repeated`,
+        `CSV and JSON: a field and its column, optionally with a conversion: ${CONVERSION_NAMES}. May be repeated`,
         collect,
+      )
+      .option(
+        '--explain',
+        'read the first rows of a file, guess its kind and columns, print the records that they would become, and write a column map to edit to the file of --map or to the current directory',
       )
       .option('--dry-run', 'check and count the records without storing them')
       .option(
@@ -85,6 +97,9 @@ const FORMAT_NAME_WIDTH = 23;
 const NOTES = `
 Formats of recorded responses, with their fields for --set (fields in brackets are optional):
 ${RECORDED_FORMATS.map(describeFormat).join('')}
+Other formats, with their fields for --set:
+  ${SHOPIFY_FORMAT.padEnd(FORMAT_NAME_WIDTH)}shop
+
 Exit codes:
   0    all rows were stored
   1    the import failed, or a row was refused or is in conflict with a stored one
@@ -93,6 +108,8 @@ Exit codes:
 
 Examples:
   mercat import market.ndjson sales.ndjson.gz
+  mercat import --explain sales.csv
+  mercat import sales.csv --map sales.csv.map.json
   mercat import sales.csv --format csv --set kind=sale --set chain=ethereum --column price=eth:native-amount --dry-run`;
 
 function describeFormat({ name, fields }: RecordedFormat): string {
@@ -110,6 +127,10 @@ async function runImport(
   io: CommandIo,
   environment: ImportEnvironment,
 ): Promise<void> {
+  if (options.explain) {
+    await runExplain(files, options, { io, environment });
+    return;
+  }
   const request = readImportRequest(files, options, environment);
   using rejections = new RejectionReport(io.stderr, request.rejectionsFile);
   const responses = createResponseTally();
@@ -118,6 +139,17 @@ async function runImport(
   const summary = withResponses(addSummaries(summaries), request.responses && responses);
   printSummary(summary, failure, { request, io });
   if (failure !== null || summary.refused + summary.conflict > 0) io.exitCode = 1;
+}
+
+async function runExplain(
+  files: readonly string[],
+  options: ImportFlags,
+  { io, environment }: { io: CommandIo; environment: ImportEnvironment },
+): Promise<void> {
+  const { file, given, mapFile } = readExplainRequest(files, options);
+  const context = { chains: environment.chains(), serviceName: '', seaport: new Map(), now: environment.clock };
+  using source = openSource(file, { stdin: io.stdin });
+  await explainFile(source, { file, given, mapFile, context }, io);
 }
 
 type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
@@ -130,7 +162,8 @@ async function importFiles(
   const summaries: ImportSummary[] = [];
   await using connection = await environment.connect();
   for (const file of importRun.request.files) {
-    using source = openSource(file, importRun.io);
+    const onNote = (note: string) => importRun.io.stderr.write(`${file === '-' ? 'stdin' : file}: ${note}\n`);
+    using source = openSource(file, { stdin: importRun.io.stdin, onNote });
     try {
       summaries.push(await importFile(connection, source, importRun));
     } catch (error) {
@@ -160,21 +193,58 @@ async function importFile(
     }
     const rate = toRate(event.read, (performance.now() - startedAt) / 1_000);
     const text = `${source.name}: ${rate}, ${count(event.refused + responses.rejected)} refused`;
-    progress.update({ done: source.bytesRead(), total: source.size, text });
+    progress.update({ ...source.position(), text });
     lines?.forget(event.read);
   };
+  /** Rows that were rejected before they became records. */
+  let lost = 0;
   const interruption = toInterruption(io.signal);
   try {
-    const { format, map, dryRun, replace } = request;
+    const { format, map, dryRun, replace, shopifyShop } = request;
+    const shop = shopifyShop === null ? null : { shop: shopifyShop, tally: createShopifyTally() };
+    const onLost = (row: RejectedRow) => {
+      lost += 1;
+      onRejected(row);
+    };
     const options = { format, dryRun, replace, signal: interruption.signal, ...(map && { map }) };
-    return await connection.import(lines?.chunks() ?? source.chunks, options, onEvent);
+    const noteDialect = (note: string) => progress.print(`${source.name}: ${note}`);
+    const chunks =
+      shop === null
+        ? toIntakeChunks(source, format, noteDialect)
+        : toShopifyLines(source.chunks, { ...shop, onRejected: onLost });
+    const summary = await connection.import(lines?.chunks() ?? chunks, options, onEvent);
+    if (shop) progress.print(`${source.name}: ${describeShopify(shop.tally)}`);
+    return addRejected(summary, lost);
   } finally {
     interruption.release();
     progress.clear();
   }
 }
 
-/** Returns a signal that aborts together with `signal`, for the reason `interrupted`. The error message of the import contains this reason. */
+function addRejected(summary: ImportSummary, rejected: number): ImportSummary {
+  return { ...summary, read: summary.read + rejected, refused: summary.refused + rejected };
+}
+
+function toIntakeChunks(
+  source: ImportSource,
+  format: ImportRequest['format'],
+  onNote: (note: string) => void,
+): AsyncIterable<Uint8Array> {
+  return format === 'csv' ? describedCsv(source.chunks, onNote) : toJsonLines(source.chunks);
+}
+
+/** Yields the bytes of a CSV file, after a note about its dialect if that is unusual. */
+async function* describedCsv(
+  bytes: AsyncIterable<Uint8Array>,
+  onNote: (note: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const { head, source } = await peek(bytes, isHeaderComplete);
+  const unusual = describeDialect(detectDialect(head));
+  if (unusual.length > 0) onNote(unusual.join(', '));
+  yield* source;
+}
+
+/** Returns a signal that aborts together with `signal`. The error message of the import contains its reason, `interrupted`. */
 function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));

@@ -1,4 +1,4 @@
-// Splits a file of recorded responses into JSON values without parsing them. The top level of the file is a sequence of values, such as
+// Splits a file into JSON values without parsing them. The top level of the file is a sequence of values, such as
 // one on each line. A top-level array is split into its elements, but an empty array is one value. At most one value is in memory.
 
 import { OperatorError } from '../../core/errors.ts';
@@ -16,9 +16,15 @@ export type JsonValue = {
 /** The largest value in bytes, equal to the limit on DAS responses of the workers. A parsed value uses up to ten times as much memory. */
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
-/** Throws OperatorError when a comma or bracket is wrong, when the text ends within a value, and when a value is too long. */
-export async function* splitValues(source: AsyncIterable<Uint8Array>): AsyncGenerator<JsonValue> {
-  const splitter = new JsonValueSplitter();
+/**
+ * Throws OperatorError when a comma or bracket is wrong, when the text ends within a value, and when a value is too long. `noun` stands for
+ * a value in messages.
+ */
+export async function* splitValues(
+  source: AsyncIterable<Uint8Array>,
+  noun: 'response' | 'record',
+): AsyncGenerator<JsonValue> {
+  const splitter = new JsonValueSplitter(noun);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();
 }
@@ -30,12 +36,17 @@ type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 type OpenValue = { line: number; depth: number; quoted: boolean; escaped: boolean; parts: Buffer[]; size: number };
 
 class JsonValueSplitter {
+  readonly #noun: string;
   #expected: Expected = 'anything';
   #open: OpenValue | null = null;
   #line = 1;
   #top = 0;
   /** The line on which the last top-level array began. */
   #arrayLine = 0;
+
+  constructor(noun: string) {
+    this.#noun = noun;
+  }
 
   *push(chunk: Uint8Array): Generator<JsonValue> {
     let start = 0;
@@ -59,14 +70,16 @@ class JsonValueSplitter {
       }
       if (byte === LF) this.#line += 1;
     }
-    if (this.#open !== null) append(this.#open, chunk.subarray(start));
+    if (this.#open !== null) append(this.#open, chunk.subarray(start), this.#noun);
   }
 
   *end(): Generator<JsonValue> {
     const open = this.#open;
     if (open !== null && open.depth === 0 && !open.quoted) yield this.#finish(open, new Uint8Array());
     if (this.#open !== null) {
-      throw new OperatorError(`the file ends within the response that begins on line ${this.#open.line}`);
+      throw new OperatorError(
+        `the file ends within the ${this.#noun} that begins on line ${this.#open.line}: look there for a quote or a bracket that is not closed; nothing from this line on was read`,
+      );
     }
     if (this.#expected !== 'anything') {
       throw new OperatorError(`the file ends within the array that begins on line ${this.#arrayLine}`);
@@ -92,14 +105,16 @@ class JsonValueSplitter {
       return null;
     }
     if (expected === 'comma or end' || byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
-      throw new OperatorError(`line ${this.#line}: not JSON: a comma or a bracket is missing or misplaced`);
+      throw new OperatorError(
+        `line ${this.#line}: not JSON: a comma or a bracket is missing or misplaced; the rest of the file was not read`,
+      );
     }
     if (expected === 'anything') this.#top += 1;
     return 'value';
   }
 
   #finish(value: OpenValue, tail: Uint8Array): JsonValue {
-    append(value, tail);
+    append(value, tail, this.#noun);
     this.#open = null;
     const element = this.#expected !== 'anything';
     if (element) this.#expected = 'comma or end';
@@ -107,11 +122,11 @@ class JsonValueSplitter {
   }
 }
 
-function append(value: OpenValue, part: Uint8Array): void {
+function append(value: OpenValue, part: Uint8Array, noun: string): void {
   value.size += part.length;
   if (value.size > VALUE_SIZE_MAX) {
     throw new OperatorError(
-      `the response that begins on line ${value.line} is longer than ${VALUE_SIZE_MAX} bytes: keep responses as they were received, one on each line or in an array`,
+      `the ${noun} that begins on line ${value.line} is longer than ${VALUE_SIZE_MAX} bytes: keep ${noun}s as they were received, one on each line or in an array`,
     );
   }
   // Copied, because the source may reuse the memory of its chunk.

@@ -2,6 +2,7 @@
 // each line. A rejected line is reported by the page and row from which it was made. Only one response at a time is in
 // memory, together with the positions of the lines that the intake has not confirmed yet.
 
+import { NOT_UTF8 } from '../../intake/lines.ts';
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import type { ParsedPage } from '../../upstreams/response-rows.ts';
@@ -53,7 +54,7 @@ export class RecordedLines {
     const position = { page: 0, row: 0 };
     /** `holds`: what the current top-level array contains, the rows of one response or complete responses. Null until its first valid element is read. */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
-    for await (const { top, element, bytes } of splitValues(this.#source)) {
+    for await (const { top, element, bytes } of splitValues(this.#source, 'response')) {
       const value = readValue(this.#reader, bytes);
       if (top !== array.top) array = { top, holds: null };
       const isOfSamePage = array.holds === 'rows';
@@ -134,7 +135,7 @@ function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
     value = parseExactJson(bytes);
   } catch (error) {
     // The parser throws a TypeError for bytes that are not UTF-8.
-    return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : 'not UTF-8' };
+    return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : NOT_UTF8 };
   }
   const rows = reader.toRows(value);
   if (rows === null) return { row: value };

@@ -1,70 +1,126 @@
-// The files of an import, from disk or standard input. Gzip is decompressed. Progress counts the bytes before decompression.
+// The files of an import, from disk or standard input, as text in UTF-8. Compressed files are decompressed and UTF-16 is converted.
 
-import { accessSync, constants, createReadStream, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, createReadStream, openSync, readSync, statSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
 import { pipeline, Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { describeError, OperatorError } from '../../core/errors.ts';
+import { peek } from '../../intake/peek.ts';
+import { FORMAT_HEAD_SIZE, fromUtf16, recogniseFormat } from './file-formats.ts';
+import type { ZipEntry } from './zip-entry.ts';
+import { openZipEntry } from './zip-entry.ts';
 
 /** An open file. Disposing of it closes the file, even during a read. */
 export type ImportSource = Disposable & {
   /** The name in messages. */
   name: string;
-  /** The size of the file in bytes, before decompression. Null when it is unknown, as for standard input. */
-  size: number | null;
-  /** How many bytes of the file have been read, before decompression. */
-  bytesRead(): number;
+  /** How many bytes of the file have been read, of how many. The total is null when it is unknown, as for standard input. */
+  position(): { done: number; total: number | null };
   chunks: AsyncIterable<Uint8Array>;
 };
 
-const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
-
-/** Throws OperatorError when the file cannot be read, or is a directory. */
+/** Throws OperatorError when the file cannot be read, is a directory, or has a format that the command does not read. */
 export function requireReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
   } catch (cause) {
     throw new OperatorError(`${file} cannot be read: ${describeError(cause)}`, { exitCode: 2 });
   }
-  if (statSync(file).isDirectory()) throw new OperatorError(`${file} is a directory`, { exitCode: 2 });
+  const stat = statSync(file);
+  if (stat.isDirectory()) throw new OperatorError(`${file} is a directory`, { exitCode: 2 });
+  // The head of a pipe could not be read again.
+  if (!stat.isFile()) return;
+  try {
+    recogniseFormat(readHead(file));
+  } catch (error) {
+    throw new OperatorError(`${file} ${describeError(error)}`, { exitCode: 2, cause: error });
+  }
 }
 
-export function openSource(file: string, io: { stdin: Readable }): ImportSource {
-  const stream = file === '-' ? io.stdin : createReadStream(file);
-  const stat = file === '-' ? null : statSync(file);
-  let bytes = 0;
-  async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-      bytes += chunk.length;
+function readHead(file: string): Buffer {
+  const head = Buffer.alloc(FORMAT_HEAD_SIZE);
+  const descriptor = openSync(file, 'r');
+  try {
+    return head.subarray(0, readSync(descriptor, head));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `onNote` is called, before the first chunk is yielded, with what is unusual about the encoding of the file. */
+export function openSource(
+  file: string,
+  { stdin, onNote = () => undefined }: { stdin: Readable; onNote?: (note: string) => void },
+): ImportSource {
+  return file === '-'
+    ? new StreamSource('stdin', stdin, onNote)
+    : new StreamSource(file, createReadStream(file), onNote);
+}
+
+class StreamSource implements ImportSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly #stream: Readable;
+  readonly #onNote: (note: string) => void;
+  #zip: ZipEntry | null = null;
+  #done = 0;
+  #total: number | null;
+
+  constructor(name: string, stream: Readable, onNote: (note: string) => void) {
+    this.name = name;
+    this.#stream = stream;
+    this.#onNote = onNote;
+    const stat = name === 'stdin' ? null : statSync(name);
+    this.#total = stat?.isFile() ? stat.size : null;
+    this.chunks = this.#decode(this.#counted(stream));
+  }
+
+  position(): { done: number; total: number | null } {
+    return { done: this.#done, total: this.#total };
+  }
+
+  [Symbol.dispose](): void {
+    this.#stream.destroy();
+    this.#zip?.[Symbol.dispose]();
+  }
+
+  async *#counted(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of stream) {
+      this.#done += chunk.length;
       yield chunk;
     }
   }
-  return {
-    name: file === '-' ? 'stdin' : file,
-    size: stat?.isFile() ? stat.size : null,
-    bytesRead: () => bytes,
-    chunks: decompress(counted()),
-    [Symbol.dispose]: () => void stream.destroy(),
-  };
+
+  /** Removes one layer, such as a compression, after the other. */
+  async *#decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { head, source } = await peek(bytes, ({ length }) => length >= FORMAT_HEAD_SIZE);
+    const format = recogniseFormat(head);
+    if (format === 'gzip') yield* this.#decode(decompress(source, createGunzip()));
+    else if (format === 'zstd') yield* this.#decode(decompress(source, createZstdDecompress()));
+    else if (format === 'zip') yield* this.#decode(await this.#openZip());
+    else if (format === 'text') yield* source;
+    else {
+      this.#onNote(`is in ${format.toUpperCase()}`);
+      yield* fromUtf16(source, format);
+    }
+  }
+
+  async #openZip(): Promise<AsyncIterable<Uint8Array>> {
+    if (this.#total === null || this.#zip !== null) {
+      throw new OperatorError(
+        'is a zip archive, which can be read from a file only; unzip it: unzip -p FILE | mercat import -',
+      );
+    }
+    this.#stream.destroy();
+    this.#zip = await openZipEntry(this.name);
+    this.#done = 0;
+    this.#total = this.#zip.size;
+    return this.#counted(await this.#zip.open());
+  }
 }
 
-/** Decompresses gzip, and passes other bytes on. The first two bytes of gzip cannot begin a JSON or CSV text in UTF-8. */
-async function* decompress(source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let head = Buffer.alloc(0);
-  while (head.length < GZIP_MAGIC.length) {
-    const next = await source.next();
-    if (next.done) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  async function* complete(): AsyncGenerator<Uint8Array> {
-    yield head;
-    yield* source;
-  }
-  if (!head.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) {
-    yield* complete();
-    return;
-  }
-  const gunzip = createGunzip();
-  // Reading `gunzip` below throws the errors of both streams, so the callback needs to do nothing.
-  pipeline(Readable.from(complete()), gunzip, () => undefined);
-  yield* gunzip as AsyncIterable<Uint8Array>;
+function decompress(source: AsyncIterable<Uint8Array>, decompressor: Duplex): AsyncIterable<Uint8Array> {
+  // Reading the decompressor throws the errors of both streams, so the callback needs to do nothing.
+  pipeline(Readable.from(source), decompressor, () => undefined);
+  return decompressor as AsyncIterable<Uint8Array>;
 }

@@ -85,7 +85,9 @@ function describeUnknownCollections(unknown: readonly [id: string, records: numb
   const named = unknown.slice(0, COLLECTIONS_PRINTED_MAX).map(([id]) => id);
   const more = unknown.length > named.length ? ` and ${count(unknown.length - named.length)} more` : '';
   const hint = 'they are not served until a record of the kind collection is imported';
-  return [`warning: ${toRecords(records)} have no collection record: ${named.join(', ')}${more}; ${hint}`];
+  return [
+    `warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named.join(', ')}${more}; ${hint}`,
+  ];
 }
 
 function toRecords(records: number): string {

@@ -12,6 +12,7 @@ import { IMPORT_FORMATS } from '../../intake/import.ts';
 import type { RecordedFormat, RecordedReader } from '../../upstreams/recorded-format.ts';
 import { RecordedFields } from '../../upstreams/recorded-format.ts';
 import { VENDORS } from '../../upstreams/registry.ts';
+import { SHOPIFY_FORMAT } from './shopify.ts';
 import { requireReadable } from './source.ts';
 
 /** All formats of recorded responses, from all vendors. */
@@ -23,6 +24,7 @@ export type ImportFlags = {
   map?: string;
   set?: string[];
   column?: string[];
+  explain?: true;
   dryRun?: true;
   replace?: true;
   refused?: string;
@@ -36,6 +38,8 @@ export type ImportRequest = {
   map: ColumnMap | null;
   /** The reader of the responses; null unless the format is one of recorded responses. */
   responses: RecordedReader | null;
+  /** The shop of the products; null unless the format is a product export of Shopify. */
+  shopifyShop: string | null;
   dryRun: boolean;
   replace: boolean;
   rejectionsFile: string | null;
@@ -48,8 +52,9 @@ export function readImportRequest(
   options: ImportFlags,
   { chains, clock }: { chains: () => Chains; clock: Clock },
 ): ImportRequest {
-  const { format, recordedFormat } = readFormat(options.format);
-  requireFiles(files, options);
+  if (options.format === SHOPIFY_FORMAT) return readShopifyRequest(files, options);
+  const { format, recordedFormat } = readFormat(options.format ?? guessFormat(files));
+  requireFiles(files);
   requireMapping(format, { ...options, isRecorded: recordedFormat !== undefined });
   const assignments = (options.set ?? []).map((text) => splitAssignment('--set', text));
   return {
@@ -61,6 +66,13 @@ export function readImportRequest(
           new RecordedFields(recordedFormat, new Map(assignments), { chains: chains(), now: clock() }),
         )
       : null,
+    shopifyShop: null,
+    ...readSwitches(options),
+  };
+}
+
+function readSwitches(options: ImportFlags): Pick<ImportRequest, 'dryRun' | 'replace' | 'rejectionsFile' | 'json'> {
+  return {
     dryRun: options.dryRun ?? false,
     replace: options.replace ?? false,
     rejectionsFile: options.refused ?? null,
@@ -68,27 +80,62 @@ export function readImportRequest(
   };
 }
 
+/** A product export of Shopify takes the shop as its only field. */
+function readShopifyRequest(files: string[], options: ImportFlags): ImportRequest {
+  requireFiles(files);
+  const assignments = new Map((options.set ?? []).map((text) => splitAssignment('--set', text)));
+  const shop = assignments.get('shop');
+  if (shop === undefined || assignments.size > 1 || options.map !== undefined || options.column !== undefined) {
+    return wrongUsage(`--format ${SHOPIFY_FORMAT} takes --set shop=NAME, and no other field or column`);
+  }
+  return { files, format: 'ndjson', map: null, responses: null, shopifyShop: shop, ...readSwitches(options) };
+}
+
+/** Checks the arguments of --explain, which takes one file, --set and --map. */
+export function readExplainRequest(
+  files: readonly string[],
+  { set = [], map, column, format }: ImportFlags,
+): { file: string; given: ReadonlyMap<string, string>; mapFile: string | null } {
+  const [file = '', other] = files;
+  if (other !== undefined) wrongUsage('--explain takes one file');
+  if (column !== undefined || format !== undefined)
+    wrongUsage('--explain guesses the format and the columns: give --set only');
+  requireFiles(files);
+  return { file, given: new Map(set.map((text) => splitAssignment('--set', text))), mapFile: map ?? null };
+}
+
 /** For recorded responses `format` is `ndjson`: the command makes records from the responses and sends these to the intake as NDJSON. */
-function readFormat(text = 'ndjson'): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
+function readFormat(text: string): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
   const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
   const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);
   if (format) return { format, recordedFormat };
-  const names = [...IMPORT_FORMATS, ...RECORDED_FORMATS.map(({ name }) => name)];
+  const names = [...IMPORT_FORMATS, ...RECORDED_FORMATS.map(({ name }) => name), SHOPIFY_FORMAT];
   return wrongUsage(`--format must be one of ${names.join(', ')}`);
 }
 
-function requireFiles(files: readonly string[], { format }: ImportFlags): void {
+function requireFiles(files: readonly string[]): void {
   for (const file of files) if (file !== '-') requireReadable(file);
   if (files.filter((file) => file === '-').length > 1) wrongUsage('standard input (-) can be given only once');
-  const csv = files.find((file) => /\.csv(\.gz)?$/i.test(file));
-  if (csv && format === undefined)
-    wrongUsage(`${csv} has the name of a CSV file: give --format csv, or --format ndjson if it contains NDJSON`);
+}
+
+const CSV_NAME = /\.(?:csv|tsv)(?:\.(?:gz|zst|zip))?$/i;
+
+/** `csv` if all files have names of CSV files. */
+function guessFormat(files: readonly string[]): ImportFormat {
+  const csv = files.find((file) => CSV_NAME.test(file));
+  const other = files.find((file) => !CSV_NAME.test(file));
+  if (csv !== undefined && other !== undefined) {
+    wrongUsage(`${csv} has the name of a CSV file, and ${other} has not: give --format, or import them one by one`);
+  }
+  return csv === undefined ? 'ndjson' : 'csv';
 }
 
 function requireMapping(format: ImportFormat, options: ImportFlags & { isRecorded: boolean }): void {
   const hasColumns = options.map !== undefined || options.column !== undefined;
   if (format === 'csv' && !hasMapping(options)) {
-    wrongUsage('CSV needs --map, --set or --column, which name the column or value of each field');
+    wrongUsage(
+      'CSV needs --map, --set or --column, which name the column or value of each field; mercat import --explain FILE writes a map',
+    );
   }
   if (options.isRecorded && hasColumns) {
     wrongUsage('--map and --column are for CSV and JSON; recorded responses take --set');

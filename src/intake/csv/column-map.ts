@@ -31,6 +31,9 @@ export type FieldSource = ColumnSource | { value: string | number | boolean };
 /** The source of each field, by field name. A nested field has a dot in its name, such as `snapshot.supply`. */
 export type ColumnMap = Readonly<Record<string, FieldSource>>;
 
+/** A value of a map that begins with this word is still to be edited. */
+export const PLACEHOLDER = 'REPLACE by ';
+
 /**
  * Parses a column map such as `{"tokenId": "punk_id", "kind": {"value": "sale"}, "price": {"column": "eth", "as":
  * "native-amount"}}`. Throws an OperatorError that names the first mistake.
@@ -94,6 +97,9 @@ function parseValue(
   if (other !== undefined) rejectMap(`${field}: "${other}" is for columns only; a value is used as it is`);
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return rejectMap(`${field}: the value must be a string, a number, true or false`);
+  }
+  if (typeof value === 'string' && value.startsWith(PLACEHOLDER)) {
+    rejectMap(`${field}: replace the value by ${value.slice(PLACEHOLDER.length)}`);
   }
   if (type === 'list') return rejectMap(`${field}: a list can be read from a column only`);
   return { value: typeof value === 'string' ? toFieldType(type, value) : value };

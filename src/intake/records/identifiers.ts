@@ -26,11 +26,16 @@ export function readCollectionLocation(context: RecordContext, fields: Fields): 
   return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
 }
 
+const CHAIN_HINT = 'in a column map, "as": "lower" and "map": {"ETH": "ethereum"} convert other names';
+
 export function readChain(context: RecordContext, fields: Fields): Chain | null {
   const id = readText(fields, 'chain');
   if (id === null) return null;
   const known = [...context.chains.keys()].join(', ');
-  return context.chains.get(id) ?? rejectField(fields, 'chain', `must be one of ${known}, not ${quoteValue(id)}`);
+  return (
+    context.chains.get(id) ??
+    rejectField(fields, 'chain', `must be one of ${known}, not ${quoteValue(id)}; ${CHAIN_HINT}`)
+  );
 }
 
 export function readAddress(chain: Chain, fields: Fields, name: string): Address | null {

@@ -232,11 +232,11 @@ forEachEngine('mercat import', (engine) => {
       ['an unknown option', () => ['-', '--frmat', 'csv'], /unknown option '--frmat' \(Did you mean --format\?\)/],
       ['standard input twice', () => ['-', '-'], /standard input \(-\) can be given only once/],
       [
-        'a file named .csv without --format',
-        () => [file('c.csv', 'a')],
-        /c\.csv has the name of a CSV file: give --format csv/,
+        'a file named .csv together with another one',
+        () => [file('c.csv', 'a'), '-'],
+        /c\.csv has the name of a CSV file, and - has not: give --format/,
       ],
-      ['CSV without a map', () => [file('c.csv', 'a'), '--format', 'csv'], /CSV needs --map, --set or --column/],
+      ['CSV without a map', () => [file('c.csv', 'a')], /CSV needs --map, --set or --column/],
       ['--set without a value', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
       [
         'an unknown field',

@@ -10,7 +10,7 @@ import { toChunks } from '../../support/service/intake.ts';
 
 async function split(content: string | Uint8Array, chunkSize?: number): Promise<JsonValue[]> {
   const values: JsonValue[] = [];
-  for await (const value of splitValues(toChunks(content, chunkSize))) values.push(value);
+  for await (const value of splitValues(toChunks(content, chunkSize), 'response')) values.push(value);
   return values;
 }
 
@@ -59,8 +59,12 @@ test('each value has the line on which it begins, and the position in the file o
 
 test('malformed or truncated JSON causes an error that names a line, after the values before the malformed text were produced', async () => {
   const cases: [string, number, RegExp][] = [
-    ['{"a":1}\n{"b":[1', 1, /^the file ends within the response that begins on line 2$/],
-    ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2$/],
+    [
+      '{"a":1}\n{"b":[1',
+      1,
+      /^the file ends within the response that begins on line 2: look there for a quote or a bracket/,
+    ],
+    ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2: look there for a quote or a bracket/],
     ['[1,\n2', 1, /^the file ends within the response|^the file ends within the array that begins on line 1$/],
     ['[{},\n', 1, /^the file ends within the array that begins on line 1$/],
     ['[{} {}]', 1, /^line 1: not JSON/],
@@ -74,7 +78,7 @@ test('malformed or truncated JSON causes an error that names a line, after the v
   for (const [text, valuesMin, reason] of cases) {
     let values = 0;
     const readAll = async () => {
-      for await (const _ of splitValues(toChunks(text))) values += 1;
+      for await (const _ of splitValues(toChunks(text), 'response')) values += 1;
     };
     await assert.rejects(readAll(), (error) => error instanceof OperatorError && reason.test(error.message), text);
     assert.ok(values >= valuesMin, text);
@@ -91,7 +95,7 @@ test('a value that is too long is rejected before the complete value is in memor
     }
   }
   const readAll = async () => {
-    for await (const value of splitValues(endless())) assert.fail(String(value.line));
+    for await (const value of splitValues(endless(), 'response')) assert.fail(String(value.line));
   };
   await assert.rejects(readAll(), /^OperatorError: the response that begins on line 1 is longer than 33554432 bytes: /);
   assert.ok(produced <= VALUE_SIZE_MAX + 2 ** 20);

@@ -1,4 +1,4 @@
-// The progress of an import: one line that is redrawn on a terminal, and a line every few seconds on any other stream.
+// The progress of an import: one line that is redrawn on a terminal, and nothing on any other stream.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -50,9 +50,20 @@ test('a printed line replaces the progress line, which is redrawn below it', () 
   assert.deepEqual(written.slice(1), ['\r\u001b[K', 'refused\n', '\r\u001b[K50%, file: 10 rows']);
 });
 
-test('on a stream that is not a terminal a line is printed every five seconds, and no line in the first five seconds', () => {
+test('on a stream that is not a terminal nothing is written', () => {
   const { at, written, progress } = draw({});
   for (let ms = 0; ms <= 12_000; ms += 100) at(ms, ms / 100);
   progress.clear();
-  assert.deepEqual(written, ['25%, file: 10 rows\n', '50%, file: 10 rows\n']);
+  assert.deepEqual(written, []);
+});
+
+test('after a few seconds the time left is estimated from the part of the file that was read', () => {
+  const { at, written } = draw({ isTTY: true, columns: 40 });
+  at(2_900, 100);
+  at(4_000, 100);
+  at(5_000, 1);
+  at(6_000, 200);
+  at(7_000, 10, null);
+  const left = written.map((line) => line.replace(/^.*10 rows/s, ''));
+  assert.deepEqual(left, ['', ', 4 s left', ', 17 min left', ', 0 s left', '']);
 });
