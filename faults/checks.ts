@@ -172,9 +172,9 @@ class Checks {
     for (const { sequence, webhookId } of receiver.deliveries) {
       bySequence.set(sequence, (bySequence.get(sequence) ?? new Set()).add(webhookId));
     }
-    const renamed = [...bySequence.values()].filter(({ size }) => size > 1).length;
-    if (renamed > 0 && !this.#fault.mayLoseWrites)
-      this.broken.push(`${renamed} events were delivered with different webhook-ids`);
+    const withSeveralIds = [...bySequence.values()].filter(({ size }) => size > 1).length;
+    if (withSeveralIds > 0 && !this.#fault.mayLoseWrites)
+      this.broken.push(`${withSeveralIds} events were delivered with different webhook-ids`);
     const doubled = receiver.deliveries.length - bySequence.size;
     this.facts.push(`${expected.length - missing.length} of ${expected.length} events delivered, ${doubled} twice`);
   }
@@ -251,9 +251,14 @@ class Checks {
   }
 
   async #read<T>(path: string): Promise<T> {
-    const answer = await this.#platform.client.send({ method: 'GET', path });
-    if (answer.status !== 200) throw new Error(`GET ${path}: ${describe(answer)}`);
-    return JSON.parse(answer.text) as T;
+    let last: Answer | null = null;
+    const isServed = async () => {
+      last = await this.#platform.client.send({ method: 'GET', path });
+      return last.status === 200;
+    };
+    const isOk = await isReached(isServed, performance.now() + this.#limitMs);
+    if (!isOk) throw new Error(`GET ${path}: ${describe(last)}`);
+    return JSON.parse(textOf(last)) as T;
   }
 
   async #readAll<T>(path: string): Promise<T[]> {
@@ -302,6 +307,8 @@ function countMissing(
 function isDegraded({ text }: Answer): boolean {
   return /"stale":true|"staleSources"/.test(text);
 }
+
+const textOf = (answer: Answer | null): string => answer?.text ?? '';
 
 function describe(answer: Answer | null): string {
   return answer === null ? 'not requested' : `${answer.status} ${answer.text.slice(0, 200)}`;
