@@ -1,0 +1,132 @@
+// Fuzzes each interface against its OpenAPI document with sequences of requests that create, read, change and delete. `npm test` runs a
+// few cases; `npm run test:fuzz` runs 5,000 for each document and engine. FUZZ_SEED repeats a run.
+
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { generateSampleMarket } from '../sample/market.ts';
+import { forEachEngine } from './support/engines/each-engine.ts';
+import type { StatefulOptions } from './support/fuzz/stateful.ts';
+import { fuzzStateful, placeholders } from './support/fuzz/stateful.ts';
+import type { TestService } from './support/service/service.ts';
+import { startTestService } from './support/service/service.ts';
+import { STORE_SCOPES } from '../src/shop/keys/scopes.ts';
+
+const CASES = Number(process.env['FUZZ_CASES'] ?? 12);
+/** A short run sends the same requests every time. A long run begins at a random seed, which it prints. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? (process.env['FUZZ_CASES'] ? randomInt(2 ** 30) : 1));
+
+/** A run of at least this many cases is long: it also fuzzes the marketplace, and prints how often each operation gave each status. */
+const LONG_RUN_CASES = 100;
+
+const SETTINGS = {
+  // Webhooks are sent to closed ports of this machine only.
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  STORE_RATE_LIMIT: '100000000',
+  SOURCE_TIMEOUT_MS: '60000',
+};
+
+const WEBHOOK_URLS = [
+  'http://127.0.0.1:9/hook',
+  'http://[::1]:9/hook',
+  'https://127.0.0.1:9/',
+  'http://localhost:9/a?b=c',
+];
+const WRONG_URLS = [
+  '',
+  'x',
+  'ftp://127.0.0.1/',
+  'http://',
+  'http://user:pass@127.0.0.1:9/',
+  'http://127.0.0.1:9/#f',
+  'http://127.0.0.1:99999/',
+];
+
+forEachEngine('the interfaces, under sequences of generated requests,', (engine) => {
+  describe('service', () => {
+    let service: TestService;
+    before(async () => {
+      service = await startTestService({ settings: { ...(await engine.settings()), ...SETTINGS }, logLevel: 'warn' });
+    });
+    after(() => service.close());
+
+    const fuzz = async (
+      t: TestContext,
+      document: string,
+      options: Pick<StatefulOptions, 'authorize' | 'ids' | 'properties'>,
+    ) => {
+      service.logged.splice(0);
+      const served: unknown = await (await fetch(service.url + document)).json();
+      // On a busy machine a request may reach its deadline. A long run is for a machine that is not busy.
+      const toleratedStatuses = CASES < LONG_RUN_CASES ? [503] : [];
+      const all = { url: service.url, document: served, seed: SEED, cases: CASES, toleratedStatuses, ...options };
+      const report = await fuzzStateful(all);
+      t.diagnostic(`${report.cases} cases, ${report.requests} requests, seed ${SEED}`);
+      const counts = Array.from(report.statuses, ([name, count]) => `${name}: ${count}`);
+      if (CASES >= LONG_RUN_CASES) for (const count of counts.toSorted()) t.diagnostic(count);
+      assert.deepEqual(report.failures, [], `repeat with FUZZ_SEED=${SEED} FUZZ_CASES=${CASES}`);
+      const errors = service.logged.filter((line) => /"level":"error"/.test(line));
+      assert.deepEqual(errors, []);
+      return report;
+    };
+    const createKey = async (scopes: readonly string[], shop?: string) => {
+      const { body } = await service.operate('keys.create', { shop, scopes });
+      return `Bearer ${body.result.secret}`;
+    };
+
+    test('conform to the OpenAPI document of the store', async (t) => {
+      let shops = 0;
+      const authorize = async () => {
+        shops += 1;
+        const name = `fuzzed shop ${shops}`;
+        await service.operate('shops.create', { name });
+        return createKey(STORE_SCOPES, name);
+      };
+      await fuzz(t, '/api/v1/openapi.json', {
+        authorize,
+        ids: {
+          productId: /^prod_/,
+          product_id: /^prod_/,
+          webhookId: /^whk_/,
+          deliveryId: /^dlv_/,
+          cursor: /^[\w-]{24,}$/,
+        },
+        properties: {
+          product_id: fc.oneof(
+            { weight: 6, arbitrary: placeholders('productId') },
+            { weight: 1, arbitrary: fc.string() },
+          ),
+          url: fc.oneof(
+            { weight: 6, arbitrary: fc.constantFrom(...WEBHOOK_URLS) },
+            { weight: 1, arbitrary: fc.constantFrom(...WRONG_URLS) },
+          ),
+        },
+      });
+    });
+
+    test('conform to the OpenAPI document of the intake', async (t) => {
+      const key = await createKey(['orders:write', 'intake:write']);
+      await fuzz(t, '/intake/v1/openapi.json', {
+        authorize: () => Promise.resolve(key),
+        ids: { orderId: /^0x[0-9a-f]{64}$/ },
+      });
+    });
+
+    // In a short run, `fuzz.test.ts` fuzzes the marketplace, and the sample marketplace is not loaded here.
+    const skip = CASES < LONG_RUN_CASES && 'only in a long run';
+    test('conform to the OpenAPI document of the marketplace', { skip }, async (t) => {
+      await service.load(generateSampleMarket({ serviceName: 'mercat' }));
+      await fuzz(t, '/v1/openapi.json', {
+        authorize: () => Promise.resolve(null),
+        ids: {
+          id: /^[a-z]+:|^[a-z-]{4,}$/,
+          address: /^0x[0-9a-f]{40}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
+          tokenId: /^\d{1,6}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
+          cursor: /^[\w-]{24,}$/,
+        },
+      });
+    });
+  });
+});
