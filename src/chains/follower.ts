@@ -85,7 +85,7 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
   return { changed: new Set(), more: true };
 }
 
-/** The newest block that the endpoints agree about, at most LAG_MAX blocks below `head`. Null if they agree about none of these. */
+/** The newest block that the endpoints agree about, at most LAG_MAX blocks below `head`. Null if they agree about none of these blocks. */
 async function findAccepted(reader: ChainReader, head: BlockHeader): Promise<BlockHeader | null> {
   const lowest = Math.max(0, head.number - LAG_MAX);
   for (let number = head.number; number >= lowest; number -= 1) {

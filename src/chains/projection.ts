@@ -1,6 +1,6 @@
 // Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of
-// mirrored listings. The chain log is read in the order of its sequence numbers, and the number reached is written in the same
-// transaction as the rows. Therefore the indexer can be unavailable for a time, or be rebuilt from an empty database.
+// mirrored listings. The chain log is read in the order of its sequence numbers, and the last number that was read is written in the
+// same transaction as the rows. Therefore the indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
@@ -40,7 +40,7 @@ export type ProjectionContext = {
   chains: Chains;
   serviceName: string;
   clock: Clock;
-  /** True for a frozen chain: no listing is judged by its log. */
+  /** True for a frozen chain: no listing is judged by the log of the chain. */
   isFrozen?: boolean;
 };
 
@@ -174,7 +174,10 @@ function toNewSale(
   return { key: toSaleKey(row), ...row, blockNumber };
 }
 
-/** The id of the listing that the sale filled: the listing at the sale's marketplace, else the first listing of the order; null without a listing. */
+/**
+ * The id of the listing that the sale filled: the listing of the order at the sale's marketplace or, if there is none, the first listing of
+ * the order. Null if the order has no listing.
+ */
 function findListingId(
   mirrored: readonly ListedOrder[],
   sold: { orderHash: string; collectionId: string; asset: string | null },

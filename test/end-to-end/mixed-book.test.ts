@@ -84,7 +84,7 @@ forEachEngine('a mixed book', (engine) => {
       const counts = await book.compare();
       assert.ok(
         counts.mirroredEndedOwn >= 6,
-        `${counts.mirroredEndedOwn} ended orders of the own book are still listed by marketplaces`,
+        `only ${counts.mirroredEndedOwn} ended orders of the own book are still listed by marketplaces`,
       );
       await book.syncAll();
       await book.compare();
@@ -152,10 +152,13 @@ forEachEngine('a mixed book', (engine) => {
       const between = await book.compare();
       await book.syncAll();
       const counts = await book.compare();
-      assert.ok(between.expired > before.expired, `${between.expired - before.expired} rows have ended by the clock`);
+      assert.ok(
+        between.expired > before.expired,
+        `no row has expired: ${before.expired} expired rows before, ${between.expired} after`,
+      );
       assert.ok(
         counts.notStarted < before.notStarted,
-        `${before.notStarted - counts.notStarted} rows have started by the clock`,
+        `no row has started: ${before.notStarted} rows to start before, ${counts.notStarted} after`,
       );
     });
   });

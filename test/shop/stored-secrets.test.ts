@@ -72,7 +72,7 @@ forEachEngine('secrets in the database', (engine) => {
       const rows = Object.values(everything).flatMap((table) => table as unknown[]);
       return rows.map((row) => Buffer.from(String(row), 'hex').toString('utf8')).join('\n');
     });
-  /** Creates a product. Fails unless its event arrives with a signature of the webhook's secret, and the first cursor is accepted. */
+  /** Creates a product. Fails unless its event arrives, signed with the webhook's secret, and the first cursor is accepted. */
   const assertWorking = async (service: TestService) => {
     receiver.received.splice(0);
     const { data: product } = await send(service, 'POST', '/products', { name: 'Bowl', price: '5.00' });
@@ -89,7 +89,7 @@ forEachEngine('secrets in the database', (engine) => {
   };
   const listStored = async (service: TestService) => (await service.operate('secrets.list', {})).body.result.stored;
 
-  test('are stored in clear without SECRETS_KEY', async () => {
+  test('secrets are stored in clear without SECRETS_KEY', async () => {
     await withService('', async (service) => {
       await service.operate('shops.create', { name: 'Corner shop' });
       const issued = await service.operate('keys.create', { shop: 'Corner shop', scopes: STORE_SCOPES });
@@ -111,7 +111,7 @@ forEachEngine('secrets in the database', (engine) => {
     assert.ok((await readRows()).includes(webhook.secret));
   });
 
-  test('are read in clear, and encrypted by one command, when a key is set; doctor reports what is in clear', async () => {
+  test('when a key is set, secrets in clear can still be read, doctor reports them, and one command encrypts them', async () => {
     await withService(first.text, async (service) => {
       await assertWorking(service);
       assert.match(
@@ -127,7 +127,7 @@ forEachEngine('secrets in the database', (engine) => {
     assert.doesNotMatch(await readRows(), /whsec_/);
   });
 
-  test('are encrypted when they are rotated, also in responses kept for an Idempotency-Key, and stay readable while the key is replaced', async () => {
+  test('a rotated secret is encrypted, also in the response kept for an Idempotency-Key; all secrets stay readable while the key is replaced', async () => {
     await withService(`${second.text},${first.text}`, async (service) => {
       const key = { 'idempotency-key': 'b' };
       const rotated = await send(service, 'POST', `/webhooks/${webhook.id}/rotate-secret`, undefined, key);
@@ -151,7 +151,7 @@ forEachEngine('secrets in the database', (engine) => {
     assert.doesNotMatch(await readRows(), /whsec_/);
   });
 
-  test('let the service start only with their key; the error and doctor name the missing key', async () => {
+  test('the service starts only with the key of the stored secrets; the error and doctor name the missing key', async () => {
     const message = `secrets in the database are encrypted with the key ${second.id}: add this key to SECRETS_KEY`;
     for (const secretsKey of ['', first.text]) {
       await assert.rejects(
@@ -162,7 +162,7 @@ forEachEngine('secrets in the database', (engine) => {
     assert.match(await runDoctor(first.text), new RegExp(`FAIL {2}secrets: .*: ${second.id}\n`));
   });
 
-  test('stay encrypted in a backup, and are readable after a restore with the same key', async () => {
+  test('secrets stay encrypted in a backup, and are readable after a restore with the same key', async () => {
     const file = path.join(temporaryDirectory(), 'backup');
     await withDatabases(settings, (databases) => backUp(databases, file));
     const source = settings;
@@ -173,7 +173,7 @@ forEachEngine('secrets in the database', (engine) => {
     settings = source;
   });
 
-  test('can be stored in clear again', async () => {
+  test('encrypted secrets can be stored in clear again', async () => {
     const keyed = { LOG_LEVEL: 'error', ...settings, SECRETS_KEY: second.text };
     const { stdout } = await runCommand(defineSecrets, ['secrets', 'decrypt'], { env: keyed });
     assert.equal(stdout, 'rows decrypted: 4\n');

@@ -10,8 +10,8 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * A figure may be wrong for up to 5 seconds: until the next sweep of expired rows, or, when copying a change to the indexer database
- * failed, until the task `catalog` copies it. Therefore a difference is reported only when it is found in each of this many counts.
+ * The number of counts. A difference is reported only when every count finds it, because a figure may be wrong for up to 5 seconds: until
+ * the next sweep of expired rows, or until the task `catalog` copies a change whose first copy to the indexer database failed.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

@@ -76,7 +76,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(fill.consideration[0]?.recipient, seller);
   });
 
-  test('transfers and approvals of ERC-20 tokens, which have the same topics, are ignored', async () => {
+  test('ERC-20 transfers and approvals are ignored, although they have the topics of ERC-721 events', async () => {
     const wrapped = { protocols: [], contracts: [scene.addresses.wrapped] };
     const { events } = await reader.events.ofRange(scene.from, scene.to, wrapped);
     assert.deepEqual(events, []);
@@ -106,7 +106,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal((await readBlockEvents(reader, header, many)).length, 1);
   });
 
-  test('head, header and finalized block equal those of the chain, and the header of a future block is null', async () => {
+  test('the reader returns the head, a header and the finalized block of the chain, and null for the header of a future block', async () => {
     const head = await reader.blocks.head();
     const block = await readBlock(scene.local, 'latest');
     assert.deepEqual(head, {

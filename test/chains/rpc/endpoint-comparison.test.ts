@@ -45,7 +45,7 @@ suite('new blocks are compared with a second endpoint', () => {
     return reader;
   };
 
-  test('a block with other logs than at the second endpoint is not accepted until both endpoints agree', async (t) => {
+  test('a block whose logs differ between two endpoints is not accepted until both endpoints agree', async (t) => {
     const lying = await liar(t, 'altered-logs');
     const reader = readerOf(t, [lying.url, scene.local.url], { clock: () => 5_000 });
     assert.equal(await reader.events.ofBlock(busy, filter), null);
@@ -68,7 +68,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /other endpoints serve other data/);
   });
 
-  test('a block that only one endpoint has is not accepted, with logs or without', async (t) => {
+  test('a block that only one endpoint has is not accepted, whether or not its logs are read', async (t) => {
     const lying = await liar(t, 'new-fork');
     await mine(scene.local);
     const forked = readerOf(t, [lying.url, scene.local.url]);

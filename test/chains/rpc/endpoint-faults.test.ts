@@ -78,7 +78,7 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!FAULTS_OF_ANY_METHOD.has(fault)) return;
       const [first, second] = reader.endpoints();
-      // To an endpoint that accepts no batches, single requests are sent instead. That does not count as a failure.
+      // An endpoint that accepts no batches receives single requests. The rejection of a batch is not counted as a failure.
       if (fault !== 'no-batch') assert.ok((first?.failures ?? 0) > 0);
       if (!SLOW_FAULTS.has(fault)) assert.equal(second?.failures, 0);
     });
@@ -95,7 +95,7 @@ suite('a chain is read through faulty endpoints', () => {
     });
   }
 
-  test('a read fails with not-found when the only working endpoint lacks the block, although another endpoint is down', async (t) => {
+  test('a read fails with not-found when one endpoint is down and the other endpoint does not have the block', async (t) => {
     const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
     const reader = readerOf(t, [down.url, scene.local.url], { openMs: 60_000 });
     const orphan = await reader.blocks.head();
@@ -160,7 +160,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(endpoint.asked['eth_getLogs'], scene.to - scene.from + 1);
   });
 
-  test('logs that the bloom filter shows to be omitted are requested again, from the same endpoint if it is the only one', async (t) => {
+  test('when the bloom filter shows that logs are missing, the logs are requested again, even from an endpoint that is the only one', async (t) => {
     const faultyOne = await faulty(t, { faults: ['omitted-logs'], faultShare: 1 });
     const alone = readerOf(t, [faultyOne.url]);
     assert.deepEqual(await readBlocks(alone), truth);

@@ -53,7 +53,7 @@ const INVALID: Record<string, unknown> = {
   'a log twice': [LOG, LOG],
   'logs out of order': [LATER, LOG],
   'two hashes for one block': [LOG, { ...LOG, logIndex: '0x3', blockHash: hashOf('b') }],
-  'another hash than the header': [{ ...LATER, blockHash: hashOf('d') }],
+  'a block hash that differs from the hash of the header': [{ ...LATER, blockHash: hashOf('d') }],
   'decreasing times': [LOG, { ...LATER, blockTimestamp: '0x1' }],
   'odd digits': [{ ...LOG, data: '0x123' }],
   'letters that are not hexadecimal': [{ ...LOG, data: '0xzz' }],

@@ -1,4 +1,4 @@
-// The JSON values in a file of recorded responses do not depend on how its bytes are split into chunks. Text that is not JSON causes an
+// The JSON values in a file of recorded responses do not depend on the chunks in which the file is read. Text that is not JSON causes an
 // error that names the line.
 
 import assert from 'node:assert/strict';
@@ -57,7 +57,7 @@ test('each value has the line on which it begins, and the position in the file o
   }
 });
 
-test('malformed or truncated JSON causes an error that names a line, after the values before the malformed text were produced', async () => {
+test('the values before malformed or truncated JSON are produced, and then an error names a line', async () => {
   const cases: [string, number, RegExp][] = [
     [
       '{"a":1}\n{"b":[1',

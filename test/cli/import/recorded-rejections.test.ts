@@ -55,7 +55,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
     assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
   });
 
-  describe('are reported by page and row when they are rejected', () => {
+  describe('rejected rows are reported by page and row', () => {
     const importAndReadRefused = async (content: string, options: Options & { format?: string } = {}) => {
       const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');

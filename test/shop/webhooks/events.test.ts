@@ -44,7 +44,7 @@ function suite(store: TestStore): void {
     assert.ok(validate(event), `${body}: ${ajv.errorsText(validate.errors)}`);
   };
 
-  test('every change in a shop reaches its receiver as a signed event with the data of the change', async () => {
+  test('every change in a shop reaches the receiver of the shop as a signed event with the data of the change', async () => {
     const shop = await store.shop();
     const { secret } = await create(shop, { url: `${receiver.url}/events` });
     const product = await shop.product({ inventory: 12 });
@@ -76,7 +76,7 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
-  test('a test event reaches its webhook only, whatever the webhook subscribes to, and after a rotation it is signed with the old and the new secret', async () => {
+  test('a test event reaches only its webhook, whatever the webhook subscribes to; after a rotation the event is signed with both secrets', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
     await create(shop, { url: `${receiver.url}/untested` });
@@ -119,12 +119,16 @@ function suite(store: TestStore): void {
     }
   });
 
-  test('the id of a delivery reveals no number; a delivery from before ids became opaque keeps its id and can be sent again', async () => {
+  test('the id of a delivery reveals no number; an old delivery whose id is a number keeps this id and can be sent again', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/ids` });
     await shop.product();
     await shop.product();
-    await until(async () => (await readDeliveries(shop, webhook.id)).length === 2, LIMIT_MS, 'no deliveries');
+    await until(
+      async () => (await readDeliveries(shop, webhook.id)).length === 2,
+      LIMIT_MS,
+      'two deliveries are not listed',
+    );
     const [newer, older] = await readDeliveries(shop, webhook.id);
     for (const { id } of [newer, older]) assert.match(id, /^dlv_[0-9a-f]{32}$/);
     const [old] = await store.query(
