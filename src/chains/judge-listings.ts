@@ -1,7 +1,7 @@
 // Judges mirrored listings by the log of their chain, with the rule for own orders: a listing is hidden while its seller cannot deliver, and
 // ended by a fill, a cancel or a raised counter on the chain. The evidence is read from the primary database, before the transaction that
-// writes the states to the indexer. It may contain log entries that the projection has not written yet. When the projection reaches such
-// an entry, the listing already has the right state, and nothing changes.
+// writes the states to the indexer. The evidence may contain log entries that the projection has not written yet. When the projection
+// reaches such an entry, the listing already has the right state, and nothing changes.
 // If the position of the projection has moved, or a listing was written in the meantime, nothing is written and the step is repeated.
 
 import { findLastSeq } from '../chain-log/queries/chain-events.ts';
@@ -38,11 +38,11 @@ export type JudgeContext = {
   chain: Chain;
   chains: Chains;
   clock: Clock;
-  /** True for a frozen chain: no listing is judged by its log. */
+  /** True for a frozen chain: no listing is judged by the log of the chain. */
   isFrozen?: boolean;
 };
 
-/** The most listings whose evidence one statement reads, and the most that one step judges. */
+/** The most listings that one step judges, and whose evidence one statement reads. */
 const BATCH_SIZE = 500;
 
 /**
@@ -88,7 +88,7 @@ function toTransitions(
 
 /**
  * Judges the next listings of a collection that joins. When no listing is left and the log is written into the indexer up to `joinedSeq`,
- * the collection has joined. Null when no listing is left, but the log is not written that far.
+ * the collection has joined. Returns null when no listing is left, but the log is not written up to `joinedSeq` yet.
  */
 async function judgeStored(
   context: JudgeContext,
@@ -179,7 +179,7 @@ export async function writeJudgements(
   await refreshFigures(tx, { collectionIds, assets: written }, context);
 }
 
-/** Runs a transaction that may throw OutOfDate. Returns false when it did, or when `work` returned false. */
+/** Runs a transaction. Returns false when `work` returned false or threw OutOfDate. */
 export async function transactAt(indexer: Database, work: (tx: Queryable) => Promise<boolean>): Promise<boolean> {
   try {
     return await indexer.transaction(work);

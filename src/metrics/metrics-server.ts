@@ -37,7 +37,7 @@ export async function startMetricsServer(
   };
 }
 
-/** A killed process leaves its socket behind. A file of another kind is not ours to delete. */
+/** Whether the file is a socket, which a killed process may have left behind. A file of another kind must not be deleted. */
 function isSocketFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }

@@ -60,7 +60,7 @@ forEachEngine('figures of followed collections', (engine) => {
     db = await engine.open();
   });
 
-  test('equal a count after fills, cancels, transfers and reorganisations ran beside imports, expiries and cancels', async (t) => {
+  test('every figure equals a count after the events of a chain and other writes were stored at the same time', async (t) => {
     const random = new Random('writers', engine.name);
     let now = NOW;
     const context = toContext(db, { clock: () => now });
@@ -112,7 +112,7 @@ forEachEngine('figures of followed collections', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
     };
-    // By now every order and listing may have been sold, cancelled or expired. New ones are added, so that the figures are not all zero.
+    // By now every order and listing may have been sold, cancelled or expired. New orders and listings make some figures more than zero.
     const last = new Random('last', engine.name);
     for (let orders = 0; orders < 20; orders += 1) {
       const [contractAddress, standard] = last.pick(CONTRACTS);
@@ -154,7 +154,7 @@ class RandomWorld {
     for (let blocks = 0; blocks < 5; blocks += 1) this.mine();
   }
 
-  /** Adds a block. No two of its transactions concern the same token, so that each agrees with the state before the block. */
+  /** Adds a block. No two of its transactions concern the same token, so that each transaction agrees with the state before the block. */
   mine(): void {
     const transactions = new Map<string, ScriptedEvent[]>();
     for (let count = this.#random.integer(1, 5); count > 0; count -= 1) {

@@ -1,4 +1,4 @@
-// The stored blocks of a chain: which blocks are kept, and that they suffice to revert a reorganisation of hundreds of blocks.
+// Which blocks of a chain are kept, and whether the kept blocks suffice to revert a reorganisation of hundreds of blocks.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -51,7 +51,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
   });
 
-  test('every block of the dense time is kept; of older blocks one in each interval is kept, and blocks that are too old are deleted', async () => {
+  test('every block of the dense time is kept, one older block is kept in each interval, and blocks that are too old are deleted', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
       number,

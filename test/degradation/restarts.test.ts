@@ -136,7 +136,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
-    // More concurrent detail requests than there are connections. Each makes two reads that hang.
+    // More concurrent detail requests than there are connections. Each request makes two reads that hang.
     const details = Promise.all(many.map((one) => service.get(one.path)));
     const listings = await Promise.all(many.map((one) => service.fresh(`${one.path}/listings`)));
     for (const { status, body } of listings) {

@@ -13,14 +13,14 @@ import { until } from '../support/until.ts';
 import { countConnections, countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
-/** How much later than its deadline a response may arrive on a busy machine. Without a deadline it would not arrive at all. */
+/** How much later than its deadline a response may arrive on a busy machine. Without a deadline the response would not arrive at all. */
 const SLACK_MS = 20_000;
 const WAIT_MS = 60_000;
 /** The pools that connect to the primary: one for the store, and one for all other work. */
 const POOLS = 2;
 
 withTwoServers('the store, while the primary hangs', (servers) => {
-  test('frozen: every request gets a 503 with Retry-After in time, and succeeds again when the primary continues', async (t) => {
+  test('while the primary is frozen, every request gets a 503 with Retry-After in time; when the primary continues, requests succeed again', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
     const requests: [string, string, unknown?][] = [
@@ -87,7 +87,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
-  test('a primary that only reads: writes get a 503 with Retry-After, and the connection is not used again', async (t) => {
+  test('while the primary only reads, a write gets a 503 with Retry-After, and the connection of the write is not used again', async (t) => {
     const shop = await startShop(t, servers);
     const create = () => shop.send('POST', '/products', { name: 'Mug', price: '1' });
     assert.equal((await create()).status, 201);
@@ -143,7 +143,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(lost.length > 0 && lost.length <= POOLS, lost.join(''));
   });
 
-  test('frozen: webhook events from before and after the freeze are delivered when the primary continues', async (t) => {
+  test('webhook events from before and after a freeze of the primary are delivered when the primary continues', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });

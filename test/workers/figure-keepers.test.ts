@@ -130,7 +130,7 @@ forEachEngine('the keepers of figures', (engine) => {
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
   });
 
-  test('buyer floors are stored for the chains that serve them, and resolved again after a change or before they are too old', async () => {
+  test('a buyer floor is stored only on a chain that serves buyer floors, and is resolved again after a change and before it is too old', async () => {
     const solana = { chain: 'solana', contractAddress: MINT };
     const onBase = { chain: 'base', tokenId: '1' };
     for (const [chain, address] of [
@@ -169,7 +169,7 @@ forEachEngine('the keepers of figures', (engine) => {
       [solanaId, '50'],
     ]);
     now += 16 * MINUTE_MS;
-    assert.equal((await run(task)).read, 2, 'a floor was left to become too old');
+    assert.equal((await run(task)).read, 2, 'a floor that is nearly too old was not resolved again');
     await load(
       listing({ status: 'cancelled' }),
       listing({ id: 'L2', tokenId: '2', priceRaw: '90', status: 'filled', seller: SELLER }),

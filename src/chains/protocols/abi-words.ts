@@ -98,7 +98,7 @@ export function bigintOfWord(word: string): bigint {
   return isSmall(word) ? BigInt(smallIntegerOf(word)) : BigInt(`0x${word}`);
 }
 
-/** Decodes a token id. Most token ids are small, and decoding a small one without a bigint is ten times as fast. */
+/** Decodes a token id. Most token ids are small, and decoding a small id without a bigint is ten times as fast. */
 export function tokenIdOfWord(word: string): AssetId {
   return isSmall(word) ? (smallIntegerOf(word).toString() as AssetId) : toTokenId(BigInt(`0x${word}`));
 }

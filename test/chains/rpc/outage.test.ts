@@ -8,12 +8,12 @@ import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import { rpcRoutes } from '../../support/replay/rpc.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 
-/** The longest pause of the task that follows a chain (chains/task.ts). It may delay a trial that the breaker already allows. */
+/** The longest pause of the task that follows a chain (chains/task.ts). The pause may delay a trial that the breaker already allows. */
 const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** After this many failed trials the breaker has reached its longest open time, so a longer outage would show nothing new. */
 const OPENINGS = 8;
-/** The most requests of one read: one that verifies the chain id, and three attempts. */
+/** The most requests of one read: one request that verifies the chain id, and three attempts. */
 const REQUESTS_MAX = 4;
 
 test('during a long outage an endpoint gets at most four requests for each read, and its recovery is noticed within a minute', async (t) => {
