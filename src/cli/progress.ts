@@ -1,5 +1,5 @@
-// The progress of a long command: one line that is redrawn on a terminal. On another stream nothing is written. It must never be written
-// to the stream of the results.
+// The progress of a long command: one line that is redrawn on a terminal. On another stream nothing is written. The progress must never be
+// written to the stream of the results.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 

@@ -52,6 +52,7 @@ test('the first line of an Excel file may name the delimiter', async () => {
 test('names that contain another delimiter inside quotes do not decide', () => {
   assert.equal(detectDialect(Buffer.from('"a;b;c;d",e,f\n')).delimiter, ',');
   assert.equal(detectDialect(Buffer.from('only\n1\n')).delimiter, ',');
+  assert.equal(detectDialect(Buffer.from('a,b\r1;2;3,4;5;6\r')).delimiter, ',', 'the rows do not decide either');
 });
 
 test('an unclosed quote rejects its own line in every dialect, and the lines after it are read', async () => {

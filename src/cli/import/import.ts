@@ -244,7 +244,7 @@ async function* describedCsv(
   yield* source;
 }
 
-/** Returns a signal that aborts together with `signal`. The error message of the import contains its reason, `interrupted`. */
+/** Returns a signal that aborts together with `signal`, for the reason `interrupted`. The error message of the import contains this reason. */
 function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));

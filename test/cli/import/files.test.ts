@@ -268,6 +268,11 @@ describe('mercat import --explain', () => {
     assert.match(stdout, /Columns that are not used: tx_id/);
   });
 
+  test('the id of a transaction, an order or a block is not the token', async () => {
+    const { fields } = await explain('i.csv', 'tx_id,order_id,price,date,wolf_id\n9,8,0.5,2022-01-14,7\n');
+    assert.equal((fields as Record<string, unknown>)['tokenId'], 'wolf_id');
+  });
+
   test('a map with a value that was not replaced is refused', async () => {
     const csv = 'token_id,price,date\n1,0.5,2022-01-14\n';
     await explain('s.csv', csv);
