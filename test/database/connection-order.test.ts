@@ -61,7 +61,7 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['statement 1', 'statement 2', 'import']);
   });
 
-  test('under constant requests, work without a deadline waits at most half as long as it used the connection before', async () => {
+  test('under constant requests, work without a deadline waits at most twice as long as it used the connection before', async () => {
     const { clock, order, started, read, write, leave, settle } = createOrder();
     void write('batch 1');
     await settle();
@@ -69,12 +69,12 @@ describe('the order of work', () => {
     void read('read 1');
     await leave();
     void write('batch 2');
-    for (let number = 2; number < 6; number += 1) {
-      clock.ms += 20;
+    for (let number = 2; number < 7; number += 1) {
+      clock.ms += 60;
       void read(`read ${number}`);
       await leave();
     }
-    assert.deepEqual(started, ['batch 1', 'read 1', 'read 2', 'read 3', 'batch 2', 'read 4']);
+    assert.deepEqual(started, ['batch 1', 'read 1', 'read 2', 'read 3', 'read 4', 'batch 2', 'read 5']);
     // The timers of the waiting reads would keep the process alive.
     while (order.waiting > 0) await leave();
   });
@@ -88,7 +88,7 @@ describe('the order of work', () => {
       clock.ms += 40;
       await leave();
     }
-    assert.deepEqual(started, ['import 1', 'read 1', 'import 2', 'read 2', 'import 3', 'read 3', 'read 4']);
+    assert.deepEqual(started, ['import 1', 'read 1', 'read 2', 'import 2', 'read 3', 'read 4', 'import 3']);
   });
 
   test('work that misses its deadline while it waits gives its place to the next', async () => {
