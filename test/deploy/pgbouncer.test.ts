@@ -12,6 +12,9 @@ import pg from 'pg';
 import { defineBackup } from '../../src/cli/backup.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
 import { defineRestore } from '../../src/cli/restore.ts';
+import { createLog } from '../../src/core/log.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import type { Queryable } from '../../src/database/port.ts';
 import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { runCommand } from '../cli/run-command.ts';
 import type { PostgresServer } from '../support/engines/postgres-server.ts';
@@ -115,6 +118,17 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     const replies = await Promise.all(Array.from({ length: 20 }, adjust));
     assert.ok(replies.every(({ status }) => status === 200 || status === 409));
     assert.equal(await stockOf(id), 9);
+  });
+
+  test('the lock timeout of the store applies to its transactions, and to no other statement of the shared connections', async () => {
+    const databases = await openDatabases(
+      { dataDir: temporaryDirectory(), databaseUrl: pooledUrl, indexerDatabaseUrl: null },
+      createLog('silent'),
+    );
+    const show = async (db: Queryable) => (await db.query('show lock_timeout'))[0]?.['lock_timeout'];
+    const inStore = await databases.store.transaction(show);
+    assert.deepEqual([inStore, await show(databases.main), await databases.main.transaction(show)], ['2s', '0', '0']);
+    await databases.close();
   });
 
   test('a change of a product that stays locked fails soon, and its statement ends on the server', async () => {
