@@ -163,7 +163,7 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The ask floor while the mirror cannot be read: the floor of the own book, or on Solana, which has no own book, of the snapshot. */
+/** The ask floor while the mirror cannot be read: the floor of the own book or, on Solana, the floor of the snapshot, because there is no own book. */
 export function askWithoutIndexer(subject: TestCollection): string {
   return subject === solana ? SNAPSHOT.floorRaw : '1000';
 }

@@ -122,7 +122,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     await until(async () => (await create()).status === 201, WAIT_MS, 'the store does not write again');
   });
 
-  test('stopped: the local interface reports that the database is unavailable, and lost connections are logged once for each pool', async (t) => {
+  test('while the primary is stopped, the local interface reports that the database is unavailable; lost connections are logged once for each pool', async (t) => {
     const shop = await startShop(t, servers);
     // Concurrent requests leave several idle connections in the pools of the store and of the marketplace.
     const reads = Array.from({ length: 12 }, (_, number) => `/v1/collections?limit=${number + 1}`);

@@ -167,7 +167,10 @@ forEachEngine('the limits of the intake', (engine) => {
       assert.equal(event, 'error');
       assert.ok(sent > RECORDS_BYTES_MAX, `the stream was rejected after only ${sent} bytes`);
       assert.match(message, /^stopped after \d+ rows were stored: the body is larger than 67108864 bytes$/);
-      assert.ok(summary.inserted > 0 && summary.inserted < records.length, `${summary.inserted} were stored`);
+      assert.ok(
+        summary.inserted > 0 && summary.inserted < records.length,
+        `${summary.inserted} of ${records.length} records were stored`,
+      );
       assert.equal(events.findLast((one) => one.event === 'progress').inserted, summary.inserted);
       assert.ok(grown < HELD_MAX, `memory grew by ${grown} bytes`);
 

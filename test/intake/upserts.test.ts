@@ -207,13 +207,13 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
     });
 
-    test('a sale that another marketplace reports, without a party or a listing, is not in conflict', async () => {
+    test('a stored sale is not in conflict with a report of another marketplace that names neither parties nor listing', async () => {
       await ingest(db, sale({ tx: '0x1', seller: SELLER, listingId: 'L1' }));
       const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', source: 'magic-eden' })]));
       assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);
     });
 
-    test('a replacing sale keeps the stored parties that it does not name', async () => {
+    test('a sale that replaces a stored sale keeps the stored parties that the new record does not name', async () => {
       const BUYER = `0x${'b2'.repeat(20)}`;
       await ingest(db, sale({ tx: '0x1', seller: SELLER, buyer: BUYER }));
       const right = toNdjson([sale({ tx: '0x1', price: '5', seller: null, buyer: null })]);

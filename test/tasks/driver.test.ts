@@ -239,7 +239,11 @@ forEachEngine('the driver of tasks', (engine) => {
       },
     };
     const run = runTask(task, options);
-    await until(async () => (await listTasks(db)).some(({ progress }) => progress !== null), LIMIT_MS, 'no progress');
+    await until(
+      async () => (await listTasks(db)).some(({ progress }) => progress !== null),
+      LIMIT_MS,
+      'no progress was stored',
+    );
     assert.deepEqual((await readRecord()).progress, { done: 1, total: 7, what: 'pages' });
     const leasedUntil = async () => (await db.query('select leased_until from main.sync_task'))[0]?.['leased_until'];
     const first = await leasedUntil();

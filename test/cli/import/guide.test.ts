@@ -17,7 +17,7 @@ import type { GuideFile } from './guide-files.ts';
 import { GUIDE, GUIDE_COLLECTIONS } from './guide-files.ts';
 
 const PAGE = new URL('../../../docs/importing.md', import.meta.url);
-/** Of lines that give the same reason for several rows, the first one. */
+/** Keeps only the first of several lines that have the same reason. */
 function withoutRepetition(lines: readonly string[]): string[] {
   const reasons = lines.map((line) => line.replace(/^\S+:(?:\d+| page \d+, row \d+): /, ''));
   return lines.filter((_, index) => reasons.indexOf(reasons[index] ?? '') === index);
@@ -64,7 +64,7 @@ forEachEngine('the guide to imports', (engine) => {
       for (const [mistake, fields] of mistakes) {
         const { code, stdout, stderr } = await run({ ...valid, ...fields });
         const read = Number(/^dry run: (\d+) (?:rows|records)/.exec(stdout)?.[1]);
-        // The import ends with an error that says so, or counts all rows. A page that is not JSON in UTF-8 counts as one row.
+        // The import counts all rows, or ends with an error for the rows that it did not read. A page that is not JSON in UTF-8 is one row.
         const isPage = title.startsWith('page of') && stderr.includes(' page 1: ');
         assert.ok(
           code === 2 || /: stopped .* not read|file ends within/.test(stderr) || read === (isPage ? 1 : 3),

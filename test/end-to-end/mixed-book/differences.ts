@@ -68,7 +68,7 @@ export async function findWindowDifferences(
     if (!expectedIds.has(row.orderId)) differences.push(`served, but not expected: ${JSON.stringify(row)}`);
   for (const { orderId, rows } of expected)
     if (!servedIds.has(orderId)) differences.push(`expected, but not served: ${JSON.stringify(rows[0])}`);
-  // The served orders are the expected ones. Their fields and their sort order may still differ.
+  // Exactly the expected orders are served. Their fields and their sort order may still differ.
   if (differences.length > 0) return differences;
   for (const [index, listing] of expected.entries()) {
     if (isAnyOf(listing.rows, served[index])) continue;
