@@ -5,7 +5,7 @@ import type { Platform, PlatformOptions } from './platform.ts';
 export type FaultEngine = 'embedded' | 'postgresql';
 
 /** What a fault needs beside PostgreSQL. Where it is missing, the fault is skipped and counted as skipped. */
-export type Need = 'redis' | 'root';
+export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';
 
 export type Fault = {
   /** The name for `--only`. */

@@ -12,6 +12,8 @@ import { freePort } from '../test/support/free-port.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 import { until } from '../test/support/until.ts';
+import type { Balancer } from './balancer.ts';
+import { startBalancer } from './balancer.ts';
 import { Client, Tally } from './client.ts';
 import type { FaultEngine } from './fault.ts';
 import { Ledger } from './ledger.ts';
@@ -42,6 +44,10 @@ export type PlatformOptions = {
   redis?: 'running' | 'dead';
   /** The data directory of the service. By default a temporary directory. */
   dataDir?: string;
+  /** Several services behind a balancer. By default one service without a balancer. Only on PostgreSQL. */
+  nodes?: number;
+  /** The folder of the version that the processes run. By default this version. */
+  root?: string;
   /** false: no worker of its own; the service delivers the webhooks. Always so on the embedded engine. */
   ownWorker?: boolean;
 };
@@ -49,7 +55,9 @@ export type PlatformOptions = {
 export class Platform {
   readonly engine: FaultEngine;
   readonly ledger = new Ledger();
-  readonly service: Program;
+  /** The services. The first one has the data directory of the platform. */
+  readonly nodes: readonly Program[];
+  readonly #balancer: Balancer | null;
   /** The process of `mercat work`, or null when the service runs the workers. */
   readonly worker: Program | null;
   readonly receiver: Receiver;
@@ -71,7 +79,8 @@ export class Platform {
 
   constructor(parts: PlatformParts) {
     this.engine = parts.engine;
-    this.service = parts.service;
+    this.nodes = parts.nodes;
+    this.#balancer = parts.balancer;
     this.worker = parts.worker;
     this.receiver = parts.receiver;
     this.url = parts.url;
@@ -83,6 +92,15 @@ export class Platform {
     this.#secret = parts.shop.secret;
     this.client = this.newClient();
     this.load = new Load(this.client, this.ledger);
+  }
+
+  /** The first service. */
+  get service(): Program {
+    return present(this.nodes[0] ?? null, 'service');
+  }
+
+  get balancer(): Balancer {
+    return present(this.#balancer, 'balancer');
   }
 
   /** The primary's server. Throws on the embedded engine. */
@@ -105,7 +123,7 @@ export class Platform {
 
   /** All processes of Mercat on the platform. */
   get programs(): readonly Program[] {
-    return this.worker === null ? [this.service] : [this.service, this.worker];
+    return this.worker === null ? this.nodes : [...this.nodes, this.worker];
   }
 
   /**
@@ -140,7 +158,8 @@ export class Platform {
 
 type PlatformParts = {
   engine: FaultEngine;
-  service: Program;
+  nodes: readonly Program[];
+  balancer: Balancer | null;
   worker: Program | null;
   receiver: Receiver;
   url: string;
@@ -162,8 +181,6 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
   if (options.redis === 'dead') await redis?.stop();
   const receiver = await startDeliveryReceiver();
   onEnd(receiver.close);
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
   const metricsUrls: string[] = [];
   const newSettings = async (dir: string): Promise<Record<string, string>> => {
     const metricsPort = await freePort();
@@ -181,19 +198,29 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     };
   };
   const ownWorker = engine === 'postgresql' && options.ownWorker !== false;
-  const service = new Program(['serve', '--no-sample', ...(ownWorker ? ['--no-workers'] : [])], {
-    ...(await newSettings(dataDir)),
-    PORT: String(port),
-    ...options.serviceSettings,
-  });
-  const worker = ownWorker ? new Program(['work'], await newSettings(temporaryDirectory())) : null;
-  onEnd(() => Promise.all([service.end('SIGKILL'), worker?.end('SIGKILL')]));
-  service.launch();
-  await service.written(`serves on ${url}`, START_LIMIT_MS);
+  const args = ['serve', '--no-sample', ...(ownWorker ? ['--no-workers'] : [])];
+  const nodes: Program[] = [];
+  const urls: string[] = [];
+  for (let index = 0; index < (options.nodes ?? 1); index += 1) {
+    const port = await freePort();
+    const settings = await newSettings(index === 0 ? dataDir : temporaryDirectory());
+    urls.push(`http://127.0.0.1:${port}`);
+    nodes.push(new Program(args, { ...settings, PORT: String(port), ...options.serviceSettings }, options.root));
+  }
+  const worker = ownWorker ? new Program(['work'], await newSettings(temporaryDirectory()), options.root) : null;
+  onEnd(() => Promise.all([...nodes, ...(worker ? [worker] : [])].map((program) => program.end('SIGKILL'))));
+  for (const [index, node] of nodes.entries()) {
+    node.launch();
+    await node.written(`serves on ${urls[index]}`, START_LIMIT_MS);
+  }
+  const balancer = nodes.length > 1 ? await startBalancer(urls) : null;
+  if (balancer) onEnd(balancer.close);
+  const url = balancer?.url ?? urls[0] ?? '';
   worker?.launch();
   await worker?.written('The workers are running', START_LIMIT_MS);
   const shop = await createShop({ dataDir, url, receiverUrl: receiver.url });
-  const platform = new Platform({ engine, service, worker, receiver, url, metricsUrls, redis, shop, ...databases });
+  const parts = { engine, nodes, balancer, worker, receiver, url, metricsUrls, redis, shop };
+  const platform = new Platform({ ...parts, ...databases });
   await platform.load.prepare();
   platform.load.start();
   return platform;
@@ -227,9 +254,15 @@ async function createShop(at: { dataDir: string; url: string; receiverUrl: strin
   const { secret = '' } = await operate('keys.create', { shop: 'shop', scopes: [...STORE_SCOPES, 'intake:write'] });
   const client = new Client(() => at.url, secret);
   const body = { url: at.receiverUrl, events: ['product.*', 'inventory.low'] };
-  const { status, text } = await client.send({ method: 'POST', path: '/api/v1/webhooks', body });
-  if (status !== 201) throw new Error(`the webhook cannot be created: ${text}`);
-  return { secret, webhookId: (JSON.parse(text) as { data: { id: string } }).data.id };
+  let made = '';
+  const isMade = async () => {
+    const { status, text } = await client.send({ method: 'POST', path: '/api/v1/webhooks', body });
+    if (status !== 201 && status !== 503) throw new Error(`the webhook cannot be created: ${text}`);
+    made = text;
+    return status === 201;
+  };
+  await until(isMade, START_LIMIT_MS, 'the webhook cannot be created');
+  return { secret, webhookId: (JSON.parse(made) as { data: { id: string } }).data.id };
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -3,28 +3,33 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../test/support/until.ts';
 
-const MERCAT = fileURLToPath(new URL('../bin/mercat.mjs', import.meta.url));
+/** The folder of this version of Mercat. */
+export const CURRENT = fileURLToPath(new URL('..', import.meta.url));
 const LINES_MAX = 10_000;
 
 export class Program {
   readonly #args: readonly string[];
   readonly #settings: Record<string, string>;
+  /** The folder of the version that the next launch starts. */
+  root: string;
   #child: ChildProcess | null = null;
   /** The lines that the process and its predecessors have written, at most LINES_MAX. */
   readonly lines: string[] = [];
 
-  constructor(args: readonly string[], settings: Record<string, string>) {
+  constructor(args: readonly string[], settings: Record<string, string>, root: string = CURRENT) {
     this.#args = args;
     this.#settings = settings;
+    this.root = root;
   }
 
   /** Starts the process, without waiting until it does anything. `settings` are added to those of the constructor. */
   launch(settings: Record<string, string> = {}): void {
     const { PATH = '' } = process.env;
-    const child = spawn(process.execPath, [MERCAT, ...this.#args], {
+    const child = spawn(process.execPath, [path.join(this.root, 'bin', 'mercat.mjs'), ...this.#args], {
       env: { PATH, ...this.#settings, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

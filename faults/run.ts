@@ -4,10 +4,13 @@ import { AssertionError } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
 import { canStartRedis } from '../test/support/engines/redis-server.ts';
+import { canStartBalancer } from './balancer.ts';
 import { checkAfterFault } from './checks.ts';
+import { findFaketime } from './faketime.ts';
 import type { Fault, FaultContext, FaultEngine, Need } from './fault.ts';
 import type { Platform } from './platform.ts';
 import { RECOVERY_LIMIT_MS, startPlatform } from './platform.ts';
+import { hasHistory } from './old-version.ts';
 
 export type Verdict = 'kept' | 'broken' | 'skipped';
 
@@ -53,6 +56,9 @@ export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECO
 
 const OBSTACLES: Readonly<Record<Need, () => string | null>> = {
   redis: () => (canStartRedis() ? null : 'redis-server is not on this machine'),
+  haproxy: () => (canStartBalancer() ? null : 'haproxy is not on this machine'),
+  faketime: () => (findFaketime() === null ? 'libfaketime is not on this machine' : null),
+  git: () => (hasHistory() ? null : 'the history of the repository is not on this machine'),
   root: () => (process.getuid?.() === 0 && hasMount() ? null : 'mounting a file system needs root'),
 };
 

@@ -1,0 +1,46 @@
+// The clocks of the processes are set back and forward while they run, and the clock of the worker differs from the one of the service. On
+// the embedded engine, the clock of the service is the clock of the database.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
+import type { Fault } from '../fault.ts';
+import { findFaketime } from '../faketime.ts';
+
+/** Offsets from the clock of the machine, one after the other: 10 minutes back, 31 minutes forward, and the right time. */
+const OFFSETS = ['-600', '+1860', '+0'];
+/** The worker is ahead by this. */
+const WORKER_OFFSET = '+2';
+const REQUESTS_BETWEEN = 150;
+
+export const fault: Fault = {
+  name: 'clocks-stepped',
+  promise: 'a clock that is set changes no response, loses no event and delays nothing',
+  engines: ['embedded', 'postgresql'],
+  needs: ['faketime'],
+  run: async ({ start }) => {
+    const file = path.join(temporaryDirectory(), 'offset');
+    writeFileSync(file, '+0');
+    const fake = {
+      LD_PRELOAD: findFaketime() ?? '',
+      FAKETIME_NO_CACHE: '1',
+      // The kernel never sets the monotonic clock.
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    };
+    const platform = await start({
+      settings: { ...fake, FAKETIME: WORKER_OFFSET },
+      serviceSettings: { FAKETIME: '', FAKETIME_TIMESTAMP_FILE: file },
+    });
+    await platform.whileBroken(async () => {
+      for (const offset of OFFSETS) {
+        writeFileSync(file, offset);
+        await platform.load.progress(REQUESTS_BETWEEN);
+      }
+    });
+    const steps = platform.service.lines.filter((line) =>
+      line.includes('clock of the primary database was set'),
+    ).length;
+    return [`set to ${OFFSETS.join(' s, ')} s; the service has noticed ${steps} steps of its database`];
+  },
+};
