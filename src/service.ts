@@ -31,6 +31,7 @@ import { closeHttpServer, createHttpServer } from './server/server.ts';
 import { holdPort } from './server/starting-server.ts';
 import { removeCollections } from './market/remove-collections.ts';
 import { importRecords } from './intake/import.ts';
+import { createImportOperations } from './intake/operations.ts';
 import type { Log } from './core/log.ts';
 import { isDoneWithin } from './resilience/deadline.ts';
 import type { RedisWindows } from './server/rate-limit/redis-windows.ts';
@@ -244,6 +245,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     ...createDeliveryOperations(shop, workers.nudge),
     ...createSecretOperations(shop),
     ...workers.tasks.operations,
+    ...createImportOperations(context),
     'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
@@ -393,6 +395,7 @@ async function loadSample(context: ServiceContext): Promise<number> {
   const { generateSampleMarket } = await import('../sample/market.ts');
   const summary = await importRecords(context, toLines(generateSampleMarket({ serviceName, at: clock() })), {
     format: 'ndjson',
+    recorded: false,
   });
   return summary.read;
 }

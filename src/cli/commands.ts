@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./import/import.ts')).defineImport,
   },
   {
+    name: 'imports',
+    summary: 'list the imports, and take one back',
+    load: async () => (await import('./imports.ts')).defineImports,
+  },
+  {
     name: 'shops',
     summary: 'create and list shops',
     load: async () => (await import('./shops.ts')).defineShops,

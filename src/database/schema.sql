@@ -289,6 +289,43 @@ create table main.idempotency (
 );
 CREATE INDEX idempotency_by_age ON main.idempotency USING btree (created_at);
 
+create table main.import (
+  id text collate "C" not null,
+  key_id text collate "C",
+  shop_id text collate "C",
+  file text,
+  format text not null,
+  replaces boolean not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  error text,
+  counts jsonb,
+  undo_state text,
+  undo_at timestamp with time zone,
+  undo_kept boolean default true not null,
+  constraint import_undo_state_check CHECK ((undo_state = ANY (ARRAY['undoing'::text, 'partly undone'::text, 'undone'::text]))),
+  constraint import_pkey PRIMARY KEY (id)
+);
+CREATE INDEX import_by_age ON main.import USING btree (started_at) WHERE undo_kept;
+
+create table main.import_change (
+  import_id text collate "C" not null,
+  seq bigint not null,
+  kind text not null,
+  rows integer not null,
+  keys text[] not null,
+  hashes bigint[] not null,
+  images jsonb[] not null,
+  constraint import_change_pkey PRIMARY KEY (import_id, seq)
+);
+
+create table main.import_log (
+  import_id text collate "C" not null,
+  closed boolean default false not null,
+  undone jsonb default '{}'::jsonb not null,
+  constraint import_log_pkey PRIMARY KEY (import_id)
+);
+
 create table main.last_buyer_floor (
   collection_id text collate "C" not null,
   floor_raw numeric(78,0) not null,
@@ -526,6 +563,24 @@ create table indexer.holder (
   constraint holder_pkey PRIMARY KEY (collection_id, owner)
 );
 CREATE INDEX holder_by_tokens ON indexer.holder USING btree (collection_id, tokens DESC, owner);
+
+create table indexer.import_change (
+  import_id text collate "C" not null,
+  seq bigint not null,
+  kind text not null,
+  rows integer not null,
+  keys text[] not null,
+  hashes bigint[] not null,
+  images jsonb[] not null,
+  constraint import_change_pkey PRIMARY KEY (import_id, seq)
+);
+
+create table indexer.import_log (
+  import_id text collate "C" not null,
+  closed boolean default false not null,
+  undone jsonb default '{}'::jsonb not null,
+  constraint import_log_pkey PRIMARY KEY (import_id)
+);
 
 create table indexer.judged_collection (
   collection_id text collate "C" not null,

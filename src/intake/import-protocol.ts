@@ -21,15 +21,16 @@ export type ResponseEvent =
   | ({ event: 'done' } & ImportSummary)
   | { event: 'error'; message: string; reason: string; summary: ImportSummary };
 
-export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun' | 'replace'>;
+export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun' | 'replace' | 'file'>;
 
 /** The longest request target, in bytes. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
-export function toRequestTarget({ format, map, dryRun, replace }: RequestOptions): string {
+export function toRequestTarget({ format, map, dryRun, replace, file }: RequestOptions): string {
   const query = new URLSearchParams({ format });
   if (dryRun) query.set('dryRun', 'true');
   if (replace) query.set('replace', 'true');
+  if (file !== undefined) query.set('file', file);
   if (map) query.set('map', JSON.stringify(map));
   const target = `${RECORDS_PATH}?${query.toString()}`;
   if (target.length > TARGET_SIZE_MAX) {
@@ -45,7 +46,14 @@ export function toRequestTarget({ format, map, dryRun, replace }: RequestOptions
  * have patterns, because the operator sent it.
  */
 export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPatterns: boolean }): RequestOptions {
-  const { format = 'ndjson', dryRun = 'false', replace = 'false', map, ...rest } = query as Record<string, unknown>;
+  const {
+    format = 'ndjson',
+    dryRun = 'false',
+    replace = 'false',
+    map,
+    file,
+    ...rest
+  } = query as Record<string, unknown>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new ServiceError('bad_request', `${unknown}: there is no such parameter`);
   const known = IMPORT_FORMATS.find((one) => one === format);
@@ -58,6 +66,7 @@ export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPa
     format: known,
     dryRun: dryRun === 'true',
     replace: replace === 'true',
+    ...(typeof file === 'string' && { file }),
     ...(map !== undefined && { map: parseMap(map, allowsPatterns) }),
   };
 }

@@ -24,6 +24,8 @@ export type ImportSummary = KindCounts & {
   /** The ids of the imported collection records, at most COLLECTIONS_MAX of them. */
   collections: string[];
   seconds: number;
+  /** The id of the import, for `imports undo`; of several files, the id of each. Empty for a dry run. */
+  imports: string[];
 };
 
 export type ImportProgress = KindCounts & Pick<ImportSummary, 'read' | 'skippedLines'>;
@@ -75,6 +77,7 @@ export class ImportCounter {
       collections: [],
       ...noted,
       seconds: Math.round(performance.now() - this.#startedAt) / 1_000,
+      imports: [],
     };
   }
 }
@@ -90,6 +93,7 @@ export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary
     unknownCollections: null,
     collections: [...new Set(summaries.flatMap(({ collections }) => collections))].sort(),
     seconds: 0,
+    imports: summaries.flatMap(({ imports }) => imports),
   };
   for (const summary of summaries) {
     sum.read += summary.read;

@@ -15,12 +15,15 @@ import { RecordNotes } from './import-warnings.ts';
 import type { IngestContext } from './ingest/batch.ts';
 import { ingestBatch } from './ingest/batch.ts';
 import type { Importer } from './ingest/products.ts';
+import { OPERATOR } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
 import type { RecordContext } from './records/identifiers.ts';
 import type { RecordKind } from './records/kinds.ts';
 import type { LineRejection, NumberedRecord, ParsedRecord } from './records/parse.ts';
 import { RecordRejected } from './records/fields.ts';
 import { parseObject, parseRecord, parseRecordLine } from './records/parse.ts';
+import type { ChangeLog } from './undo/change-log.ts';
+import { beginImport, endImport } from './undo/recorded-import.ts';
 
 export type ImportContext = IngestContext & {
   chains: Chains;
@@ -51,6 +54,10 @@ export type ImportOptions = {
   replace?: boolean;
   /** Who imports. Default: the operator. */
   importer?: Importer;
+  /** The name of the file, for the list of imports. */
+  file?: string;
+  /** Whether the import is listed and can be undone. Default: true. A dry run is never listed. */
+  recorded?: boolean;
   /** When this signal aborts, the import stops after the batch that is being ingested. */
   signal?: AbortSignal;
   /** Called for each event. Its promise is awaited, so that a slow listener slows the import down instead of filling memory. */
@@ -87,6 +94,14 @@ export async function importRecords(
 ): Promise<ImportSummary> {
   const counter = new ImportCounter();
   const notes = new RecordNotes(context.chains);
+  const changes = await begin(context, options).catch((error: unknown) => {
+    throw new ImportFailure(counter.summary(), error);
+  });
+  const end = async (summary: ImportSummary, error: string | null): Promise<ImportSummary> => {
+    if (!changes) return summary;
+    await endImport(context, changes.importId, { summary, error });
+    return { ...summary, imports: [changes.importId] };
+  };
   const failed = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, failed.signal]) : failed.signal;
   let ingesting: Promise<void> = Promise.resolve();
@@ -95,21 +110,30 @@ export async function importRecords(
     for await (const batch of toBatches(parsed)) {
       await ingesting;
       signal.throwIfAborted();
-      ingesting = ingestAndCount(context, batch, { counter, notes, options });
+      ingesting = ingestAndCount(context, batch, { counter, notes, options, changes });
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
     // All records are stored. When the collection records cannot be read, the summary says nothing about them.
     const unknownCollections = await notes.findUnknownCollections(context.main).catch(() => null);
-    return counter.summary({ ...toNoted(notes), unknownCollections });
+    return await end(counter.summary({ ...toNoted(notes), unknownCollections }), null);
   } catch (error) {
     // If a batch failed, its failure has aborted the reading. The cause is then the batch's error, not the abort.
     const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,
     );
-    throw new ImportFailure(counter.summary(toNoted(notes)), cause);
+    throw new ImportFailure(await end(counter.summary(toNoted(notes)), describeError(cause)), cause);
   }
+}
+
+/** Lists the import. Returns the log of its changes, or null if the import is not recorded. */
+async function begin(
+  context: ImportContext,
+  { dryRun = false, recorded = true, importer = OPERATOR, file, format, replace = false }: ImportOptions,
+): Promise<ChangeLog | null> {
+  if (dryRun || !recorded) return null;
+  return beginImport(context, { importer, file: file ?? null, format, replace });
 }
 
 function toNoted({ warnings, collections }: RecordNotes): Pick<ImportSummary, 'warnings' | 'collections'> {
@@ -183,7 +207,8 @@ function toRejection(reason: string): ParsedRecord {
   return { record: null, kind: null, reason };
 }
 
-const BATCH_ROWS_MAX = 500;
+/** The largest number of records that are stored in one transaction. */
+export const BATCH_ROWS_MAX = 500;
 const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<ParsedRow[]> {
@@ -206,7 +231,12 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<Pa
 async function ingestAndCount(
   context: ImportContext,
   batch: readonly ParsedRow[],
-  { counter, notes, options }: { counter: ImportCounter; notes: RecordNotes; options: ImportOptions },
+  {
+    counter,
+    notes,
+    options,
+    changes,
+  }: { counter: ImportCounter; notes: RecordNotes; options: ImportOptions; changes: ChangeLog | null },
 ): Promise<void> {
   const records: NumberedRecord[] = [];
   const rejections: { line: number; kind: RecordKind | null; reason: string }[] = [];
@@ -221,6 +251,7 @@ async function ingestAndCount(
     isImport: true,
     replace: options.replace ?? false,
     ...(options.importer && { importer: options.importer }),
+    ...(changes && { changes }),
     onIngested: (part) => {
       counter.addStored(part.counts);
       rejections.push(...part.rejections);

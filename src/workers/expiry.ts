@@ -7,6 +7,7 @@ import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listing-writes.ts';
 import { refreshDueRanks } from '../market/ranks.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
+import { deleteOldChanges } from '../intake/undo/retention.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
@@ -20,6 +21,9 @@ const BATCH_SIZE = 500;
 const BATCH_TIMEOUT_MS = 10_000;
 /** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
+
+/** The most imports whose recorded changes one sweep deletes. An import of a million records has 2,000 rows of changes. */
+const OLD_IMPORTS_MAX = 5;
 
 /** How long the row of a view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
@@ -55,7 +59,12 @@ export async function sweepExpired(
     deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
   const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
-  return orders + starts + listings + ranks + responses + views;
+  const imports = await deleteOldChanges(
+    { main: main.within(BATCH_TIMEOUT_MS), indexer: indexer.within(BATCH_TIMEOUT_MS) },
+    clock(),
+    OLD_IMPORTS_MAX,
+  );
+  return orders + starts + listings + ranks + responses + views + imports;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -12,15 +12,15 @@ import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, START } from '../support/service/market.ts';
-import { dumpEveryTable } from '../support/service/every-table.ts';
+import { dumpEveryTable, IMPORT_TABLES } from '../support/service/every-table.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
 const SAMPLE_SIZE = listSampleCollections().length;
-/** Tables that background tasks change at any time. */
-const LIVE_TABLES = ['main.sync_task', 'main.request_budget'];
+/** Tables that background tasks change at any time, and the records of the imports that load the sample. */
+const LIVE_TABLES = ['main.sync_task', 'main.request_budget', ...IMPORT_TABLES];
 
 forEachEngine('removing the sample', (engine) => {
   describe('service', () => {

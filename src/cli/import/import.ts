@@ -28,7 +28,7 @@ import { createShopifyTally, describeShopify, SHOPIFY_FORMAT, toShopifyLines } f
 import type { ImportSource } from './source.ts';
 import { openSource } from './source.ts';
 import type { CompleteSummary } from './summary.ts';
-import { count, describeSummary, toRate, withResponses } from './summary.ts';
+import { count, describeDryRun, describeImports, describeSummary, toRate, withResponses } from './summary.ts';
 import type { ImportFlags, ImportRequest } from './usage.ts';
 import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
@@ -206,7 +206,7 @@ async function importFile(
       lost += 1;
       onRejected(row);
     };
-    const options = { format, dryRun, replace, signal: interruption.signal, ...(map && { map }) };
+    const options = { format, dryRun, replace, file: source.name, signal: interruption.signal, ...(map && { map }) };
     const noteDialect = (note: string) => progress.print(`${source.name}: ${note}`);
     const chunks =
       shop === null
@@ -258,9 +258,14 @@ function printSummary(
   failure: string | null,
   { request, io }: Pick<ImportRun, 'request' | 'io'>,
 ): void {
-  if (failure !== null) io.stderr.write(`mercat: ${printable(failure)}\n`);
+  if (failure !== null) {
+    io.stderr.write([`mercat: ${printable(failure)}`, ...describeImports(summary)].map((line) => `${line}\n`).join(''));
+  }
   if (request.json) {
     const { collections: _collections, ...counts } = summary;
     io.stdout.write(`${JSON.stringify(failure === null ? counts : { ...counts, error: failure })}\n`);
-  } else if (failure === null) io.stdout.write(`${request.dryRun ? 'dry run: ' : ''}${describeSummary(summary)}\n`);
+  } else if (failure === null) {
+    const text = describeSummary(summary);
+    io.stdout.write(request.dryRun ? `dry run: ${text}\n${describeDryRun(summary)}` : `${text}\n`);
+  }
 }

@@ -1,5 +1,6 @@
 // The summary of an import, for --json and as text.
 
+import { BATCH_ROWS_MAX } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import type { WarningCode } from '../../intake/import-warnings.ts';
 import { WARNING_CODES } from '../../intake/import-warnings.ts';
@@ -30,7 +31,20 @@ export function describeSummary(summary: CompleteSummary): string {
   if (conflict > 0) parts.push(`${count(conflict)} in conflict with stored rows`);
   const rate = toRate(read, seconds, answers ? 'records' : 'rows');
   const line = `${rate}: ${parts.join(', ')}, ${count(refused)} refused, in ${seconds.toFixed(1)} s`;
-  return [line, ...(answers ? [describeResponses(answers)] : []), ...describeNotes(summary)].join('\n');
+  const lines = [line, ...(answers ? [describeResponses(answers)] : []), ...describeNotes(summary)];
+  return [...lines, ...describeImports(summary)].join('\n');
+}
+
+/** How to take the imports back, if they have stored something. The last one comes first, because it may have changed rows of the others. */
+export function describeImports({ imports, inserted, updated }: ImportSummary): string[] {
+  if (inserted + updated === 0) return [];
+  return imports.toReversed().map((id) => `to take this back: mercat imports undo ${id}`);
+}
+
+/** What the counts of a dry run leave out. Empty if all records were in one batch. */
+export function describeDryRun({ read }: ImportSummary): string {
+  if (read <= BATCH_ROWS_MAX) return '';
+  return `note: a dry run compares each batch of ${BATCH_ROWS_MAX} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
 }
 
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {

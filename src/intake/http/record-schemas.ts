@@ -373,6 +373,9 @@ const summary = {
   ),
   collections: Type.Array(Type.String(), { description: 'The ids of the imported collection records, at most 10000.' }),
   seconds: Type.Number({ minimum: 0, description: 'How long the import took.' }),
+  imports: Type.Array(Type.String({ pattern: '^imp_[0-9a-f]{32}$' }), {
+    description: 'The id of the import, with which the operator can take it back. Empty after a dry run.',
+  }),
 };
 const event = (name: string, description: string, members: Record<string, TSchema>) =>
   Type.Object({ event: Type.Literal(name), ...members }, { description, ...closed });
@@ -394,6 +397,7 @@ const EVENT_EXAMPLES = [
     unknownCollections: {},
     collections: [`${chain}_${contractAddress}`],
     seconds: 0.02,
+    imports: ['imp_019aa5c0e80000001f0c5b7d92e64a38'],
   },
 ];
 

@@ -72,6 +72,9 @@ const DOCUMENTED = {
         description: 'If `true`, a sale replaces a stored sale of the same identity that has other facts.',
       }),
     ),
+    file: Type.Optional(
+      Type.String({ description: 'The name of the file. The list of imports shows it to the operator.' }),
+    ),
     map: Type.Optional(
       Type.String({
         description:

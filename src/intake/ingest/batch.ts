@@ -12,8 +12,11 @@ import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { upsertCoverage } from '../../market/queries/coverage.ts';
+import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
+import type { NewListing, TrackListings } from '../../market/queries/listing-writes.ts';
 import {
+  listListingKeysOfOrders,
   updateListingsOfEndedOrders,
   updateTermsOfSharedOrders,
   upsertListings,
@@ -27,12 +30,15 @@ import { refreshFigures } from '../../market/ranks.ts';
 import type { OrderKey } from '../../orders/order-id.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
+import { toKeyText } from '../queries/tracked-tables.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
+import type { ChangeLog, TrackChanges } from '../undo/change-log.ts';
+import { trackNothing } from '../undo/change-log.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
-import { ingestProducts } from './products.ts';
+import { ingestProducts, OPERATOR } from './products.ts';
 import { ingestSales } from './sales.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
@@ -67,11 +73,11 @@ export type IngestOptions = {
   /** Whether a sale replaces a stored sale of the same identity that has other facts. */
   replace?: boolean;
   importer?: Importer;
+  /** Records the changes of an import. Without it, nothing is recorded and nothing can be undone. */
+  changes?: ChangeLog;
   /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
   onIngested: (part: IngestedPart) => void;
 };
-
-const OPERATOR: Importer = { keyId: null, shopId: null };
 
 export async function ingestBatch(
   context: IngestContext,
@@ -124,7 +130,9 @@ async function ingestPrimaryPart(
     },
   }));
   const orders = primary.flatMap(({ record }) => signedOrderOf(record) ?? []);
-  if (orders.length > 0 && !options.dryRun) await retireMirroredListings({ indexer, chains }, orders, options.now);
+  if (orders.length > 0 && !options.dryRun) {
+    await retireMirroredListings({ indexer, chains }, orders, options.now, trackListings(options.changes?.track));
+  }
   const hasCatalog = primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
   if (hasCatalog && !options.dryRun) await copyCatalog();
   return stored;
@@ -133,13 +141,7 @@ async function ingestPrimaryPart(
 async function ingestIndexedPart(
   { indexer, chains }: IngestContext,
   indexed: readonly NumberedRecord[],
-  {
-    known,
-    dryRun,
-    now,
-    isImport,
-    replace = false,
-  }: { known: KnownInPrimary } & Pick<IngestOptions, 'dryRun' | 'now' | 'isImport' | 'replace'>,
+  { known, dryRun, ...options }: { known: KnownInPrimary } & IngestOptions,
 ): Promise<IngestedPart> {
   const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
   const ownOrderLines = indexed.flatMap(({ line, record }) => {
@@ -148,9 +150,11 @@ async function ingestIndexedPart(
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
+  const coverage = options.isImport ? toImportedCoverage(accepted, options) : [];
   const { counts, conflicts } = await transact(indexer, dryRun, (tx) =>
-    writeIndexed(tx, accepted, { chains, now, isImport, replace }),
+    writeIndexed(tx, accepted, { ...options, chains, coverage }),
   );
+  options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
   return { counts, rejections, conflicts, ownOrderLines };
@@ -159,20 +163,24 @@ async function ingestIndexedPart(
 async function writePrimary(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { now, importer = OPERATOR }: Pick<IngestOptions, 'now' | 'importer'>,
+  { now, importer = OPERATOR, changes }: Pick<IngestOptions, 'now' | 'importer' | 'changes'>,
 ): Promise<IngestedPart> {
+  const track = changes?.track ?? trackNothing;
   const collections = records.filter(({ record }) => record.kind === 'collection');
-  const { rejections: collectionRejections, ...collectionCounts } = await upsertCollections(
-    tx,
-    rowsOf(collections, 'collection'),
-    now,
+  const collectionRows = rowsOf(collections, 'collection');
+  const collectionIds = collectionRows.map(({ id }) => id);
+  const { rejections: collectionRejections, ...collectionCounts } = await track(tx, 'collection', collectionIds, () =>
+    upsertCollections(tx, collectionRows, now),
   );
-  const orders = await ingestOrders(tx, records, now);
-  const rateCounts = await upsertRates(tx, rowsOf(records, 'rate'));
+  const orders = await ingestOrders(tx, records, { now, track });
+  const rates = rowsOf(records, 'rate');
+  const symbols = rates.map(({ symbol }) => symbol);
+  const rateCounts = await track(tx, 'rate', symbols, () => upsertRates(tx, rates));
   const products = records.filter(({ record }) => record.kind === 'product');
   const { rejections: productRejections, ...productCounts } = await ingestProducts(tx, rowsOf(products, 'product'), {
     now,
     importer,
+    track,
   });
   return {
     counts: new Map<RecordKind, UpsertCounts>([
@@ -199,35 +207,75 @@ function toLineRejections(
   return rejections.map(({ index, reason }) => ({ line: records[index]?.line ?? 0, kind, reason }));
 }
 
+type IndexedOptions = RefreshContext &
+  Pick<IngestOptions, 'isImport' | 'replace' | 'changes'> & { coverage: readonly CollectionCoverage[] };
+
 async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { chains, now, isImport, replace = false }: RefreshContext & Pick<IngestOptions, 'isImport' | 'replace'>,
+  { chains, now, isImport, replace = false, changes, coverage }: IndexedOptions,
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
+  const track = changes?.track ?? trackNothing;
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
-  const listings = rowsOf(records, 'listing');
-  counts.set('listing', await upsertListings(tx, listings));
-  const shared = await updateTermsOfSharedOrders(tx, listings);
-  const ended = await updateListingsOfEndedOrders(tx, listings);
-  const sales = await ingestSales(tx, records, { isImport, replace });
+  const listings = await writeListings(tx, rowsOf(records, 'listing'), trackListings(changes?.track));
+  counts.set('listing', listings.counts);
+  const saleKeys = rowsOf(records, 'sale').map(({ key }) => key);
+  const sales = await track(tx, 'sale', saleKeys, () => ingestSales(tx, records, { isImport, replace }));
   counts.set('sale', sales.counts);
-  counts.set('token', await upsertTokens(tx, rowsOf(records, 'token')));
-  counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats')));
-  counts.set('analytics', await upsertAnalytics(tx, rowsOf(records, 'analytics')));
-  if (isImport) await upsertCoverage(tx, toImportedCoverage(records, now));
-  await refreshFigures(tx, { collectionIds, assets: [...listings, ...shared, ...ended] }, { chains, now });
+  const tokens = rowsOf(records, 'token');
+  const tokenKeys = tokens.map(({ collectionId, asset }) => toKeyText(collectionId, asset));
+  counts.set('token', await track(tx, 'token', tokenKeys, () => upsertTokens(tx, tokens)));
+  const stats = rowsOf(records, 'stats');
+  const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
+  counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
+  const analytics = rowsOf(records, 'analytics');
+  counts.set('analytics', await track(tx, 'analytics', idsOf(analytics), () => upsertAnalytics(tx, analytics)));
+  const coverageKeys = coverage.map(({ collectionId, subject, source }) => toKeyText(collectionId, subject, source));
+  await track(tx, 'coverage', coverageKeys, () => upsertCoverage(tx, coverage));
+  await refreshFigures(tx, { collectionIds, assets: listings.assets }, { chains, now });
   return { counts, conflicts: sales.conflicts };
 }
 
-/** Returns the coverage of an import: one row for each collection with an imported sale, and one row for each collection with an imported listing. */
-function toImportedCoverage(records: readonly NumberedRecord[], now: number): CollectionCoverage[] {
-  const subjects = { sale: 'sales', listing: 'listings' } as const;
-  return Object.entries(subjects).flatMap(([kind, subject]) => {
-    const ids = new Set(records.flatMap(({ record }) => (record.kind === kind ? (collectionIdOf(record) ?? []) : [])));
-    return [...ids].map((collectionId) => ({ ...IMPORTED, collectionId, subject, to: now }));
+/** Writes listings, and the other listings of their orders. Returns the assets of all written listings. */
+async function writeListings(
+  tx: Queryable,
+  listings: readonly NewListing[],
+  track: TrackListings,
+): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
+  return track(tx, listings, async () => {
+    const counts = await upsertListings(tx, listings);
+    const shared = await updateTermsOfSharedOrders(tx, listings);
+    const ended = await updateListingsOfEndedOrders(tx, listings);
+    return { counts, assets: [...listings, ...shared, ...ended] };
   });
+}
+
+/** Returns a function that records the changes of the given listings, and of other listings of the same orders. */
+function trackListings(track: TrackChanges = trackNothing): TrackListings {
+  if (track === trackNothing) return (_tx, _listings, write) => write();
+  return async (tx, listings, write) => {
+    const hashes = listings.flatMap(({ orderHash }) => orderHash ?? []);
+    const ofOrders = hashes.length > 0 ? await listListingKeysOfOrders(tx, hashes) : [];
+    return track(tx, 'listing', [...listings.flatMap(({ key }) => key ?? []), ...ofOrders], write);
+  };
+}
+
+/**
+ * Returns the coverage of an import: one row for each collection with an imported sale, and one row for each collection with an imported
+ * listing. An import with a change log is complete up to its start, and stores the coverage of a collection once.
+ */
+function toImportedCoverage(
+  records: readonly NumberedRecord[],
+  { now, changes }: Pick<IngestOptions, 'now' | 'changes'>,
+): CollectionCoverage[] {
+  const subjects = { sale: 'sales', listing: 'listings' } as const;
+  const coverage = Object.entries(subjects).flatMap(([kind, subject]) => {
+    const ids = new Set(records.flatMap(({ record }) => (record.kind === kind ? (collectionIdOf(record) ?? []) : [])));
+    return [...ids].map((collectionId) => ({ ...IMPORTED, collectionId, subject, to: changes?.startedAt ?? now }));
+  });
+  return coverage.filter((row) => !changes?.isCovered(row));
 }
 
 const IMPORTED = { source: 'import', kind: 'imported', from: null } as const;

@@ -18,6 +18,7 @@ import { findSigningProtocol } from '../../orders/signatures.ts';
 import type { OrderRow } from '../records/items.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';
+import type { TrackChanges } from '../undo/change-log.ts';
 
 /**
  * Verifies the signatures of the orders among the records. `verified` holds the orders with a valid signature, together with their
@@ -86,7 +87,7 @@ function toSignedTerms(
 export async function ingestOrders(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  now: number,
+  { now, track }: { now: number; track: TrackChanges },
 ): Promise<{ counts: UpsertCounts; rejections: LineRejection[] }> {
   const orders = records.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
   // The lock keeps blocks of these chains from being applied before the commit. Without the lock, the evaluation below could miss the
@@ -96,9 +97,13 @@ export async function ingestOrders(
     orders.map(({ row }) => row),
   );
   const { accepted, rejections } = await rejectStoredElsewhere(tx, orders);
-  const counts = await upsertOrders(tx, accepted);
-  const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
-  await evaluateOrders(tx, signedIds, now);
+  const ids = accepted.map(({ id }) => id);
+  const counts = await track(tx, 'order', ids, async () => {
+    const upserted = await upsertOrders(tx, accepted);
+    const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
+    await evaluateOrders(tx, signedIds, now);
+    return upserted;
+  });
   await refreshBookAssets(
     tx,
     accepted.map(({ collectionId, tokenId: asset }) => ({ collectionId, asset })),

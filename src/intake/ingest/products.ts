@@ -9,13 +9,17 @@ import type { Product } from '../../shop/products/product.ts';
 import { claimProductImports, listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
 import type { ProductRecord } from '../records/product.ts';
+import { toKeyText } from '../queries/tracked-tables.ts';
 import { describeDetails } from '../records/product.ts';
+import type { TrackChanges } from '../undo/change-log.ts';
 
 /**
  * Who imports. `shopId`: only products of this shop can be imported. If it is null, products of any shop can be imported. `keyId`: the
  * API key of the import. It is null if the operator imports, or if a worker stores what it observed.
  */
 export type Importer = { keyId: string | null; shopId: string | null };
+
+export const OPERATOR: Importer = { keyId: null, shopId: null };
 
 export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 
@@ -29,19 +33,35 @@ type Outcome = keyof UpsertCounts | { rejected: string };
 export async function ingestProducts(
   tx: Queryable,
   records: readonly ProductRecord[],
-  { now, importer }: { now: number; importer: Importer },
+  { now, importer, track }: { now: number; importer: Importer; track: TrackChanges },
 ): Promise<IngestedProducts> {
-  const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
-  if (records.length === 0) return result;
+  if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   const shopIds = await listAccessibleShops(tx, records, importer);
   await claimProductImports(tx, shopIds.values());
   const stored = await lockStored(tx, records, shopIds);
+  const keys = records.flatMap(({ shop, slug }) => {
+    const shopId = shopIds.get(shop);
+    return shopId === undefined ? [] : [toKeyText(shopId, slug)];
+  });
+  return track(tx, 'product', keys, () => ingestEach(tx, records, { shopIds, stored, now, keyId: importer.keyId }));
+}
+
+async function ingestEach(
+  tx: Queryable,
+  records: readonly ProductRecord[],
+  {
+    shopIds,
+    stored,
+    ...change
+  }: { shopIds: ReadonlyMap<string, string>; stored: Map<string, Product>; now: number; keyId: string | null },
+): Promise<IngestedProducts> {
+  const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   for (const [index, record] of records.entries()) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
         ? { rejected: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
-        : await ingestProduct(tx, { shopId, now, keyId: importer.keyId }, record, stored);
+        : await ingestProduct(tx, { shopId, ...change }, record, stored);
     if (typeof outcome === 'string') result[outcome] += 1;
     else result.rejections.push({ index, reason: outcome.rejected });
   }

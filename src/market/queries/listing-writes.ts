@@ -38,6 +38,13 @@ export type NewListing = {
   partial: boolean | null;
 };
 
+/** Runs `write`, which may change the given listings and others of the same orders, and records what it changed. */
+export type TrackListings = <T>(
+  tx: Queryable,
+  listings: readonly { key?: string; orderHash: string | null }[],
+  write: () => Promise<T>,
+) => Promise<T>;
+
 /** Terms of a signed order that some marketplaces do not report. Another listing of the same order may have them. */
 const ORDER_TERMS = ['operator', 'protocol_address', 'counter', 'quantity', 'partial'];
 /** The terms that the chain's decision depends on. */
@@ -174,6 +181,14 @@ export async function updateExpiredListings(
 
 const decodeKey = rowDecoder('listing', { key: text });
 
+/** The keys of the listings of the given orders, on all chains, in the form of `NewListing.key`. */
+export async function listListingKeysOfOrders(db: Queryable, orderHashes: readonly string[]): Promise<string[]> {
+  const rows = await db.query(`select key from indexer.listing where order_hash = any($1)`, [
+    [...new Set(orderHashes)],
+  ]);
+  return rows.map((row) => decodeKey(row).key.replaceAll('-', ''));
+}
+
 /**
  * Retires the active listings of the given orders on one chain, at all marketplaces: they get the status `cancelled` and `retired_at`.
  * Runs in a transaction of its own. `at` in milliseconds.
@@ -181,7 +196,12 @@ const decodeKey = rowDecoder('listing', { key: text });
 export async function updateListingsOfOwnOrders(
   db: Pick<Statements, 'transaction'>,
   chain: string,
-  { orderHashes, at, chains }: { orderHashes: readonly string[]; at: number; chains: Chains },
+  {
+    orderHashes,
+    at,
+    chains,
+    track,
+  }: { orderHashes: readonly string[]; at: number; chains: Chains; track: TrackListings },
 ): Promise<void> {
   const hashes = [...orderHashes].sort();
   await db.transaction(async (tx) => {
@@ -193,11 +213,14 @@ export async function updateListingsOfOwnOrders(
     if (listed.length === 0) return;
     const collectionIds = listed.map(decodeAsset).map(({ collectionId }) => collectionId);
     await lockFigures(tx, collectionIds);
-    const retired = await tx.query(
-      `update indexer.listing set status = 'cancelled', retired_at = $3
-       where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
-       returning collection_id, asset`,
-      [chain, hashes, new Date(at), collectionIds],
+    const listings = hashes.map((orderHash) => ({ orderHash }));
+    const retired = await track(tx, listings, () =>
+      tx.query(
+        `update indexer.listing set status = 'cancelled', retired_at = $3
+         where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
+         returning collection_id, asset`,
+        [chain, hashes, new Date(at), collectionIds],
+      ),
     );
     await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
   });

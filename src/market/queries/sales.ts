@@ -113,6 +113,19 @@ export type NewSale = {
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
+/** Common table expressions that add the sums of the expression `summed`, with one row for each collection and hour, to the stored sums. */
+export const ADD_TO_SUMS = `hours as (
+        insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
+        select collection_id, hour, volume_raw, sales from summed
+        on conflict (collection_id, hour) do update
+          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+      ), totals as (
+        insert into indexer.sale_total as stored (collection_id, volume_raw, sales)
+        select collection_id, sum(volume_raw), sum(sales) from summed group by collection_id order by collection_id
+        on conflict (collection_id) do update
+          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+      )`;
+
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. A reported sale
  * without a log index is left out if a sale of the same transaction, collection and asset was read from the chain already. A bundle that
@@ -138,17 +151,7 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
         from upserted where ${TRADED} group by collection_id, hour order by collection_id, hour
-      ), hours as (
-        insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
-        select collection_id, hour, volume_raw, sales from summed
-        on conflict (collection_id, hour) do update
-          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
-      ), totals as (
-        insert into indexer.sale_total as stored (collection_id, volume_raw, sales)
-        select collection_id, sum(volume_raw), sum(sales) from summed group by collection_id order by collection_id
-        on conflict (collection_id) do update
-          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
-      )`,
+      ), ${ADD_TO_SUMS}`,
   });
 }
 
@@ -233,7 +236,7 @@ export async function deleteReportedSales(tx: Queryable, chain: string, sales: r
 const decodeDeleted = rowDecoder('sale', { collectionId: column('collection_id', text), sales: integer });
 
 /** Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. */
-async function deleteSales(
+export async function deleteSales(
   tx: Queryable,
   condition: string,
   params: readonly unknown[],

@@ -2,22 +2,31 @@
 
 import type { Database } from '../../../src/database/port.ts';
 
-/** The rows of each table of both schemas as sorted JSON text, by the name of the table. Leaves out the tables in `except`. */
-export async function dumpEveryTable(db: Database, except: readonly string[] = []): Promise<Map<string, string[]>> {
+/** The tables with the records of imports and of what they have changed. */
+export const IMPORT_TABLES = [
+  'main.import',
+  'main.import_log',
+  'main.import_change',
+  'indexer.import_log',
+  'indexer.import_change',
+];
+
+/** The names of the tables of both schemas. */
+export async function listEveryTable(db: Database): Promise<string[]> {
   const tables = await db.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_schema in ('main', 'indexer') and table_type = 'BASE TABLE' order by 1`,
   );
-  const dump = new Map<string, string[]>();
-  for (const { name } of tables) {
-    if (except.includes(name)) continue;
-    const rows = await db.query<{ row: string }>(
-      `select to_jsonb(stored)::text as row from ${name} as stored order by 1`,
-    );
-    dump.set(
-      name,
-      rows.map(({ row }) => row),
-    );
-  }
+  return tables.map(({ name }) => name);
+}
+
+/** The rows of each table of both schemas as sorted JSON text, by the name of the table. Leaves out the tables in `except`. */
+export async function dumpEveryTable(db: Database, except: readonly string[] = []): Promise<Map<string, string[]>> {
+  const names = (await listEveryTable(db)).filter((name) => !except.includes(name));
+  const selects = names.map((name) => `select '${name}' as name, to_jsonb(stored)::text as row from ${name} as stored`);
+  const rows = await db.query<{ name: string; row: string }>(selects.join(' union all '));
+  const dump = new Map<string, string[]>(names.map((name) => [name, []]));
+  for (const { name, row } of rows) dump.get(name)?.push(row);
+  for (const stored of dump.values()) stored.sort();
   return dump;
 }

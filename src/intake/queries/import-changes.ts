@@ -1,0 +1,230 @@
+// The rows that imports have inserted and changed. Each of the two databases has the changes of its own tables, and writes them in the
+// transaction that changes the rows.
+
+import type { Queryable } from '../../database/port.ts';
+import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { TrackedKind } from './tracked-tables.ts';
+import { hashSql, keyCondition, restoreSql, tableOf, TRACKED_KINDS, TRACKED_TABLES } from './tracked-tables.ts';
+
+export type ImportSchema = 'main' | 'indexer';
+
+/** A stored row as JSON text, which is never parsed here: the numbers of a row may have 78 digits. */
+export type RowImage = { key: string; image: string };
+
+const decodeImage = rowDecoder('row image', { key: text, image: text });
+
+/** The stored rows with the given keys. */
+export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<RowImage[]> {
+  const rows = await tx.query(
+    `select wanted.key, to_jsonb(stored)::text as image from unnest($1::text[]) as wanted (key)
+     join ${tableOf(kind)} as stored on ${keyCondition(kind)}
+     ${TRACKED_TABLES[kind].isLocked ? 'order by wanted.key for update of stored' : ''}`,
+    [keys],
+  );
+  return rows.map(decodeImage);
+}
+
+const decodeClosed = rowDecoder('import_log', { closed: boolean });
+
+/**
+ * Records those rows with the given keys that were inserted, or differ from their image in `before`. Returns false when the import is
+ * closed, because it is being undone: the transaction must then be rolled back.
+ */
+export async function insertImportChange(
+  tx: Queryable,
+  { importId, seq, kind, keys }: { importId: string; seq: number; kind: TrackedKind; keys: readonly string[] },
+  before: readonly RowImage[],
+): Promise<boolean> {
+  const { schema } = TRACKED_TABLES[kind];
+  const [row] = await tx.query(
+    `with log as (
+       insert into ${schema}.import_log (import_id) values ($1)
+       on conflict (import_id) do update set import_id = excluded.import_id returning closed
+     ), changed as (
+       select wanted.key, ${hashSql(kind)} as hash, before.image::jsonb as image
+       from unnest($4::text[]) as wanted (key) join ${tableOf(kind)} as stored on ${keyCondition(kind)}
+       left join unnest($5::text[], $6::text[]) as before (key, image) on before.key = wanted.key
+       where before.image is null or before.image::jsonb <> to_jsonb(stored)
+     ), logged as (
+       insert into ${schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
+       select $1, $2, $3, count(*), array_agg(key), array_agg(hash), array_agg(image)
+       from changed having count(*) > 0
+     )
+     select closed from log`,
+    [importId, seq, kind, keys, before.map(({ key }) => key), before.map(({ image }) => image)],
+  );
+  return row !== undefined && !decodeClosed(row).closed;
+}
+
+/** Makes an import unable to change more rows of this database. Waits for its transaction in progress. */
+export async function closeImportLog(db: Queryable, schema: ImportSchema, importId: string): Promise<void> {
+  await db.query(
+    `insert into ${schema}.import_log (import_id, closed) values ($1, true)
+     on conflict (import_id) do update set closed = true`,
+    [importId],
+  );
+}
+
+/** One recorded change: rows of one kind that one batch has inserted or changed. */
+export type ImportChange = { seq: number; kind: TrackedKind };
+
+const decodeChange = rowDecoder('import_change', { seq: safeInteger, kind: oneOf(TRACKED_KINDS) });
+
+/** The last change of an import before the change with the number `before`, or the last of all. It is locked until the transaction ends. */
+export async function findLastChange(
+  tx: Queryable,
+  schema: ImportSchema,
+  { importId, before }: { importId: string; before: number | null },
+): Promise<ImportChange | null> {
+  const [row] = await tx.query(
+    `select seq, kind from ${schema}.import_change where import_id = $1 and ($2::bigint is null or seq < $2)
+     order by seq desc limit 1 for update`,
+    [importId, before],
+  );
+  return row ? decodeChange(row) : null;
+}
+
+/**
+ * A row of a change. `image` is the row before the change as JSON text, null when the import inserted the row. `state`: whether the row is
+ * as the import left it, has changed since, or does not exist any more.
+ */
+export type ChangedRow = { key: string; image: string | null; state: 'same' | 'changed' | 'missing' };
+
+const decodeChangedRow = rowDecoder('import_change', {
+  key: text,
+  image: nullable(text),
+  state: oneOf(['same', 'changed', 'missing']),
+});
+
+/** Compares the rows of a change with the stored rows, and locks these where `isLocked` says so. */
+export async function listChangedRows(
+  tx: Queryable,
+  importId: string,
+  { seq, kind }: ImportChange,
+): Promise<ChangedRow[]> {
+  const { schema, isLocked } = TRACKED_TABLES[kind];
+  const wanted = `${schema}.import_change as change, unnest(change.keys, change.hashes, change.images) as wanted (key, hash, image)`;
+  const isThis = `change.import_id = $1 and change.seq = $2`;
+  if (isLocked) {
+    await tx.query(
+      `select 1 from ${wanted}, ${tableOf(kind)} as stored where ${isThis} and ${keyCondition(kind)}
+       order by wanted.key for update of stored`,
+      [importId, seq],
+    );
+  }
+  const rows = await tx.query(
+    `select wanted.key, wanted.image::text as image, case when stored.hash is null then 'missing'
+       when stored.hash = wanted.hash then 'same' else 'changed' end as state
+     from ${wanted} left join lateral (
+       select ${hashSql(kind)} as hash from ${tableOf(kind)} as stored where ${keyCondition(kind)}
+     ) as stored on true
+     where ${isThis} order by wanted.key`,
+    [importId, seq],
+  );
+  return rows.map(decodeChangedRow);
+}
+
+const decodeKey = rowDecoder('import_change', { key: text });
+
+/** The keys of the rows of a change. */
+export async function listKeysOfChange(
+  tx: Queryable,
+  importId: string,
+  { seq, kind }: ImportChange,
+): Promise<string[]> {
+  const rows = await tx.query(
+    `select unnest(keys) as key from ${TRACKED_TABLES[kind].schema}.import_change where import_id = $1 and seq = $2`,
+    [importId, seq],
+  );
+  return rows.map((row) => decodeKey(row).key);
+}
+
+const decodeCollectionId = rowDecoder('import_change', { collectionId: column('collection_id', text) });
+
+/** The collections of the stored rows of a change. The table must have the column `collection_id`. */
+export async function listCollectionsOfChange(
+  tx: Queryable,
+  importId: string,
+  change: ImportChange,
+): Promise<string[]> {
+  const rows = await tx.query(
+    `select distinct stored.collection_id from unnest($1::text[]) as wanted (key)
+     join ${tableOf(change.kind)} as stored on ${keyCondition(change.kind)}`,
+    [await listKeysOfChange(tx, importId, change)],
+  );
+  return rows.map((row) => decodeCollectionId(row).collectionId);
+}
+
+/** Deletes rows. Figures that are computed from the rows are not changed. */
+export async function deleteTrackedRows(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.query(
+    `delete from ${tableOf(kind)} as stored using unnest($1::text[]) as wanted (key) where ${keyCondition(kind)}`,
+    [keys],
+  );
+}
+
+/** Gives stored rows the columns of their images. Figures that are computed from the rows are not changed. */
+export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows: readonly RowImage[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `update ${tableOf(kind)} as stored set ${restoreSql(kind)}
+     from unnest($1::text[], $2::text[]) as wanted (key, image) where ${keyCondition(kind)}`,
+    [rows.map(({ key }) => key), rows.map(({ image }) => image)],
+  );
+}
+
+/** Removes all rows but those with the given keys from a change. Deletes the change if none is left. */
+export async function keepChangedRows(
+  tx: Queryable,
+  importId: string,
+  { seq, kind }: ImportChange,
+  keys: readonly string[],
+): Promise<void> {
+  const table = `${TRACKED_TABLES[kind].schema}.import_change`;
+  if (keys.length === 0) {
+    await tx.query(`delete from ${table} where import_id = $1 and seq = $2`, [importId, seq]);
+    return;
+  }
+  await tx.query(
+    `update ${table} as change set rows = kept.rows, keys = kept.keys, hashes = kept.hashes, images = kept.images
+     from (
+       select count(*) as rows, array_agg(wanted.key) as keys, array_agg(wanted.hash) as hashes,
+         array_agg(wanted.image) as images
+       from ${table} as stored, unnest(stored.keys, stored.hashes, stored.images) as wanted (key, hash, image)
+       where stored.import_id = $1 and stored.seq = $2 and wanted.key = any($3)
+     ) as kept
+     where change.import_id = $1 and change.seq = $2`,
+    [importId, seq, keys],
+  );
+}
+
+const decodeRecorded = rowDecoder('import_change', {
+  importId: column('import_id', text),
+  kind: oneOf(TRACKED_KINDS),
+  rows: safeInteger,
+});
+
+/** How many recorded rows of each kind can still be taken back in this database, for each of the given imports. */
+export async function listRecordedRows(
+  db: Queryable,
+  schema: ImportSchema,
+  importIds: readonly string[],
+): Promise<{ importId: string; kind: TrackedKind; rows: number }[]> {
+  const rows = await db.query(
+    `select import_id, kind, sum(rows)::bigint as rows from ${schema}.import_change
+     where import_id = any($1) group by import_id, kind order by import_id, kind`,
+    [importIds],
+  );
+  return rows.map(decodeRecorded);
+}
+
+/** Deletes what is recorded about imports in this database. They cannot be undone any more. */
+export async function deleteImportChanges(
+  tx: Queryable,
+  schema: ImportSchema,
+  importIds: readonly string[],
+): Promise<void> {
+  await tx.query(`delete from ${schema}.import_change where import_id = any($1)`, [importIds]);
+  await tx.query(`delete from ${schema}.import_log where import_id = any($1)`, [importIds]);
+}

@@ -1,0 +1,180 @@
+// The tables whose rows an import may change, and the columns by which an undo recognises that a row is still as the import left it.
+
+/** The kinds of changed rows: the kinds of records, and the coverage that an import stores of its collections. */
+export const TRACKED_KINDS = [
+  'collection',
+  'order',
+  'listing',
+  'sale',
+  'token',
+  'stats',
+  'analytics',
+  'rate',
+  'product',
+  'coverage',
+] as const;
+export type TrackedKind = (typeof TRACKED_KINDS)[number];
+
+type TrackedTable = {
+  schema: 'main' | 'indexer';
+  name: string;
+  /** The columns of the primary key, or of another unique key, with their SQL types. */
+  key: Readonly<Record<string, 'text' | 'uuid'>>;
+  /**
+   * The columns that an undo compares and restores. A row counts as changed since the import when one of them has another value. A status
+   * that became `expired` in time counts as `active`.
+   */
+  compared: readonly string[];
+  /** Columns that an undo restores and does not compare, because they follow from other rows or from the time. */
+  derived: readonly string[];
+  /** Whether the rows are locked before they are read. Rows of the other tables are protected by the lock of their collection. */
+  isLocked: boolean;
+};
+
+export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
+  collection: {
+    schema: 'main',
+    name: 'collection',
+    key: { id: 'text' },
+    compared: [
+      ...columns(
+        'chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps, launched',
+      ),
+      ...columns('created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete'),
+    ],
+    derived: [],
+    isLocked: true,
+  },
+  order: {
+    schema: 'main',
+    name: 'book_order',
+    key: { id: 'text' },
+    compared: [
+      ...columns(
+        'status, price_raw, seller, created_at, expires_at, tx, seaport, order_hash, protocol_address, order_type',
+      ),
+      ...columns('standard, quantity, filled_quantity, buyer_total_raw, counter, starts_at, operator'),
+    ],
+    derived: ['dormant', 'ended_at'],
+    isLocked: false,
+  },
+  listing: {
+    schema: 'indexer',
+    name: 'listing',
+    key: { key: 'uuid' },
+    compared: [
+      ...columns(
+        'status, price_raw, buyer_total_raw, seller, order_hash, listed_at, expires_at, tx, retired_at, operator',
+      ),
+      ...columns('protocol_address, counter, quantity, partial, ended_at'),
+    ],
+    derived: ['undeliverable'],
+    isLocked: false,
+  },
+  sale: {
+    schema: 'indexer',
+    name: 'sale',
+    key: { key: 'uuid' },
+    compared: columns('source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number'),
+    derived: [],
+    isLocked: false,
+  },
+  token: {
+    schema: 'indexer',
+    name: 'token',
+    key: { collection_id: 'text', asset: 'text' },
+    compared: columns('name, image, rarity_rank, owner, owner_block, burned'),
+    derived: [],
+    isLocked: false,
+  },
+  stats: {
+    schema: 'indexer',
+    name: 'collection_stats',
+    key: { collection_id: 'text' },
+    compared: columns('owners, listed_count, supply, floor_raw, at'),
+    derived: [],
+    isLocked: false,
+  },
+  analytics: {
+    schema: 'indexer',
+    name: 'collection_analytics',
+    key: { collection_id: 'text' },
+    compared: [
+      ...columns(
+        'floor_raw, volume_all_time, volume_seven_day, volume_day, sales_all_time, sales_seven_day, sales_day',
+      ),
+      ...columns('at'),
+    ],
+    derived: [],
+    isLocked: false,
+  },
+  rate: {
+    schema: 'main',
+    name: 'rate',
+    key: { symbol: 'text' },
+    compared: columns('usd, at'),
+    derived: [],
+    isLocked: true,
+  },
+  product: {
+    schema: 'main',
+    name: 'product',
+    key: { shop_id: 'text', slug: 'text' },
+    // Without `version` and `updated_at`, which change with every write, also with an undo.
+    compared: [
+      ...columns('id, name, price, type, description, image, more_images, inventory, track_inventory'),
+      ...columns('requires_shipping, weight_grams, collections'),
+    ],
+    derived: [],
+    isLocked: true,
+  },
+  coverage: {
+    schema: 'indexer',
+    name: 'coverage',
+    key: { collection_id: 'text', subject: 'text', source: 'text' },
+    compared: columns('kind, from_time, to_time'),
+    derived: [],
+    isLocked: false,
+  },
+};
+
+function columns(names: string): string[] {
+  return names.split(', ');
+}
+
+export function tableOf(kind: TrackedKind): string {
+  const { schema, name } = TRACKED_TABLES[kind];
+  return `${schema}.${name}`;
+}
+
+/** Joins the values of a key to one text. No value contains a line feed. */
+export function toKeyText(...values: readonly string[]): string {
+  return values.join('\n');
+}
+
+/** The SQL condition under which the row `stored` has the key text `wanted.key`. */
+export function keyCondition(kind: TrackedKind): string {
+  return Object.entries(TRACKED_TABLES[kind].key)
+    .map(([column, type], index, all) => {
+      const part = all.length === 1 ? 'wanted.key' : `split_part(wanted.key, E'\\n', ${index + 1})`;
+      return `stored.${column} = ${part}${type === 'uuid' ? '::uuid' : ''}`;
+    })
+    .join(' and ');
+}
+
+/** The SQL expression for the hash of the compared columns. It does not depend on settings of the session, such as the time zone. */
+export function hashSql(kind: TrackedKind): string {
+  const values = TRACKED_TABLES[kind].compared.map((column) =>
+    column === 'status'
+      ? `case when stored.status = 'expired' then 'active' else stored.status end`
+      : `stored.${column}`,
+  );
+  return `hash_record_extended(row(${values.join(', ')}), 0)`;
+}
+
+/** The SQL assignment that gives the row `stored` the columns of `wanted.image`, the row as JSON text. */
+export function restoreSql(kind: TrackedKind): string {
+  const { compared, derived } = TRACKED_TABLES[kind];
+  const names = [...compared, ...derived].join(', ');
+  return `(${names}) = (select ${names} from jsonb_populate_record(stored, wanted.image::jsonb))`;
+}

@@ -1,0 +1,125 @@
+// Takes the rows of one change back: deletes the rows that the import inserted, and restores those that it changed. Each kind follows the
+// rules of its context, so that figures, sums, books, events and logs agree with the rows. The transaction must hold the locks of their writers.
+
+import type { Queryable } from '../../database/port.ts';
+import { insertCatalogChanges } from '../../market/queries/catalog.ts';
+import type { CollectionAsset } from '../../market/queries/figures.ts';
+import { listFollowedIds, listTakenSlugs, updateWithoutSlugs } from '../../market/queries/reverted-collections.ts';
+import {
+  deleteSalesByKey,
+  deleteTokens,
+  hideUntilJudged,
+  listListedAssets,
+  restoreSales,
+  restoreTokens,
+} from '../../market/queries/reverted-rows.ts';
+import type { RefreshContext } from '../../market/ranks.ts';
+import { refreshFigures } from '../../market/ranks.ts';
+import { evaluateOrders } from '../../orders/evaluate.ts';
+import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
+import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
+import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
+import type { TrackedKind } from '../queries/tracked-tables.ts';
+import type { KeptRow, RevertedRows } from './divided-rows.ts';
+import { revertProducts } from './revert-products.ts';
+
+export type RevertContext = RefreshContext & {
+  importId: string;
+  /** The locked collections of the rows. */
+  collectionIds: readonly string[];
+};
+
+/** Takes the rows back. Returns those that could not be taken back. */
+export async function revertRows(
+  tx: Queryable,
+  kind: TrackedKind,
+  rows: RevertedRows,
+  context: RevertContext,
+): Promise<KeptRow[]> {
+  switch (kind) {
+    case 'collection':
+      return revertCollections(tx, rows);
+    case 'product':
+      return revertProducts(tx, rows, context);
+    case 'order':
+      await revertOrders(tx, rows, context);
+      return [];
+    case 'rate':
+      await revertPlainRows(tx, kind, rows);
+      return [];
+    case 'sale':
+      await deleteSalesByKey(tx, rows.removed);
+      await restoreSales(tx, rows.restored);
+      break;
+    case 'token':
+      await deleteTokens(tx, rows.removed.map(toAsset));
+      await restoreTokens(
+        tx,
+        rows.restored.map(({ key, image }) => ({ ...toAsset(key), image })),
+      );
+      break;
+    case 'listing':
+      return revertListings(tx, rows, context);
+    case 'stats':
+    case 'analytics':
+    case 'coverage':
+      await revertPlainRows(tx, kind, rows);
+      break;
+  }
+  await refreshFigures(tx, context, context);
+  return [];
+}
+
+function toAsset(key: string): CollectionAsset {
+  const [collectionId = '', asset = ''] = key.split('\n');
+  return { collectionId, asset };
+}
+
+const keysOf = ({ removed, restored }: RevertedRows) => [...removed, ...restored.map(({ key }) => key)];
+
+async function revertPlainRows(tx: Queryable, kind: TrackedKind, rows: RevertedRows): Promise<void> {
+  await deleteTrackedRows(tx, kind, rows.removed);
+  await restoreTrackedRows(tx, kind, rows.restored);
+}
+
+async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<KeptRow[]> {
+  const assets = await listListedAssets(tx, keysOf(rows));
+  await revertPlainRows(tx, 'listing', rows);
+  await hideUntilJudged(
+    tx,
+    rows.restored.map(({ key }) => key),
+  );
+  await refreshFigures(tx, { ...context, assets }, context);
+  return [];
+}
+
+async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertContext): Promise<void> {
+  const orders = await listOrderLocations(tx, keysOf(rows));
+  await revertPlainRows(tx, 'order', rows);
+  const restored = new Set(rows.restored.map(({ key }) => key));
+  await evaluateOrders(
+    tx,
+    orders.flatMap(({ id, isSigned }) => (isSigned && restored.has(id) ? [id] : [])),
+    now,
+  );
+  await refreshBookAssets(tx, orders, now);
+}
+
+/** A record stays while its collection is followed, and a changed record stays if another collection now has its earlier slug. */
+async function revertCollections(tx: Queryable, rows: RevertedRows): Promise<KeptRow[]> {
+  const followed = new Set(await listFollowedIds(tx, rows.removed));
+  const taken = new Set(await listTakenSlugs(tx, rows.restored, keysOf(rows)));
+  const removed = rows.removed.filter((id) => !followed.has(id));
+  const restored = rows.restored.filter(({ key }) => !taken.has(key));
+  await deleteTrackedRows(tx, 'collection', removed);
+  await updateWithoutSlugs(
+    tx,
+    restored.map(({ key }) => key),
+  );
+  await restoreTrackedRows(tx, 'collection', restored);
+  await insertCatalogChanges(tx, keysOf({ removed, restored }));
+  return [
+    ...[...followed].map((key) => ({ key, reason: 'the collection is followed' })),
+    ...[...taken].map((key) => ({ key, reason: 'another collection has its earlier slug' })),
+  ];
+}

@@ -1,0 +1,88 @@
+// Undoes one recorded change of an import in one transaction: the rows that are still as the import left them are taken back, and all
+// others are left and stay recorded.
+
+import type { Queryable } from '../../database/port.ts';
+import { lockFigures } from '../../market/queries/figures.ts';
+import type { RefreshContext } from '../../market/ranks.ts';
+import { lockChainsAndBooks } from '../../orders/book.ts';
+import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
+import { claimProductImports } from '../../shop/queries/products.ts';
+import type { ImportChange, ImportSchema } from '../queries/import-changes.ts';
+import {
+  findLastChange,
+  keepChangedRows,
+  listChangedRows,
+  listCollectionsOfChange,
+  listKeysOfChange,
+} from '../queries/import-changes.ts';
+import type { TrackedKind } from '../queries/tracked-tables.ts';
+import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
+import type { KeptRow } from './divided-rows.ts';
+import { divideRows } from './divided-rows.ts';
+import { revertRows } from './revert-rows.ts';
+
+/** Where in an import to look for the next change: before the change with the number `before`, or at the last one. */
+type ChangePosition = { importId: string; schema: ImportSchema; before: number | null };
+
+/** `missing`: how many of the rows do not exist any more. */
+export type UndoneChange = {
+  seq: number;
+  kind: TrackedKind;
+  removed: number;
+  restored: number;
+  missing: number;
+  kept: KeptRow[];
+  /** The collections of which a row was taken back. */
+  collectionIds: readonly string[];
+};
+
+/** Undoes the last change before the position. Returns null when there is none. */
+export async function undoLastChange(
+  tx: Queryable,
+  { importId, schema, before }: ChangePosition,
+  context: RefreshContext,
+): Promise<UndoneChange | null> {
+  const change = await findLastChange(tx, schema, { importId, before });
+  if (!change) return null;
+  const collectionIds = await lockRows(tx, importId, change);
+  const rows = await listChangedRows(tx, importId, change);
+  const { removed, restored, missing, changed } = divideRows(rows);
+  const blocked =
+    removed.length + restored.length === 0
+      ? []
+      : await revertRows(tx, change.kind, { removed, restored }, { ...context, importId, collectionIds });
+  const kept = [...changed, ...blocked];
+  await keepChangedRows(
+    tx,
+    importId,
+    change,
+    kept.map(({ key }) => key),
+  );
+  const blockedKeys = new Set(blocked.map(({ key }) => key));
+  return {
+    ...change,
+    removed: removed.filter((key) => !blockedKeys.has(key)).length,
+    restored: restored.filter(({ key }) => !blockedKeys.has(key)).length,
+    missing,
+    kept,
+    collectionIds,
+  };
+}
+
+/** Takes the locks that other writers of these rows take. Returns the locked collections. */
+async function lockRows(tx: Queryable, importId: string, change: ImportChange): Promise<string[]> {
+  const { kind } = change;
+  if (TRACKED_TABLES[kind].schema === 'indexer') {
+    const collectionIds = await listCollectionsOfChange(tx, importId, change);
+    await lockFigures(tx, collectionIds);
+    return collectionIds;
+  }
+  const keys = await listKeysOfChange(tx, importId, change);
+  if (kind === 'order') {
+    const orders = await listOrderLocations(tx, keys);
+    await lockChainsAndBooks(tx, orders);
+    return [...new Set(orders.map(({ collectionId }) => collectionId))];
+  }
+  if (kind === 'product') await claimProductImports(tx, new Set(keys.map((key) => key.split('\n', 1)[0] ?? '')));
+  return kind === 'collection' ? keys : [];
+}

@@ -1,0 +1,102 @@
+// Takes sales and tokens back: deletes rows that an import inserted, and restores the columns of rows that it changed, together with the
+// sums and figures that are computed from them. Indexer database. The transaction must have locked the figures of the collections.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, rowDecoder, text } from '../../database/rows.ts';
+import type { CollectionAsset } from './figures.ts';
+import { tokenFiguresSql } from './figures.ts';
+import { ADD_TO_SUMS, deleteSales, TRADED } from './sales.ts';
+
+/** The earlier columns of a stored row, as JSON text. */
+export type EarlierRow = { key: string; image: string };
+
+export async function deleteSalesByKey(tx: Queryable, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await deleteSales(tx, `key = any($1::uuid[])`, [keys]);
+}
+
+const SALE_COLUMNS = 'source, price, price_raw, seller, buyer, sold_at, listing_id';
+
+export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `with wanted as (
+       select * from unnest($1::uuid[], $2::text[]) as wanted (key, image)
+     ), before as (
+       select stored.* from indexer.sale as stored join wanted on wanted.key = stored.key
+     ), restored as (
+       update indexer.sale as stored
+       set (${SALE_COLUMNS}) = (select ${SALE_COLUMNS} from jsonb_populate_record(stored, wanted.image::jsonb))
+       from wanted where wanted.key = stored.key returning stored.*
+     ), counted as (
+       select -1 as sign, collection_id, sold_at, price_raw, seller from before
+       union all select 1, collection_id, sold_at, price_raw, seller from restored
+     ), summed as (
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(sign * price_raw) as volume_raw, sum(sign) as sales
+       from counted where ${TRADED} group by collection_id, hour order by collection_id, hour
+     ), ${ADD_TO_SUMS}
+     select count(*) from restored`,
+    [rows.map(({ key }) => key), rows.map(({ image }) => image)],
+  );
+}
+
+const FIGURE_COLUMNS = 'stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block';
+const IS_WANTED = 'stored.collection_id = wanted.collection_id and stored.asset = wanted.asset';
+
+export async function deleteTokens(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<void> {
+  if (tokens.length === 0) return;
+  await tx.query(
+    `with deleted as (
+       delete from indexer.token as stored using unnest($1::text[], $2::text[]) as wanted (collection_id, asset)
+       where ${IS_WANTED} returning ${FIGURE_COLUMNS}
+     ), added as (
+       select * from deleted where false
+     ), ${tokenFiguresSql({ removed: 'deleted', added: 'added' })}
+     select count(*) from deleted`,
+    [tokens.map(({ collectionId }) => collectionId), tokens.map(({ asset }) => asset)],
+  );
+}
+
+const TOKEN_COLUMNS = 'name, image, rarity_rank, owner';
+
+export async function restoreTokens(
+  tx: Queryable,
+  tokens: readonly (CollectionAsset & Pick<EarlierRow, 'image'>)[],
+): Promise<void> {
+  if (tokens.length === 0) return;
+  await tx.query(
+    `with wanted as (
+       select * from unnest($1::text[], $2::text[], $3::text[]) as wanted (collection_id, asset, image)
+     ), before as (
+       select ${FIGURE_COLUMNS} from indexer.token as stored join wanted on ${IS_WANTED}
+     ), restored as (
+       update indexer.token as stored
+       set (${TOKEN_COLUMNS}) = (select ${TOKEN_COLUMNS} from jsonb_populate_record(stored, wanted.image::jsonb))
+       from wanted where ${IS_WANTED} returning ${FIGURE_COLUMNS}
+     ), ${tokenFiguresSql({ removed: 'before', added: 'restored' })}
+     select count(*) from restored`,
+    [
+      tokens.map(({ collectionId }) => collectionId),
+      tokens.map(({ asset }) => asset),
+      tokens.map(({ image }) => image),
+    ],
+  );
+}
+
+const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
+
+/** The assets of listings. */
+export async function listListedAssets(tx: Queryable, keys: readonly string[]): Promise<CollectionAsset[]> {
+  const rows = await tx.query(`select collection_id, asset from indexer.listing where key = any($1::uuid[])`, [keys]);
+  return rows.map(decodeAsset);
+}
+
+/** Hides restored listings of collections that are judged by their chain, until they have been judged again. */
+export async function hideUntilJudged(tx: Queryable, keys: readonly string[]): Promise<void> {
+  await tx.query(
+    `update indexer.listing as stored set undeliverable = case when status = 'active' and exists (
+         select from indexer.judged_collection as judged
+         where judged.collection_id = stored.collection_id and judged.state <> 'leaving') then 'pending' end
+     where key = any($1::uuid[])`,
+    [keys],
+  );
+}

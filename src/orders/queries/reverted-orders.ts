@@ -1,0 +1,23 @@
+// Where stored orders stand, for an undo that deletes or restores them. Primary database.
+
+import type { Queryable } from '../../database/port.ts';
+import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
+
+const decodeLocation = rowDecoder('book_order', {
+  id: text,
+  chain: text,
+  collectionId: column('collection_id', text),
+  asset: column('token_id', text),
+  isSigned: column('is_signed', boolean),
+});
+
+type OrderLocation = ReturnType<typeof decodeLocation>;
+
+/** Those of the given orders that are stored. */
+export async function listOrderLocations(db: Queryable, ids: readonly string[]): Promise<OrderLocation[]> {
+  const rows = await db.query(
+    `select id, chain, collection_id, token_id, order_hash is not null as is_signed from main.book_order where id = any($1)`,
+    [ids],
+  );
+  return rows.map(decodeLocation);
+}

@@ -1,0 +1,457 @@
+// Taking imports back, on both engines: an import, its undo and the same import again leave the rows of one import, for every kind of
+// record, also when the import or the undo is cut off between two transactions.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import type { ServiceContext } from '../../src/context.ts';
+import { ImportFailure } from '../../src/intake/import.ts';
+import type { ImportOptions } from '../../src/intake/import.ts';
+import { createImportOperations } from '../../src/intake/operations.ts';
+import { deleteOldChanges, UNDO_KEPT_MS } from '../../src/intake/undo/retention.ts';
+import { readImports } from '../../src/intake/undo/list-imports.ts';
+import type { UndoPart } from '../../src/intake/undo/undo-import.ts';
+import { undoPart } from '../../src/intake/undo/undo-import.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { recountFigures } from '../../src/market/recount.ts';
+import { createShop } from '../../src/shop/shops.ts';
+import { hashOrder } from '../../src/orders/seaport/order.ts';
+import { Ingester } from '../../src/upstreams/ingester.ts';
+import { ask } from '../orders/test-orders.ts';
+import { signOrder, toParameters } from '../support/chain/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { dumpEveryTable, IMPORT_TABLES, listEveryTable } from '../support/service/every-table.ts';
+import {
+  collection,
+  EVM,
+  listing,
+  NOW,
+  order,
+  product,
+  runImport,
+  sale,
+  SELLER,
+  toContext,
+  token,
+  toNdjson,
+} from '../support/service/intake.ts';
+
+const OTHER = '0x00000000000000000000000000000000000000bb';
+/** An amount with more digits than a JavaScript number holds. */
+const LARGE = '123456789012345678901234567891';
+const ID = `ethereum_${EVM}`;
+const stats = (fields: object = {}) => ({
+  kind: 'stats',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  owners: 3,
+  floorRaw: '70',
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+const analytics = (fields: object = {}) => ({
+  kind: 'analytics',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  volume: { allTime: 12.5 },
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+const rate = (fields: object = {}) => ({
+  kind: 'rate',
+  symbol: 'ETH',
+  usd: 3000.5,
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+
+/** For each kind: records, and records that change all their rows and add another. */
+const KINDS: Record<string, { first: object[]; second: object[] }> = {
+  collection: {
+    first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
+    second: [
+      collection({ slug: 'renamed', name: 'Renamed', launched: true, snapshot: { floorRaw: '9', supply: 4 } }),
+      collection({ contractAddress: OTHER, slug: 'aa' }),
+    ],
+  },
+  order: {
+    first: [order({ priceRaw: LARGE })],
+    second: [order({ priceRaw: '40', expiresAt: '2026-07-01T00:00:00Z' }), order({ tokenId: '2' })],
+  },
+  listing: {
+    first: [listing({ priceRaw: LARGE, expiresAt: '2026-07-01T00:00:00Z' })],
+    second: [
+      listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z', seller: OTHER }),
+      listing({ id: 'L2', tokenId: '2', priceRaw: '10' }),
+    ],
+  },
+  sale: {
+    first: [sale({ tx: '0x1', logIndex: 1, price: LARGE, seller: SELLER }), sale({ tx: '0x3', logIndex: 1 })],
+    second: [
+      sale({ tx: '0x1', logIndex: 1, price: '70', seller: SELLER, timestamp: '2026-04-01T00:00:00Z' }),
+      sale({ tx: '0x2', price: '5' }),
+    ],
+  },
+  token: {
+    first: [token({ name: 'One', owner: SELLER })],
+    second: [token({ name: 'Uno', owner: OTHER, rarityRank: 1 }), token({ tokenId: '2', owner: OTHER })],
+  },
+  stats: {
+    first: [stats()],
+    second: [stats({ owners: 9, floorRaw: null, at: '2026-05-21T00:00:00Z' }), stats({ contractAddress: OTHER })],
+  },
+  analytics: {
+    first: [analytics()],
+    second: [analytics({ volume: { allTime: 13 }, at: '2026-05-21T00:00:00Z' }), analytics({ contractAddress: OTHER })],
+  },
+  rate: {
+    first: [rate()],
+    second: [rate({ usd: 3100, at: '2026-05-21T00:00:00Z' }), rate({ symbol: 'SOL', usd: 150 })],
+  },
+  product: {
+    first: [product({ inventory: 20, collections: ['a'] })],
+    second: [product({ price: '21.00', inventory: 3, image: null, collections: ['b'] }), product({ name: 'Cup' })],
+  },
+};
+
+/** Logs that only grow, the records of the imports themselves, and state of background work. */
+const OTHER_TABLES = [...IMPORT_TABLES, 'main.event', 'main.delivery', 'main.adjustment'];
+
+/** A row that a transaction creates in order to lock it, or that has been subtracted to zero, says the same as no row. */
+function isBlank(table: string, row: Record<string, unknown>): boolean {
+  if (table === 'indexer.sale_hour' || table === 'indexer.sale_total') return row['sales'] === 0;
+  if (table === 'main.collection_book') return row['listed_assets'] === 0;
+  if (table !== 'indexer.collection_figures') return false;
+  const counts = ['listed_assets', 'own_listed_assets', 'tokens', 'holders'].map((name) => row[name]);
+  return counts.every((count) => count === 0) && row['recorded'] === false;
+}
+
+/** Columns that are new in each write, and ranking keys of collections without a record, which nothing reads. */
+function noiseOf(table: string, row: Record<string, unknown>): string[] {
+  if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
+  const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
+  return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
+}
+
+/** All rows of both schemas. */
+async function dump(db: Database): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const [table, rows] of await dumpEveryTable(db, OTHER_TABLES)) {
+    tables[table] = rows
+      .flatMap((text) => {
+        const row = JSON.parse(text) as Record<string, unknown>;
+        const noise = noiseOf(table, row);
+        if (isBlank(table, row)) return [];
+        // The text has all digits of an amount, and the parsed row does not.
+        if (noise.length === 0) return [text];
+        for (const name of noise) delete row[name];
+        return [JSON.stringify(row)];
+      })
+      .sort();
+  }
+  return tables;
+}
+
+/** A transaction that the process did not live to begin. */
+class Killed extends Error {}
+
+/** The database, whose transactions fail after the first `limit` ones, as if the process had been killed. */
+function killedAfter(db: Database, limit: number): Database {
+  let transactions = 0;
+  const killed: Database = {
+    ...db,
+    query: (sql, params) => (transactions > limit ? Promise.reject(new Killed()) : db.query(sql, params)),
+    transaction: (work) => {
+      transactions += 1;
+      return transactions > limit ? Promise.reject(new Killed()) : db.transaction(work);
+    },
+    within: () => killed,
+  };
+  return killed;
+}
+
+forEachEngine('imports undo', (engine) => {
+  let db: Database;
+  let context: ServiceContext;
+  before(async () => {
+    db = await engine.open();
+    // The tests copy the catalog themselves, because a copy after a commit gives up on a slow machine.
+    // For the same reason, statements have no deadlines.
+    const patient: Database = { ...db, within: () => patient };
+    context = toContext(patient, { copyCatalog: () => Promise.resolve() });
+    await createShop(context, 's');
+  });
+  beforeEach(async () => {
+    const names = (await listEveryTable(db)).filter((name) => !/migration|main\.shop|secret/.test(name));
+    await db.query(`truncate ${names.join(', ')}`);
+  });
+
+  const load = async (records: Iterable<object>, options: Partial<ImportOptions> = {}) => {
+    const { summary, refused, conflicts } = await runImport(context, toNdjson(records), options);
+    assert.deepEqual([...refused, ...conflicts], []);
+    await recount();
+    const [id = ''] = summary.imports;
+    return id;
+  };
+  const recount = async () => {
+    await copyCatalog(context, { timeoutMs: 60_000, batchesMax: 100 });
+    const scope = { prefix: '', now: NOW, limit: 10 };
+    assert.deepEqual(await recountFigures({ ...context, main: db, indexer: db }, scope), []);
+  };
+  /** Undoes the import in one part. */
+  const undo = async (id: string): Promise<UndoPart> => {
+    const part = await undoPart(context, id, { budgetMs: 60_000 });
+    assert.equal(part.next, null);
+    await recount();
+    return part;
+  };
+  const list = () => readImports(context, 10);
+
+  for (const [kind, { first, second }] of Object.entries(KINDS)) {
+    test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}, and the same import afterwards leaves the same rows`, async () => {
+      const empty = await dump(db);
+      const firstId = await load(first);
+      const one = await dump(db);
+      assert.notDeepEqual(one, empty);
+      assert.equal((await undo(firstId)).state, 'undone');
+      assert.deepEqual(await dump(db), empty);
+      const again = await load(first);
+      assert.deepEqual(await dump(db), one);
+
+      const secondId = await load(second, { replace: true });
+      const two = await dump(db);
+      assert.notDeepEqual(two, one);
+      const { rows, kept } = await undo(secondId);
+      assert.deepEqual(rows, { [kind]: { removed: 1, restored: 1, missing: 0, kept: 0 } });
+      assert.deepEqual(kept, []);
+      assert.deepEqual(await dump(db), one);
+      const repeated = await load(second, { replace: true });
+      assert.deepEqual(await dump(db), two);
+
+      await undo(repeated);
+      await undo(again);
+      assert.deepEqual(await dump(db), empty);
+    });
+  }
+
+  test('a dry run of an undo counts what the undo does, also for rows that several batches of the import have changed, and changes nothing', async () => {
+    const filler = Array.from({ length: 600 }, (_, index) => token({ tokenId: String(index + 10) }));
+    await load([token({ name: 'Earlier' })]);
+    const id = await load([token({ name: 'A' }), ...filler, token({ name: 'B' })]);
+    const stored = await dump(db);
+    const preview = await createImportOperations(context)['imports.undo']({ id, dryRun: true });
+    assert.deepEqual(await dump(db), stored);
+    const { rows } = await undo(id);
+    assert.deepEqual(rows, { token: { removed: 600, restored: 2, missing: 0, kept: 0 } });
+    assert.deepEqual(preview.rows, rows);
+  });
+
+  /** Records of all kinds. With 500 tokens before them, they are in a second batch. */
+  const everyKind = (side: 'first' | 'second', tokens = 0) => [
+    ...Array.from({ length: tokens }, (_, index) => token({ tokenId: String(index + 10), name: `${side} ${index}` })),
+    ...Object.values(KINDS).flatMap((records) => records[side]),
+  ];
+
+  test('an import that is cut off after any of its transactions is undone completely, and importing it then stores everything', async () => {
+    await load(everyKind('first', 500));
+    const one = await dump(db);
+    const complete = await load(everyKind('second', 500), { replace: true });
+    const two = await dump(db);
+    await undo(complete);
+    for (let limit = 0; ; limit += 1) {
+      const killed = killedAfter(db, limit);
+      const failure = await runImport(
+        toContext(killed, { copyCatalog: () => Promise.resolve() }),
+        toNdjson(everyKind('second', 500)),
+        { replace: true },
+      ).catch((error: unknown) => error);
+      if (!(failure instanceof ImportFailure)) break;
+      assert.ok(failure.cause instanceof Killed);
+      const [cut] = await list();
+      assert.ok(cut && (limit === 0 || Object.keys(cut.undoable).length > 0));
+      assert.equal(cut.endedAt, null);
+      assert.equal((await undo(cut.id)).state, 'undone');
+      assert.deepEqual(await dump(db), one, `after ${limit} transactions`);
+    }
+    await recount();
+    assert.deepEqual(await dump(db), two);
+  });
+
+  test('an undo that is cut off between two transactions continues where it stopped', async () => {
+    await load(everyKind('first'));
+    const one = await dump(db);
+    for (const limit of [0, 1, 5, 9]) {
+      const id = await load(everyKind('second'), { replace: true });
+      const killed = toContext(killedAfter(db, limit), { copyCatalog: () => Promise.resolve() });
+      await assert.rejects(undoPart(killed, id, { budgetMs: 60_000 }), Killed);
+      assert.equal((await list())[0]?.undo?.state, 'undoing');
+      assert.equal((await undo(id)).state, 'undone');
+      assert.deepEqual(await dump(db), one, `after ${limit} transactions`);
+    }
+  });
+
+  test('a row that has changed since the import is left and named, and the undo can be repeated once the later change is undone', async () => {
+    const empty = await dump(db);
+    const id = await load([token({ name: 'One' }), token({ tokenId: '2', name: 'Two' })]);
+    const later = await load([token({ name: 'Uno' })]);
+    const part = await undo(id);
+    assert.deepEqual(part.rows, { token: { removed: 1, restored: 0, missing: 0, kept: 1 } });
+    assert.deepEqual(part.kept, [{ kind: 'token', row: `${ID} 1`, reason: 'has changed since the import' }]);
+    assert.equal(part.state, 'partly undone');
+    assert.deepEqual((await list()).find((one) => one.id === id)?.undoable, { token: 1 });
+    await undo(later);
+    assert.deepEqual((await undo(id)).rows, { token: { removed: 1, restored: 0, missing: 0, kept: 0 } });
+    assert.deepEqual(await dump(db), empty);
+  });
+
+  test('a product whose stock has changed since is left, and a row that is deleted since is counted as missing', async () => {
+    const id = await load([product({ inventory: 20 }), product({ name: 'Cup' }), sale({ tx: '0x1' })]);
+    await db.query(`update main.product set inventory = 19 where name = 'Mug'`);
+    await db.query(`delete from main.product where name = 'Cup'`);
+    const { rows } = await undo(id);
+    assert.deepEqual(rows, {
+      sale: { removed: 1, restored: 0, missing: 0, kept: 0 },
+      product: { removed: 0, restored: 0, missing: 1, kept: 1 },
+    });
+  });
+
+  test('a collection record is left while its collection is followed, and when another collection has its earlier slug', async () => {
+    await load([collection()]);
+    const renamed = await load([collection({ slug: 'renamed' }), collection({ contractAddress: OTHER, slug: 'bb' })]);
+    await db.query(
+      `insert into main.follow (collection_id, chain, contract_address, created_at) values ($1, 'ethereum', $2, now())`,
+      [`ethereum_${OTHER}`, OTHER],
+    );
+    await load([collection({ contractAddress: `0x${'c'.repeat(40)}`, slug: 'aa' })]);
+    const { kept, state } = await undo(renamed);
+    assert.equal(state, 'partly undone');
+    assert.deepEqual(
+      kept.map(({ row, reason }) => [row, reason]),
+      [
+        [`ethereum_${OTHER}`, 'the collection is followed'],
+        [ID, 'another collection has its earlier slug'],
+      ],
+    );
+    const stored = await db.query(`select id, slug from main.collection order by slug`);
+    assert.deepEqual(
+      stored.map(({ slug }) => slug as string),
+      ['aa', 'bb', 'renamed'],
+    );
+  });
+
+  test('an undo restores the listings of the same order at other marketplaces, which the import has ended', async () => {
+    const order1 = { orderHash: '0xaa' };
+    await load([listing(order1), listing({ ...order1, source: 'blur', id: 'B1' })]);
+    const one = await dump(db);
+    const id = await load([listing({ ...order1, status: 'filled', tx: '0x1' })]);
+    assert.deepEqual(await db.query(`select distinct status from indexer.listing`), [{ status: 'filled' }]);
+    assert.deepEqual((await undo(id)).rows, { listing: { removed: 0, restored: 2, missing: 0, kept: 0 } });
+    assert.deepEqual(await dump(db), one);
+  });
+
+  test('an undo of a signed order lists the mirrored listing of the order again, which the import has retired', async () => {
+    const signed = ask();
+    await load([listing({ seller: signed.offerer, orderHash: hashOrder(signed) })]);
+    const one = await dump(db);
+    const seaport = { parameters: toParameters(signed), signature: await signOrder(1, signed) };
+    const id = await load([order({ seller: signed.offerer, priceRaw: '1000', seaport })]);
+    const [retired] = await db.query(`select status, retired_at is not null as retired from indexer.listing`);
+    assert.deepEqual(retired, { status: 'cancelled', retired: true });
+    const { rows, state } = await undo(id);
+    assert.equal(state, 'undone');
+    assert.deepEqual(rows, {
+      listing: { removed: 0, restored: 1, missing: 0, kept: 0 },
+      order: { removed: 1, restored: 0, missing: 0, kept: 0 },
+    });
+    assert.deepEqual(await dump(db), one);
+  });
+
+  test('a listing that has expired since is deleted', async () => {
+    const id = await load([listing({ expiresAt: '2026-06-02T00:00:00Z' })]);
+    await db.query(`update indexer.listing set status = 'expired'`);
+    assert.deepEqual((await undoPart(context, id, { budgetMs: 60_000 })).rows, {
+      listing: { removed: 1, restored: 0, missing: 0, kept: 0 },
+    });
+  });
+
+  test('a listing that its chain has judged since is taken back, and a restored listing waits for a new verdict', async () => {
+    await db.query(
+      `insert into indexer.judged_collection (collection_id, chain, followed_at, state, joined_seq)
+       values ($1, 'ethereum', now(), 'joined', 0)`,
+      [ID],
+    );
+    const judge = (verdict: string | null) => db.query(`update indexer.listing set undeliverable = $1`, [verdict]);
+    const verdicts = async () =>
+      (await db.query<{ verdict: string }>(`select undeliverable as verdict from indexer.listing`)).map(
+        ({ verdict }) => verdict,
+      );
+    await load([listing()]);
+    await judge(null);
+    const id = await load([listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z' }), listing({ id: 'L2' })]);
+    await judge('no-balance');
+    const { rows } = await undoPart(context, id, { budgetMs: 60_000 });
+    assert.deepEqual(rows, { listing: { removed: 1, restored: 1, missing: 0, kept: 0 } });
+    assert.deepEqual(await verdicts(), ['pending']);
+  });
+
+  test('an import that is being undone stores no more rows', async () => {
+    let undone: Promise<UndoPart> | null = null;
+    const tokens = Array.from({ length: 1_200 }, (_, index) => token({ tokenId: String(index) }));
+    const empty = await dump(db);
+    const failure = await runImport(context, toNdjson(tokens), {
+      onEvent: async () => {
+        const [running] = await list();
+        undone ??= undoPart(context, running?.id ?? '', { budgetMs: 60_000 });
+        await undone;
+      },
+    }).catch((error: unknown) => error);
+    assert.ok(failure instanceof ImportFailure);
+    assert.match(failure.message, /is being undone/);
+    const [id = ''] = failure.summary.imports;
+    await undo(id);
+    assert.deepEqual(await dump(db), empty);
+  });
+
+  test('a dry run and an import of a worker are not listed, and the list names the key, the file, the counts and what can be undone', async () => {
+    await runImport(context, toNdjson([token()]), { dryRun: true });
+    await new Ingester(context).ingest([token({ tokenId: '7' })]);
+    assert.deepEqual(await list(), []);
+    await load([token()], { file: 'a.ndjson', importer: { keyId: 'key_1', shopId: null } });
+    await load([token()]);
+    const [repeated, listed] = await list();
+    assert.deepEqual(repeated?.undoable, {});
+    assert.deepEqual(listed, {
+      id: listed?.id,
+      startedAt: new Date(NOW).toISOString(),
+      endedAt: new Date(NOW).toISOString(),
+      by: { key: 'key_1', name: null, shop: null },
+      file: 'a.ndjson',
+      format: 'ndjson',
+      replace: false,
+      counts: {
+        read: 1,
+        inserted: 1,
+        updated: 0,
+        unchanged: 0,
+        conflict: 0,
+        refused: 0,
+        byKind: { token: { inserted: 1, updated: 0, unchanged: 0, conflict: 0, refused: 0 } },
+      },
+      error: null,
+      undoable: { token: 1 },
+      undo: null,
+    });
+  });
+
+  test('the changes of an import are deleted after 30 days, and it can no longer be undone', async () => {
+    const id = await load([token(), rate()]);
+    assert.equal(await deleteOldChanges(context, NOW + UNDO_KEPT_MS - 1, 10), 0);
+    assert.equal(await deleteOldChanges(context, NOW + UNDO_KEPT_MS + 1, 10), 1);
+    assert.equal(await deleteOldChanges(context, NOW + UNDO_KEPT_MS + 1, 10), 0);
+    await assert.rejects(undoPart(context, id, { budgetMs: 0 }), /no longer recorded/);
+    for (const schema of ['main', 'indexer']) {
+      assert.deepEqual(await db.query(`select 1 from ${schema}.import_change`), []);
+    }
+    await assert.rejects(undoPart(context, 'imp_0', { budgetMs: 0 }), /there is no import "imp_0"/);
+  });
+});
