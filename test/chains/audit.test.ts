@@ -123,7 +123,7 @@ forEachEngine('audit', (engine) => {
     }
   };
   const both = async () => [await audit(), await replay()] as const;
-  /** The differences from the chain or from the replay, without those from the count of the figures. */
+  /** The differences from the chain or from the replay, without the differences of figures from their count. */
   const findings = ({ differences }: AuditReport) =>
     differences.filter(({ field }) => field !== 'counted').map(({ subject, field }) => `${subject}, ${field}`);
 
@@ -180,7 +180,7 @@ forEachEngine('audit', (engine) => {
        where standard = 'erc721' order by exists (select from main.book_order as listed
          where listed.collection_id = holding.collection_id and listed.token_id = holding.token_id), 1, 2 limit 4`,
     );
-    // The first token is not listed. If it were, its order would be reported too.
+    // The first token is not listed. If the token were listed, its order would be reported too.
     const [held, owned, burned, forgotten] = tokens;
     assert.ok(held && owned && burned && forgotten);
     const subjectOf = ({ collection, id }: typeof held) => `token ${collection} ${id}`;
@@ -400,7 +400,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('the audit names no block when the endpoint has the blocks, but the state of no contract', async () => {
+  test('the audit names no block when the endpoint can return blocks but no state of a contract', async () => {
     const reader = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const contracts = new Proxy(reader.contracts, {
       get: () => () => Promise.reject(new RpcFailure('no-state')),
@@ -435,7 +435,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('with and without a running server, the command audit prints the numbers compared, and exits with 1 on a difference', async () => {
+  test('with and without a running server, the command audit prints how many rows were compared, and exits with 1 on a difference', async () => {
     const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const { code, stdout, stderr } = await runCommand(defineAudit, ['audit', ...args], { env: settings });

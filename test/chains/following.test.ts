@@ -100,7 +100,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(await states(), ['cancelled', 'cancelled', 'active']);
   });
 
-  test('a reorganisation reverts the fill, the sale, the owner and the mint, and the blocks that replace them take effect', async () => {
+  test('a reorganisation reverts the fill, the sale, the owner and the mint of orphaned blocks, and the new blocks take effect', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     const order = await world.sign(2, { tokenId, price: 500n });

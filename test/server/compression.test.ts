@@ -31,11 +31,11 @@ describe('the coding that a client gets', () => {
     ['br;q=2, gzip;q=x', null],
     [',,gzip,', 'gzip'],
   ] as const) {
-    test(`for ${JSON.stringify(header) ?? 'no header'} is ${coding ?? 'none'}`, () =>
+    test(`the coding for ${JSON.stringify(header) ?? 'no header'} is ${coding ?? 'none'}`, () =>
       assert.equal(chooseCoding(header), coding));
   }
 
-  test('does not depend on the headers of earlier requests, however many there are', () => {
+  test('the coding does not depend on the headers of earlier requests, however many there are', () => {
     for (let number = 0; number < 1_000; number += 1) assert.equal(chooseCoding(`gzip;q=0.${number}`) !== 'br', true);
     assert.equal(chooseCoding('gzip, br'), 'br');
   });

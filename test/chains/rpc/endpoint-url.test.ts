@@ -1,4 +1,4 @@
-// The URL of an endpoint: what requests use of it, and what logs never show.
+// The URL of an endpoint: which parts of the URL requests use, and which parts logs never show.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
