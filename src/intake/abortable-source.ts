@@ -1,4 +1,4 @@
-// Makes a source of bytes abortable, even while the source waits for its next chunk.
+// Makes the reading of a byte stream abortable, even while the stream waits for its next chunk.
 
 /** Yields the chunks of `source`. Throws the signal's reason as soon as the signal aborts. */
 export async function* untilAborted(

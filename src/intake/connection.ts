@@ -1,5 +1,5 @@
-// The two ways in which a command imports records: in its own process (here), or through a running server (socket-client.ts). Both read
-// the same stream of bytes and report the same events and summary.
+// A command imports records in its own process (LocalIntake) or through a running server (socket-client.ts). Both report the same events
+// and the same summary.
 
 import type { ImportContext, ImportEvent, ImportOptions } from './import.ts';
 import { importRecords } from './import.ts';
@@ -7,11 +7,11 @@ import type { ImportSummary } from './import-summary.ts';
 
 export type ConnectionImportOptions = Omit<ImportOptions, 'onEvent'>;
 
-/** Called for each event. The returned promise is awaited, so that a slow listener slows the import down instead of filling memory. */
+/** Called for each event. The import awaits the returned promise, so that a slow listener does not fill the memory with events. */
 export type ImportListener = (event: ImportEvent) => void | Promise<void>;
 
 export type IntakeConnection = {
-  /** A failed import rejects with an ImportFailure, whose summary counts what was stored before the failure. */
+  /** Rejects with an ImportFailure when the import fails. Its summary counts what was stored before. */
   import(
     source: AsyncIterable<Uint8Array>,
     options: ConnectionImportOptions,

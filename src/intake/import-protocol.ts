@@ -1,5 +1,5 @@
-// The form of the request and response of an import, which the server and its socket client share. The query of the request holds the
-// options, and its body is the unchanged file. The response has one JSON event on each line.
+// The request and response of an import, shared by the server and its socket client. The query holds the options, and the body is the
+// unchanged file. The response has one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
 import { hasPattern, parseColumnMap } from './csv/column-map.ts';
@@ -10,12 +10,12 @@ import type { ImportSummary } from './import-summary.ts';
 export const RECORDS_PATH = '/intake/v1/records';
 
 /**
- * A client that stops an import ends the body and sends this trailer. The server then stops after the batch that is being ingested, and
- * reports what was stored. The value is the reason.
+ * A client stops an import by ending the body with this trailer. Its value is the reason. The server then stops after its current batch and
+ * reports what was stored.
  */
 export const STOPPED_TRAILER = 'mercat-stopped';
 
-/** The last event of a complete response is `done` or `error`. A response that ends with another event was cut off. */
+/** A complete response ends with `done` or `error`. A response without such an end was cut off. */
 export type ResponseEvent =
   | ImportEvent
   | ({ event: 'done' } & ImportSummary)
@@ -42,8 +42,8 @@ export function toRequestTarget({ format, map, dryRun, replace, file }: RequestO
 }
 
 /**
- * Parses the query of a request. Throws a ServiceError that names the parameter that is wrong. `allowsPatterns`: whether the column map may
- * have patterns, because the operator sent it.
+ * Parses the query of a request. Throws a ServiceError that names the wrong parameter. `allowsPatterns`: whether the column map may have
+ * patterns, which only the operator may send.
  */
 export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPatterns: boolean }): RequestOptions {
   const {

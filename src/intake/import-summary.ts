@@ -1,36 +1,38 @@
-// The counts of an import: how many records were read, inserted, updated, unchanged, in conflict and rejected, in total and by kind, and
-// what is noteworthy about the accepted records.
+// Counts the records of an import by result, in total and by kind. The summary also has what is noteworthy about the accepted records.
 
 import type { UpsertCounts } from '../database/upsert.ts';
 import type { ImportWarnings } from './import-warnings.ts';
 import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';
 
-/** `conflict`: records whose identity is stored with other facts. They changed nothing. */
+/** `conflict`: sales that are stored already with another price, time, seller or buyer. Such a record changes nothing. */
 export type KindCounts = UpsertCounts & { conflict: number; refused: number };
 
-/** `read` is the sum of the other five counts. A rejected record whose kind is unknown is in the total only, not in `byKind`. */
+/** `read` is the sum of the other five counts. A rejected record of an unknown kind counts in the total and not in `byKind`. */
 export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
-  /** Lines inside rejected CSV rows, without the first line of each row. */
+  /**
+   * If a rejected CSV row covers several lines of the file, because its quoted cells contain line breaks: the number of its lines after the
+   * first.
+   */
   skippedLines: number;
   warnings: ImportWarnings;
   /**
-   * How many of the stored or unchanged records belong to a collection without a collection record, by collection id. Such records are not
-   * served. Null when the import ended before this was checked.
+   * For each collection without a collection record: the number of its records that are stored. These records are not served. Null if the
+   * import ended before this was checked.
    */
   unknownCollections: Record<string, number> | null;
-  /** The ids of the imported collection records, at most COLLECTIONS_MAX of them. */
+  /** The ids of the imported collection records, at most COLLECTIONS_MAX. */
   collections: string[];
   seconds: number;
-  /** The id of the import, for `imports undo`; of several files, the id of each. Empty for a dry run. */
+  /** The id of the import, for `mercat imports undo`. If several files were imported, one id for each. Empty for a dry run. */
   imports: string[];
 };
 
 export type ImportProgress = KindCounts & Pick<ImportSummary, 'read' | 'skippedLines'>;
 
-/** Counts the records of one import, and measures its time from the creation of the counter. */
+/** Counts the records of one import. The time is measured from the construction on. */
 export class ImportCounter {
   readonly #startedAt = performance.now();
   readonly #total = zeroCounts();
@@ -82,7 +84,7 @@ export class ImportCounter {
   }
 }
 
-/** Adds up the summaries of several files. A collection is unknown only if none of the files has its record. */
+/** Adds up the summaries of several files. A collection is unknown if none of the files has its collection record. */
 export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary {
   const sum: ImportSummary = {
     read: 0,

@@ -1,5 +1,5 @@
-// What an import notes about records that it accepts: prices that are probably wrong or cannot be served, products that occur several
-// times, and collections without a record.
+// Notes what may be wrong with accepted records: prices that are probably wrong or cannot be served, products that occur several times, and
+// collections without a collection record.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';
@@ -9,32 +9,31 @@ import { collectionIdOf } from './records/parse.ts';
 
 /**
  * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored and never served.
- * - `otherCurrency`: the price of a sale is an amount and another currency than the chain's. The sale is stored and never served.
- * - `zeroPrice`: a sale at 0 is served and does not count in volume and sales. A listing at 0 is not listed.
+ * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored and never served.
+ * - `zeroPrice`: a sale or listing at 0. The sale is served and does not count in volume and sales. The listing is not listed.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
- * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later one was applied after it.
+ * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later product was applied after it.
  */
 export const WARNING_CODES = ['unreadablePrice', 'otherCurrency', 'zeroPrice', 'tinyPrice', 'repeatedSlug'] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** How many records a warning is about, and the line and the value of the first of them. */
+/** The number of records with this warning, and the line and the value of the first of these records. */
 export type ImportWarning = { count: number; line: number; value: string };
 
 export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 
-/** A price is noted as tiny if it is below 10 to the power of -TINY_DECIMALS, in native units. */
+/** A price below 10 to the power of -TINY_DECIMALS native units is noted as tiny. */
 const TINY_DECIMALS = 6;
-/** The largest number of collections that one import compares with the collection records. */
+/** The largest number of collections for which one import checks whether a collection record exists. */
 const COLLECTIONS_MAX = 10_000;
-/** The largest number of products whose slugs are compared. Their slugs take about 25 MB. */
+/** The largest number of products whose slugs are compared. So many slugs take about 25 MB of memory. */
 const SLUGS_MAX = 200_000;
 
-/** Notes the accepted records of one import. */
 export class RecordNotes {
   readonly #chains: Chains;
   readonly #warnings: ImportWarnings = {};
   readonly #slugs = new Set<string>();
-  /** How many records each collection has, by its id. */
+  /** The number of records of each collection, by collection id. */
   readonly #recordsOf = new Map<string, number>();
   readonly #recorded = new Set<string>();
 
@@ -58,8 +57,8 @@ export class RecordNotes {
   }
 
   /**
-   * Finds the collections that have no collection record, neither in the import nor in the database. Returns how many records of the import
-   * belong to each of them.
+   * Finds the collections that have a collection record neither in the import nor in the database. Returns the number of imported records
+   * of each such collection.
    */
   async findUnknownCollections(main: Queryable): Promise<Record<string, number>> {
     const ids = [...this.#recordsOf.keys()].filter((id) => !this.#recorded.has(id));
@@ -108,7 +107,7 @@ function judgeUnreadable(price: string): { code: WarningCode; value: string } {
   return { code: OTHER_CURRENCY.test(price) ? 'otherCurrency' : 'unreadablePrice', value: price };
 }
 
-/** Adds the counts. The line and the value are those of the earlier warning. */
+/** Adds the counts. Keeps the line and the value of the earlier warning. */
 export function addWarnings(earlier: ImportWarnings, later: ImportWarnings): ImportWarnings {
   const sum = structuredClone(earlier);
   for (const code of WARNING_CODES) {

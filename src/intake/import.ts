@@ -1,5 +1,5 @@
-// Imports a stream of records in five steps: read, parse, batch, ingest, count. While one batch is ingested, the next one is read. So
-// memory holds at most two batches, however long the stream is. Importing the same stream again changes nothing.
+// Imports a stream of records. While one batch is stored, the next batch is read and parsed. So memory holds at most two batches, however
+// long the stream is. Importing the same stream again changes nothing.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -29,7 +29,7 @@ export type ImportContext = IngestContext & {
   chains: Chains;
   serviceName: string;
   clock: Clock;
-  /** Deployments of Seaport that the settings add to those that the program knows. */
+  /** The deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
 };
 
@@ -37,8 +37,8 @@ export const IMPORT_FORMATS = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 /**
- * `refused`: a record that was rejected. `conflict`: a record whose identity is stored with other facts, so that it changed nothing.
- * `progress`: the counts so far, after each batch.
+ * `refused`: a rejected record. `conflict`: a sale that is stored already with other facts; it changed nothing. `progress`: the counts so
+ * far, after each batch.
  */
 export type ImportEvent =
   | { event: 'refused' | 'conflict'; line: number; reason: string }
@@ -46,11 +46,11 @@ export type ImportEvent =
 
 export type ImportOptions = {
   format: ImportFormat;
-  /** The column of each field. Required for CSV. With NDJSON, each line is an object whose members are the columns. */
+  /** The column of each field. Required for CSV. If the format is NDJSON, the columns are the members of the object on each line. */
   map?: ColumnMap;
   /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
-  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
   /** Who imports. Default: the operator. */
   importer?: Importer;
@@ -58,18 +58,18 @@ export type ImportOptions = {
   file?: string;
   /** Whether the import is listed and can be undone. Default: true. A dry run is never listed. */
   recorded?: boolean;
-  /** When this signal aborts, the import stops after the batch that is being ingested. */
+  /** When this signal aborts, the import stops after its current batch. */
   signal?: AbortSignal;
-  /** Called for each event. Its promise is awaited, so that a slow listener slows the import down instead of filling memory. */
+  /** Called for each event. The import awaits the returned promise, so that a slow listener does not fill the memory with events. */
   onEvent?: (event: ImportEvent) => void | Promise<void>;
 };
 
-/** An import was ended by its client, by a limit or by a shutdown. The message is public. */
+/** An import was ended by its client, by a limit or by a shutdown. The message may be shown to the client. */
 export class ImportStopped extends Error {
   override readonly name = 'ImportStopped';
 }
 
-/** An import ended early. `cause` is the reason. `summary` counts the records that were processed before. */
+/** An import ended early. `cause` is the reason. `summary` counts the records that were processed until then. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure';
   readonly summary: ImportSummary;
@@ -80,13 +80,13 @@ export class ImportFailure extends Error {
   }
 }
 
-/** When and why an import stopped. */
+/** Says after how many stored records an import stopped, and why. */
 export function describeStop({ inserted, updated, unchanged }: ImportSummary, reason: string): string {
   const stored = inserted + updated + unchanged;
   return `stopped ${stored === 0 ? 'before any row was stored' : `after ${stored} rows were stored`}: ${reason}`;
 }
 
-/** Imports all of `source`. Rejects with an ImportFailure when a database, the source or the signal ends the import early. */
+/** Imports all records of `source`. Rejects with an ImportFailure if a database, the source or the signal ends the import early. */
 export async function importRecords(
   context: ImportContext,
   source: AsyncIterable<Uint8Array>,
@@ -114,11 +114,11 @@ export async function importRecords(
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
-    // All records are stored. When the collection records cannot be read, the summary says nothing about them.
+    // All records are stored at this point, so an error here does not fail the import: the summary then says nothing about collections.
     const unknownCollections = await notes.findUnknownCollections(context.main).catch(() => null);
     return await end(counter.summary({ ...toNoted(notes), unknownCollections }), null);
   } catch (error) {
-    // If a batch failed, its failure has aborted the reading. The cause is then the batch's error, not the abort.
+    // If a batch failed, that error has aborted the reading. The cause is then the batch's error, not the abort.
     const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,
@@ -127,7 +127,7 @@ export async function importRecords(
   }
 }
 
-/** Lists the import. Returns the log of its changes, or null if the import is not recorded. */
+/** Adds the import to the list of imports. Returns the log of its changes, or null if the import is not recorded. */
 async function begin(
   context: ImportContext,
   { dryRun = false, recorded = true, importer = OPERATOR, file, format, replace = false }: ImportOptions,
@@ -141,8 +141,8 @@ function toNoted({ warnings, collections }: RecordNotes): Pick<ImportSummary, 'w
 }
 
 /**
- * A line or CSV row of the source. `line` is the line of the file that it begins on, `lines` how many lines it has, `size` its length in characters, and `parsed` the
- * record or the reason why it was rejected.
+ * A line or CSV row of the source. `line` is the line of the file on which it begins. `lines` is the number of its lines. `size` is its
+ * length in characters. `parsed` is the record, or the reason why it was rejected.
  */
 type ParsedRow = { line: number; lines: number; size: number; parsed: ParsedRecord };
 
@@ -175,7 +175,7 @@ async function* parseLines(
   }
 }
 
-/** Parses a line with an object that is not a record itself, but is converted to one by a column map. */
+/** Parses a JSON object that a column map converts to a record. */
 function parseObjectLine(context: RecordContext, text: string, reader: RowReader<object>): ParsedRecord {
   const parsed = parseObject(text);
   if ('reason' in parsed) return toRejection(parsed.reason);
@@ -202,7 +202,7 @@ async function* parseCsv(
   }
 }
 
-/** The result for a row that cannot be read as a record of any kind. */
+/** The result for a row whose kind of record is unknown. */
 function toRejection(reason: string): ParsedRecord {
   return { record: null, kind: null, reason };
 }

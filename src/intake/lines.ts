@@ -1,36 +1,37 @@
-// Splits a stream of bytes into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8
-// invalidate only their own line. A quote that is not closed invalidates only the line that it is on. Between two chunks, at most one
-// incomplete line is held in memory.
+// Splits a byte stream into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8 invalidate
+// only their own line. An unclosed quote invalidates only the line on which it stands.
 
 import { isUtf8 } from 'node:buffer';
 import { withValue } from './records/fields.ts';
 
-/** The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which this text begins, from 1. */
+/**
+ * The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which it begins,
+ * from 1.
+ */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
 
 /** The longest line that is accepted, in bytes. */
 export const LINE_SIZE_MAX = 1024 * 1024;
 
-/** Chunks are processed in pieces of at most this many bytes, so that few lines are held at once even if a chunk is large. */
+/** Chunks are processed in pieces of at most this many bytes, so that a large chunk does not yield very many lines at once. */
 const PIECE_SIZE_MAX = 64 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const BOM = Buffer.from('\u{feff}');
-/** The largest number of lines in one group. */
 const GROUP_LINES_MAX = 4_096;
 const OVERSIZE = `longer than ${LINE_SIZE_MAX} bytes`;
 
-/** The characters, all ASCII, that decide where a quoted cell begins. `spaced`: spaces may stand between delimiter and quote. */
+/** The ASCII characters by which quoted cells are recognised. `spaced`: spaces may stand between delimiter and quote. */
 export type QuotedCells = { delimiter: string; quote: string; spaced: boolean };
 
 export type LineOptions = {
-  /** With this option, line breaks inside quoted cells do not end a line. */
+  /** If set, line breaks inside quoted cells do not end a line. */
   cells?: QuotedCells;
 };
 
-/** Yields the lines of a source, in groups. Leaves out blank lines, and a byte-order mark at the start. */
+/** Yields the lines of a source, in groups. Leaves out blank lines and a byte-order mark at the start. */
 export async function* splitLines(
   source: AsyncIterable<Uint8Array>,
   { cells }: LineOptions = {},
@@ -52,25 +53,23 @@ function* toGroups(lines: Line[]): Generator<Line[]> {
   for (let start = 0; start < lines.length; start += GROUP_LINES_MAX) yield lines.slice(start, start + GROUP_LINES_MAX);
 }
 
-/** Finds the line break that ends a line. */
 type LineEnds = {
   /**
-   * Returns the offset of the first line end at or after `from`. Returns -1 when the piece has no line end there, or none before `brokenAt`.
+   * Returns the offset of the first line end at or after `from`, or -1 if there is none before `brokenAt` or the end of the piece.
    * `isNewLine`: a line begins at `from`.
    */
   find(piece: Buffer, from: number, isNewLine: boolean): number;
   /**
-   * The offset, in the piece of the last call, of a byte that cannot follow a closing quote. Such a byte shows that a quote on an earlier
-   * line of the same row is not closed. Null when no such byte was found.
+   * The offset, in the piece of the latest call, of a byte that cannot follow a closing quote. Such a byte shows that a quote on an earlier
+   * line of the row is not closed. Null if there is no such byte.
    */
   brokenAt: number | null;
-  /** Whether the current row has a line break inside quotes. */
   spansLines: boolean;
-  /** Whether the current row ends inside quotes, so far. */
+  /** Whether the bytes of the current row so far end inside quotes. */
   isOpen(): boolean;
 };
 
-/** Splits the pieces of a stream into lines, and joins the parts of a line that begins in one piece and ends in another. */
+/** Splits the pieces of a stream into lines. A line may begin in one piece and end in another. */
 class LineSplitter {
   readonly #lineEnds: LineEnds;
   /** The beginning of a line that continues in the next piece. Null while the rest of an oversized line is skipped. */
@@ -88,7 +87,7 @@ class LineSplitter {
     let piece = received;
     let start = 0;
     for (;;) {
-      // An oversized line ends at the next line break, quoted or not.
+      // An oversized line ends at the next line break, even inside quotes.
       const end =
         this.#held === null ? piece.indexOf(LF, start) : this.#lineEnds.find(piece, start, this.#held.length === 0);
       const limit = start + LINE_SIZE_MAX - this.#heldSize;
@@ -110,7 +109,7 @@ class LineSplitter {
     return lines;
   }
 
-  /** Returns the last line if the stream does not end with a line break. */
+  /** Returns the rest of the stream as a line, if the stream does not end with a line break. */
   end(): Line[] {
     const lines: Line[] = [];
     if (this.#held !== null && this.#lineEnds.spansLines && this.#lineEnds.isOpen()) {
@@ -122,9 +121,9 @@ class LineSplitter {
   }
 
   /**
-   * Ends a row in which a quote is not closed. Adds to `lines` a rejection of the first line of the row, and each later line as a row of
-   * its own. Returns the bytes after the last line break, with which the next row begins. The added lines are not searched for quoted line
-   * breaks again, so that the time is linear in the size of the file.
+   * Ends a row with an unclosed quote. Adds to `lines` a rejection of its first line, and each later line as a row of its own. Returns the
+   * bytes after its last line break: the beginning of the next row. The added lines are not searched for quoted line breaks, so the time
+   * stays linear in the size of the file.
    */
   #breakUp(rest: Buffer, lines: Line[]): Buffer {
     const bytes = Buffer.concat([...(this.#held ?? []), rest]);
@@ -149,7 +148,6 @@ class LineSplitter {
     this.#heldSize += rest.length;
   }
 
-  /** Ends the current line with these bytes. */
   #finish(tail: Buffer, lines: Line[]): void {
     if (this.#held !== null && this.#heldSize + tail.length > LINE_SIZE_MAX) this.#skip(tail, lines);
     if (this.#held !== null) {
@@ -163,7 +161,7 @@ class LineSplitter {
     this.#heldSize = 0;
   }
 
-  /** Reports the current line as oversized and drops its held bytes. */
+  /** Rejects the current line as oversized and drops its held bytes. */
   #skip(rest: Buffer, lines: Line[]): void {
     lines.push({ number: this.#number, text: null, reason: OVERSIZE });
     for (const part of [...(this.#held ?? []), rest]) this.#number += countLineBreaks(part);
@@ -172,7 +170,6 @@ class LineSplitter {
   }
 }
 
-/** The reason why bytes that are not UTF-8 are rejected. */
 export const NOT_UTF8 =
   'not UTF-8; if the file is in Windows-1252 or Latin-1, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8';
 const UNCLOSED = 'a quote that begins on this line is not closed';
@@ -184,9 +181,7 @@ const PLAIN_LINE_ENDS: LineEnds = {
   isOpen: () => false,
 };
 
-/**
- * Finds line ends outside quoted cells. A cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell.
- */
+/** Finds line ends outside quoted cells. A cell may continue in the next piece. Only a quote at the start of a cell opens a quoted cell. */
 class QuotedLineEnds implements LineEnds {
   brokenAt: number | null = null;
   spansLines = false;
@@ -206,7 +201,7 @@ class QuotedLineEnds implements LineEnds {
   }
 
   find(piece: Buffer, from: number, isNewLine: boolean): number {
-    // The state is kept in local variables for speed, because this loop runs for every byte of the file.
+    // Local variables for speed: this loop runs for every byte of the file.
     const [delimiter, quote, spaced] = [this.#delimiter, this.#quote, this.#spaced];
     let state = isNewLine ? 'cell start' : this.#state;
     let spansLines = !isNewLine && this.spansLines;

@@ -9,10 +9,10 @@ type Input = Readonly<Record<string, unknown>>;
 
 /** The largest number of imports in the list. */
 const IMPORTS_LISTED_MAX = 100;
-/** An undo is divided into parts of about this length, so that the command can show its progress and can be stopped. */
+/** The length of one part of an undo. The command shows its progress and can be stopped between two parts. */
 const PART_MS = 500;
 
-/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for an input that the operator must correct. */
+/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for a wrong input. */
 export function createImportOperations(context: UndoContext) {
   return {
     'imports.list': () => readImports(context, IMPORTS_LISTED_MAX),

@@ -1,8 +1,8 @@
 // Reads the beginning of a source of bytes before the source is processed.
 
 /**
- * Reads until `isEnough` or until the source ends. Returns the bytes that were read, and a source that yields all bytes, including these.
- * The returned source must be read or returned, so that the original source is closed.
+ * Reads until `isEnough` or until the end. Returns the bytes that were read, and a source that yields all bytes from the beginning. The
+ * caller must read or close this source, because it closes the original source.
  */
 export async function peek(
   source: AsyncIterable<Uint8Array>,

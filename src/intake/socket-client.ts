@@ -1,5 +1,5 @@
-// Imports records through a running server, over its Unix socket. The file is sent while the response is read, so that client and server
-// do not wait for each other. An import ends with a summary or an ImportFailure, even when the server dies.
+// Imports records through a running server, over its Unix socket. File and response are transferred concurrently, so that client and server
+// do not block each other. Each import ends with a summary or an ImportFailure, even if the server dies.
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
@@ -12,13 +12,13 @@ import { STOPPED_TRAILER, toRequestTarget } from './import-protocol.ts';
 import type { ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
 
-/** Reading of an error response stops after this many characters. */
+/** The longest part of an error response that is read, in characters. */
 const ERROR_BODY_MAX = 64 * 1024;
-/** How long a stopped import waits for the server to report what was stored. */
+/** After a stop, the client waits this long for the server to report what was stored. */
 const STOP_PATIENCE_MS = 15_000;
 const CLOSED = 'the server closed the connection before its response was complete';
 
-/** Imports through the server that listens on `socketPath`. Each import opens a connection of its own. */
+/** Imports through the server that listens on `socketPath`. Each import opens its own connection. */
 export class SocketIntake implements IntakeConnection {
   readonly #socketPath: string;
 
@@ -35,12 +35,10 @@ export class SocketIntake implements IntakeConnection {
   }
 }
 
-/** One import: a request whose body is the source, and a response that reports events while the body is sent. */
 class SocketImport {
   readonly #request: ClientRequest;
   readonly #signal: AbortSignal | undefined;
   readonly #onEvent: ImportListener;
-  /** The latest counts that the server reported. */
   #summary: ImportSummary = new ImportCounter().summary();
   #sourceError: { error: unknown } | null = null;
 
@@ -55,7 +53,7 @@ class SocketImport {
         trailer: STOPPED_TRAILER,
       },
     });
-    // This listener only keeps the error from ending the process. The error also ends #awaitResponse or #readEvents, and run() reports it.
+    // Without a listener the error would end the process. #awaitResponse or #readEvents handles the error.
     this.#request.on('error', () => undefined);
     this.#signal = options.signal;
     this.#onEvent = onEvent;
@@ -84,8 +82,8 @@ class SocketImport {
   }
 
   /**
-   * Sends the source until the source ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`,
-   * and the request is destroyed.
+   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`, and the
+   * request is destroyed.
    */
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {
@@ -100,7 +98,7 @@ class SocketImport {
     }
   }
 
-  /** Ends the body with the trailer that stops the import. The server then reports what was stored. */
+  /** Ends the body with the trailer that stops the import. */
   #stop(): void {
     if (this.#request.writableEnded || this.#request.destroyed) return;
     this.#request.addTrailers({ [STOPPED_TRAILER]: encodeURIComponent(describeError(this.#signal?.reason)) });
@@ -158,7 +156,7 @@ async function* untilClosed(response: IncomingMessage): AsyncGenerator<Uint8Arra
   }
 }
 
-/** The message of an error response, or its status when the body is not the JSON that the intake sends. */
+/** The message of an error response. If the body is not JSON of the intake, its status. */
 async function readErrorMessage(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response) {

@@ -1,5 +1,5 @@
-// Column maps. A map gives each field of a record a column of a CSV file, a member of JSON objects, or one value for every row. This file
-// checks maps; row-reader.ts applies them.
+// Parses and checks column maps. A column map says where each field of a record comes from: a column of a CSV file, a member of JSON
+// objects, or one value for every row.
 
 import { OperatorError } from '../../core/errors.ts';
 import { isPlainObject, quoteValue } from '../records/fields.ts';
@@ -8,20 +8,17 @@ import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';
 import type { Conversion } from './conversions.ts';
 import { AMOUNT_CONVERSIONS, checkPattern, CONVERSION_NAMES, parseConversion, toFieldType } from './conversions.ts';
 
-/**
- * A field that is read from a column. `pattern` is applied first, then the conversions of `as` in their order, then `map`. `currency` and
- * `times` name two further columns, for amounts only.
- */
+/** A field that is read from a column. `pattern` is applied first, then the conversions of `as` in their order, then `map`. */
 export type ColumnSource = {
   column: string;
   /** A regular expression whose first group is the value. */
   pattern?: string;
   as?: readonly Conversion[];
-  /** The value for each text. Text that it does not contain is not changed. */
+  /** The value for each text of the column. A text without a value here is not changed. */
   map?: Readonly<Record<string, string>>;
-  /** The column with the currency of the amount. An amount in another currency than the chain's is not converted. */
+  /** For amounts: the column with the currency. An amount in a currency other than the native currency of the chain is not converted. */
   currency?: string;
-  /** The column with the number by which the amount is multiplied, such as the units of a sale whose price is for one unit. */
+  /** For amounts: the column with a factor, such as the number of units of a sale whose price is for one unit. */
   times?: string;
 };
 
@@ -31,7 +28,7 @@ export type FieldSource = ColumnSource | { value: string | number | boolean };
 /** The source of each field, by field name. A nested field has a dot in its name, such as `snapshot.supply`. */
 export type ColumnMap = Readonly<Record<string, FieldSource>>;
 
-/** A value of a map that begins with this word is still to be edited. */
+/** A value that begins with this text is a placeholder that the operator still has to replace. */
 export const PLACEHOLDER = 'REPLACE by ';
 
 /**
@@ -52,7 +49,7 @@ export function parseColumnMap(map: unknown): ColumnMap {
   return sources;
 }
 
-/** Whether a field of the map has a pattern. A malicious pattern can take a very long time, so only the operator may use one. */
+/** Whether a field of the map has a pattern. A malicious pattern can run for a very long time, so only the operator may use patterns. */
 export function hasPattern(map: ColumnMap): boolean {
   return Object.values(map).some((source) => 'pattern' in source);
 }
@@ -61,7 +58,7 @@ function rejectMap(why: string): never {
   throw new OperatorError(`bad column map: ${why}`, { exitCode: 2 });
 }
 
-/** Returns the kind that every row has, or null when the kind of a row comes from a column. */
+/** Returns the kind of all rows, or null if a column gives the kind of each row. */
 function parseKind(map: Record<string, unknown>): RecordKind | null {
   const { kind: source } = map;
   if (source === undefined) {

@@ -1,6 +1,5 @@
-// Conversions of the cells of a row. A conversion that would have to guess rejects the row. A cell that `native-amount`, `bytea` and the
-// conversions of times do not recognise is not changed, so that the parser of the record rejects it with the text, or stores it where any
-// text is allowed.
+// Converts the cells of a row. A conversion that would have to guess rejects the row. `native-amount`, `bytea` and the conversions of times
+// return a cell that they do not recognise unchanged. The parser of the record then rejects the text or accepts it.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -36,10 +35,16 @@ export const AMOUNT_CONVERSIONS: ReadonlySet<Conversion> = new Set(['native-amou
 /** The value of a field. Null when the field is absent. */
 export type FieldValue = string | number | boolean | string[] | null;
 
-/** What a conversion of an amount needs of its row. `currency` is null unless the column map names a column with the currency. */
+/**
+ * The values of a row on which the conversion of an amount depends. `currency` and `times` are null unless the column map names a column
+ * for them.
+ */
 export type AmountTerms = { chain: Chain | undefined; currency: string | null; times: string | null };
 
-/** Returns the conversion. Otherwise `mistake` says what is wrong with a pattern of times; null for any other name. */
+/**
+ * Returns the conversion. If the name is a `date:` with a wrong pattern, `mistake` says what is wrong. For any other unknown name,
+ * `mistake` is null.
+ */
 export function parseConversion(name: unknown): { conversion: Conversion } | { mistake: string | null } {
   const known = CONVERSIONS.find((conversion) => conversion === name);
   if (known) return { conversion: known };
@@ -68,7 +73,7 @@ export function checkPattern(pattern: string): string | null {
   }
 }
 
-/** Returns a function that extracts the first group of the pattern. The function rejects the row if the text does not match. */
+/** Returns a function that extracts the first group. The function rejects the row if the text does not match. */
 export function createExtractor(pattern: string): (text: string) => string {
   const expression = new RegExp(pattern, 'u');
   return (text) => {
@@ -78,7 +83,7 @@ export function createExtractor(pattern: string): (text: string) => string {
   };
 }
 
-/** Returns the function of a conversion. The function may reject the row. */
+/** Returns a function that converts the text of a cell, or rejects the row. */
 export function createConversion(conversion: Conversion): (text: string, terms: AmountTerms) => FieldValue {
   if (!isDateConversion(conversion)) return CONVERT[conversion];
   const read = createDateReader(toDatePattern(conversion));
@@ -108,19 +113,19 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** Converts text to the type of its field. Text that is not of this type is not changed. */
+/** Converts text to the type of its field. If the text is not of this type, it is returned unchanged. */
 export function toFieldType(type: FieldType, text: string): string | number | boolean {
   if (type === 'number') return NUMBER.test(text) ? Number(text) : text;
   if (type === 'boolean') return BOOLEANS.get(text.toLowerCase()) ?? text;
   return text;
 }
 
-/** A number, and what stands before and after it, such as a currency. */
+/** A number with other text before and after it, such as a currency. */
 const WITH_CURRENCY = /^([^\d.,]*)([\d.,\s'’]*\d)([^\d.,]*)$/u;
 const DECIMAL_COMMA = { form: /^(?:\d{1,3}(?:([.\s'’])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?$/u, thousands: /[.\s'’]/gu };
 const THOUSANDS_COMMA = { form: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/u, thousands: /,/gu };
 
-/** Rejects the row if the number has another form: `1.5` with a decimal comma could be 1.5 or 15. */
+/** Rejects the row if the number is not written in this form. Reason: if the decimal sign is a comma, `1.5` could mean 1.5 or 15. */
 function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thousands: RegExp }, what: string): string {
   const [, before = '', number = '', after = ''] = WITH_CURRENCY.exec(text.trim()) ?? [];
   if (!form.test(number)) throw new RecordRejected(`${quoteValue(text)} is not a number with ${what}`);
@@ -131,9 +136,9 @@ function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thous
 const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
 
 /**
- * Converts an amount with `decimals` places to base units. An amount in another currency is returned as the amount and the currency, and
- * text that is not an exact amount is not changed: a sale keeps such a price, and it is never served. But an integer whose base units
- * exceed the largest amount is rejected, because it would be read as an amount in base units.
+ * Converts an amount with `decimals` places to base units. An amount in another currency is returned with its currency. Text that is not an
+ * exact amount is returned unchanged. A sale with such a price is stored and never served. If the base units of an integer exceed the
+ * largest amount, the row is rejected: unchanged, the integer would be read as base units.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;
@@ -149,7 +154,7 @@ function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, deci
   throw new RecordRejected(`${quoteValue(text)} ${chain.symbol} is more than the largest amount`);
 }
 
-/** Whether a name or address stands for the native currency of the chain, wrapped or not. */
+/** Whether a name or address means the native currency of the chain, or its wrapped form. */
 function isNativeCurrency(chain: Chain, name: string): boolean {
   const written = name.trim().toUpperCase();
   const symbols = [chain.symbol, ...chain.formerSymbols];
@@ -178,7 +183,7 @@ function rejectTotal(raw: bigint, units: bigint): never {
   throw new RecordRejected(`${raw} times ${units} is more than the largest amount`);
 }
 
-/** Reads a JSON array of texts or integers, or values that are separated by commas, semicolons, vertical bars or line breaks. */
+/** Reads a JSON array of texts or integers. Other text is split at commas, semicolons, vertical bars and line breaks. */
 function toList(text: string): string[] {
   if (!text.trim().startsWith('[')) {
     return text
@@ -186,7 +191,7 @@ function toList(text: string): string[] {
       .map((value) => value.trim())
       .filter((value) => value !== '');
   }
-  // Numbers are kept as they are written, because a double would round a long token id.
+  // Numbers keep their literal text, because a double would round a long token id.
   const keepLiteral = (_key: string, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? context?.source : value;
   try {

@@ -1,4 +1,4 @@
-// Detects how a CSV file separates and quotes its cells, from its header. What is detected can be described to the person who imports.
+// Detects from the header of a CSV file how its cells are separated and quoted.
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -6,11 +6,11 @@ const CR = 0x0d;
 export type CsvDialect = {
   delimiter: ',' | ';' | '\t' | '|';
   quote: '"' | "'";
-  /** Whether a space follows each delimiter, as in `id, name`. The space is not part of the cell. */
+  /** Whether a space follows each delimiter, as in `id, name`. This space is not part of the cell. */
   spaced: boolean;
   /** Whether lines end with CR alone, as in files of old Mac programs. */
   crOnly: boolean;
-  /** Whether the first line is `sep=` and the delimiter, as Excel writes it. This line is not the header. */
+  /** Whether the first line is `sep=` and the delimiter, as Excel writes it. The header is then the second line. */
   hasSepLine: boolean;
 };
 
@@ -28,7 +28,7 @@ export function isHeaderComplete(head: Uint8Array): boolean {
   return text.includes('\n', sepLineEnd);
 }
 
-/** `head` is the beginning of the file, for which isHeaderComplete holds unless the file is shorter. */
+/** Detects the dialect. `head` is the beginning of the file and contains the whole header, if the header is not too long. */
 export function detectDialect(head: Uint8Array): CsvDialect {
   const bytes = Buffer.from(head).subarray(0, HEADER_SIZE_MAX);
   const crOnly = bytes.includes(CR) && !bytes.includes(LF);
@@ -43,7 +43,7 @@ export function detectDialect(head: Uint8Array): CsvDialect {
   return { delimiter, quote, spaced, crOnly, hasSepLine: sep !== undefined };
 }
 
-/** The delimiter that the header has most often. */
+/** The delimiter that occurs most often in the header. */
 function findDelimiter(header: string): CsvDialect['delimiter'] {
   const count = (delimiter: string) => header.split(delimiter).length;
   return DELIMITERS.reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
@@ -51,7 +51,7 @@ function findDelimiter(header: string): CsvDialect['delimiter'] {
 
 const DELIMITER_NAMES = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' } as const;
 
-/** What differs from a file with commas, double quotes and usual line ends, for a message. Empty when nothing differs. */
+/** Describes, for messages, how the dialect differs from commas, double quotes and usual line ends. Empty if it does not differ. */
 export function describeDialect({ delimiter, quote, crOnly }: CsvDialect): string[] {
   return [
     ...(delimiter === ',' ? [] : [`cells are separated by ${DELIMITER_NAMES[delimiter]}`]),

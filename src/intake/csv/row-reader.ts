@@ -1,5 +1,5 @@
-// Converts the rows of a file to raw records, by a column map. A row is a list of CSV cells or a JSON object. Whether the values are valid
-// is checked later, when the record is parsed.
+// Converts rows to raw records, by a column map. A row is a list of CSV cells or a JSON object. The values are checked later, by the parser
+// of the record.
 
 import type { Chains } from '../../core/chains.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -11,7 +11,7 @@ import type { ColumnMap, ColumnSource, FieldSource } from './column-map.ts';
 import type { AmountTerms, FieldValue } from './conversions.ts';
 import { AMOUNT_CONVERSIONS, createConversion, createExtractor, toFieldType } from './conversions.ts';
 
-/** Finds a column. Returns a function that reads the text of this column from a row. The text is empty when the row has no such value. */
+/** Finds a column, and returns a function that reads its text from a row. The text is empty if the row has no such value. */
 export type FindColumn<Row> = (column: string, field: string) => (row: Row) => string;
 
 type FieldReader<Row> = {
@@ -24,7 +24,7 @@ export class RowReader<Row> {
   readonly #chains: Chains;
   readonly #fields: readonly FieldReader<Row>[];
 
-  /** Throws what `findColumn` throws for a column that the file does not have. */
+  /** Throws the error of `findColumn` if a column of the map is missing in the file. */
   constructor(chains: Chains, map: ColumnMap, findColumn: FindColumn<Row>) {
     this.#chains = chains;
     const kind = toKind(map['kind']);
@@ -34,11 +34,11 @@ export class RowReader<Row> {
         read: createCellReader(findColumn, { field, source, type: findFieldType(kind, field) ?? 'text' }),
         isAmount: 'column' in source && isAmountSource(source),
       }))
-      // Amounts are read last, because the chain of the row decides how they are converted.
+      // Amounts are converted last, because their conversion depends on the chain of the row.
       .sort((a, b) => Number(a.isAmount) - Number(b.isAmount));
   }
 
-  /** Returns the raw record of a row. Throws RecordRejected, naming the field, for a cell that a conversion rejects. */
+  /** Returns the raw record of a row. If a conversion rejects a cell, throws RecordRejected with the name of the field. */
   read(row: Row): Record<string, unknown> {
     const values = Object.create(null) as Record<string, unknown>;
     for (const { path, read } of this.#fields) {
@@ -99,7 +99,7 @@ function createCellReader<Row>(
   };
 }
 
-/** Finds the columns of a CSV file by its header. Throws an OperatorError if the header has a column of the map not at all, or twice. */
+/** Finds the columns of a CSV file by its header. Throws an OperatorError if the header lacks a column of the map or has it twice. */
 export function findInHeader(header: readonly string[]): FindColumn<readonly string[]> {
   const names = header.map((name) => name.trim());
   return (column, field) => {
@@ -111,7 +111,7 @@ export function findInHeader(header: readonly string[]): FindColumn<readonly str
   };
 }
 
-/** Finds the members of JSON objects by their names. A dot in a name leads into a nested object or array: `stats.supply`, `sales.0.price`. */
+/** Finds members of JSON objects by name. A dot leads into a nested object or array, as in `stats.supply` and `sales.0.price`. */
 export function findInObject(column: string): (row: object) => string {
   const path = column.split('.');
   return (row) => {
@@ -125,7 +125,7 @@ export function findInObject(column: string): (row: object) => string {
   };
 }
 
-/** The text of a JSON value. Numbers are JsonNumbers, so that none is rounded. */
+/** The text of a JSON value. Numbers are JsonNumbers, which are not rounded. */
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.text;

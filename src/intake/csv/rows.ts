@@ -1,4 +1,4 @@
-// Reads CSV files with a header as raw records, by a column map. A malformed row is rejected, and the rows after it are still read.
+// Reads CSV files with a header as raw records, by a column map. A malformed row is rejected; the rows after it are still read.
 
 import { parse } from 'csv-parse/sync';
 import type { Chains } from '../../core/chains.ts';
@@ -13,15 +13,15 @@ import { detectDialect, isHeaderComplete, withLineFeeds } from './dialect.ts';
 import { findInHeader, RowReader } from './row-reader.ts';
 
 /**
- * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins, `lines` how many
- * lines it has, because quoted cells may contain line breaks. `size` is the length of the row in characters.
+ * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins. `lines` is the
+ * number of its lines: quoted cells may contain line breaks. `size` is the length of the row in characters.
  */
 export type CsvRow = { line: number; lines: number; size: number } & (
   | { values: Record<string, unknown> }
   | { values: null; reason: string }
 );
 
-/** Yields the rows of a CSV file in groups. Throws an OperatorError when the header does not fit the map. */
+/** Yields the rows of a CSV file in groups. Throws an OperatorError if the header does not fit the map. */
 export async function* readCsvRows(
   source: AsyncIterable<Uint8Array>,
   { chains, map }: { chains: Chains; map: ColumnMap },
@@ -79,7 +79,10 @@ function toCsvRow(row: ParsedRow, columns: number, reader: RowReader<readonly st
   }
 }
 
-/** Parses all rows in one call, which is much faster than a call for each row. If this call fails, parses row by row to find the malformed row. */
+/**
+ * Parses all rows in one call, which is much faster than a call for each row. If this call fails, each row is parsed alone to find the
+ * malformed row.
+ */
 function parseRows(lines: readonly Line[], dialect: CsvDialect): ParsedRow[] {
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
   const parsed = parseText(texts.join('\n'), dialect);
@@ -96,7 +99,7 @@ function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
   if (line.text === null) return { ...position, cells: null, reason: line.reason };
   const parsed = parseText(line.text, dialect);
   if (!Array.isArray(parsed)) {
-    // The line number in the parser's message counts from the start of this row, not of the file.
+    // The parser's message counts lines from the start of this row, not of the file.
     return {
       ...position,
       cells: null,

@@ -1,15 +1,15 @@
-// Converts the times in the cells of CSV files to ISO 8601. Text in another form is returned unchanged, so that the record is rejected with
-// the text in the reason.
+// Converts the times in CSV cells to ISO 8601. Text that is not a time is returned unchanged. The parser of the record then rejects the
+// record and quotes the text.
 
 const DATE_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(UTC|Z|[+-]\d{2}(?::?\d{2})?))?)?$/;
 const EPOCH = /^\d{1,17}(\.\d{1,9})?$/;
-/** A smaller number is epoch seconds (up to the year 5138). */
+/** A number below this limit is epoch seconds (up to the year 5138). */
 const EPOCH_SECONDS_MAX = 100_000_000_000;
-/** A smaller number, from EPOCH_SECONDS_MAX on, is epoch milliseconds. Any other number is epoch microseconds (from 1973 on). */
+/** A number from EPOCH_SECONDS_MAX up to this limit is epoch milliseconds. A larger number is epoch microseconds (from 1973 on). */
 const EPOCH_MS_MAX = 100_000_000_000_000;
 
-/** Reads a date, or a date and a time with or without seconds and offset, or an epoch time. Without an offset the time is in UTC. */
+/** Reads a date, a date with a time, or an epoch time. Seconds and offset are optional. Without an offset the time is in UTC. */
 export function toUtcTime(text: string): string {
   const [, date, time = '00:00:00', offset = 'Z'] = DATE_TIME.exec(text) ?? [];
   if (date !== undefined) return `${date}T${time}${toOffset(offset)}`;
@@ -32,7 +32,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 type DatePart = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset';
 
-/** The parts of a pattern. All other characters stand for themselves. */
+/** The parts of a pattern of times. All other characters of a pattern stand for themselves. */
 const PARTS: Readonly<Record<string, readonly [part: DatePart, form: string]>> = {
   YYYY: ['year', '\\d{4}'],
   YY: ['year', '\\d{2}'],
@@ -51,12 +51,12 @@ const PARTS: Readonly<Record<string, readonly [part: DatePart, form: string]>> =
 };
 
 const TOKEN = /YYYY|YY|MMM|MM|M|DD|D|HH|H|mm|ss|SSS|A|Z/g;
-/** A two-digit year up to this number stands for a year from 2000 on. A larger number stands for a year before 2000. */
+/** Two-digit years up to this number are 2000 to 2069. Larger numbers are 1970 to 1999. */
 const SHORT_YEAR_MAX = 69;
 
 /**
- * Returns a function that reads times of a pattern such as `MM/DD/YY` or `D.M.YYYY HH:mm`. Without an offset the time is in UTC. Returns
- * null when the pattern has no year, month or day, or has a part twice.
+ * Returns a function that reads times in a pattern such as `MM/DD/YY` or `D.M.YYYY HH:mm`. Without an offset the time is in UTC. Returns
+ * null if the pattern lacks the year, month or day, or has a part twice.
  */
 export function createDateReader(pattern: string): ((text: string) => string) | null {
   const parts: DatePart[] = [];

@@ -1,5 +1,5 @@
-// Access to the routes of the intake interface. The public server requires an API key with the scope of the route; the local
-// socket requires none, because only the operator can open it.
+// Who may use the routes of the intake interface. The public server requires an API key with the scope of the route. The local socket
+// requires no key, because only the operator can open it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, OperatorError, ServiceError } from '../../core/errors.ts';
@@ -25,24 +25,24 @@ export type IntakeContext = {
 };
 
 export type IntakeAccess = {
-  /** Returns a hook that rejects a request unless its key has at least one of the scopes. */
+  /** Returns a hook that rejects a request whose key has none of the scopes. */
   authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
-  /** Returns the API key of an authorized request and the shop of that key. Both are null on the local socket. */
+  /** Returns the API key of an authorized request and the shop of the key. Both are null on the local socket. */
   importerOf(request: FastifyRequest): Importer;
-  /** Whether column maps may have patterns. A malicious pattern can take a very long time. */
+  /** Whether column maps may have patterns. A malicious pattern can run for a very long time. */
   allowsPatterns: boolean;
-  /** The largest request body with records that is accepted, in bytes. */
+  /** The largest accepted request body with records, in bytes. */
   recordsBytesMax: number;
-  /** Why an import failed, in words that its client may read. */
+  /** Describes the failure of an import for its client, without internal details. */
   describeFailure: (cause: unknown) => string;
 };
 
 /** The largest body with records over HTTP. Larger files are imported with the command line. */
 const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * The time within which all statements of one order request on the primary database must end. Time that the request spends on reading
- * a chain between two statements counts too. Chain reads have shorter limits of their own.
+ * The time limit for all statements of one order request on the primary database together. It includes the time that the request spends on
+ * chain reads between two statements.
  */
 const ORDER_TIMEOUT_MS = 20_000;
 
@@ -60,7 +60,7 @@ export class KeyedAccess implements IntakeAccess {
     this.#log = log;
   }
 
-  /** An error of a database or of the program may name hosts, files and SQL. It is logged, and the client learns only of its kind. */
+  /** Errors of a database or of the program may name hosts, files and SQL. Such an error is logged, and the client learns only its kind. */
   readonly describeFailure = (cause: unknown): string => {
     if (cause instanceof ImportStopped || cause instanceof ServiceError || cause instanceof OperatorError) {
       return cause.message;
@@ -93,7 +93,6 @@ export class KeyedAccess implements IntakeAccess {
   }
 }
 
-/** Access over the local socket: without keys or limits. */
 export const LOCAL_ACCESS: IntakeAccess = {
   authorize: () => () => Promise.resolve(),
   scopesOf: () => new Set(INTAKE_SCOPES),
@@ -103,7 +102,7 @@ export const LOCAL_ACCESS: IntakeAccess = {
   describeFailure: describeError,
 };
 
-/** Returns the order context for one request, whose statements on the primary database fail after ORDER_TIMEOUT_MS. */
+/** Returns the order context for one request. Its statements on the primary database fail after ORDER_TIMEOUT_MS. */
 export function ordersOf({ orders }: IntakeContext): OrderContext {
   return { ...orders, main: orders.main.within(ORDER_TIMEOUT_MS) };
 }

@@ -1,5 +1,4 @@
-// The order of all examples in the OpenAPI document: a listing of a token of the example collection. The hash and the signatures are
-// valid for these components.
+// The order of all examples in the OpenAPI document: a listing of one token. Its hash and signatures are valid.
 
 import { EXAMPLE_COLLECTION, toExamplePrice } from '../../market/http/example-collection.ts';
 import { toExampleIdentity } from '../../market/http/asset-identity.ts';
@@ -13,7 +12,7 @@ const tokenId = '118';
 const createdAt = '2026-06-01T08:30:00.000Z';
 const expiresAt = '2026-07-01T08:30:00.000Z';
 
-/** What the offerer and the receiver of the royalty get, in thousandths of an ETH. */
+/** The amounts for the offerer and for the receiver of the royalty, in thousandths of an ETH. */
 const ASK = 475n;
 const ROYALTY = 25n;
 
@@ -23,7 +22,6 @@ function toPayment(milliEth: bigint, recipient: string) {
   return { ...payment, recipient };
 }
 
-/** The signed order. */
 const SEAPORT_EXAMPLE = {
   parameters: {
     offerer,
@@ -59,7 +57,7 @@ export const ORDER_SUBMISSION_EXAMPLE = {
   order: SEAPORT_EXAMPLE,
 };
 
-/** The offerer's signature of the cancel. */
+/** The offerer's signature for the cancellation. */
 export const CANCEL_SIGNATURE_EXAMPLE =
   '0x5c8459b52d9b3fb4110bc1402d02f95da4575a8cac1a94433d61b0c0f7223c087a610d4a488dd866653ecfb4273db2eaf2fec8201051b1000aa6a206b9cdeec61c';
 
@@ -93,13 +91,12 @@ export const ORDER_RESPONSE_EXAMPLE = {
   order: SIGNED_ORDER_EXAMPLE,
 };
 
-/** The response to the cancel. */
 export const CANCELLED_ORDER_EXAMPLE = {
   ...ORDER_RESPONSE_EXAMPLE,
   data: { ...ORDER_RESPONSE_EXAMPLE.data, status: 'cancelled' },
 };
 
-/** The event that made the order dormant: the offerer gave the token away. */
+/** The event that made the order dormant: the offerer transferred the token. */
 export const CHAIN_EVENT_EXAMPLE = {
   kind: 'transfer',
   blockNumber: 25_218_406,
@@ -143,7 +140,7 @@ export const EXPLANATION_EXAMPLE = {
   },
 };
 
-/** The record of the kind `order` for this order. */
+/** The order as a record of an import. */
 export const ORDER_RECORD_EXAMPLE = {
   kind: 'order',
   chain: EXAMPLE_COLLECTION.chain,

@@ -1,5 +1,5 @@
-// The schemas of POST /intake/v1/records in the OpenAPI document: records of each kind, and the events of the response. Each kind has the
-// fields that the parser knows (records/kinds.ts). Requests are not validated by these schemas.
+// The OpenAPI schemas of POST /intake/v1/records: the records of each kind, and the events of the response. Requests are not validated by
+// these schemas, but by the parser of records.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -14,14 +14,14 @@ import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
 import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
 
-/** The keywords of the schema of a field. If they have no `type`, the type follows from `KIND_FIELDS`. */
+/** The keywords of the schema of a field. If `type` is absent, it follows from `KIND_FIELDS`. */
 type FieldDocument = { description: string; [keyword: string]: unknown };
 
 type KindDocument<K extends RecordKind> = {
   description: string;
-  /** A field with a dot in its name is required in its nested object. */
+  /** A field with a dot in its name is required within its nested object. */
   required: readonly (keyof (typeof KIND_FIELDS)[K])[];
-  /** Fields of which at least one is required. */
+  /** At least one of these fields is required. */
   anyOf?: readonly (keyof (typeof KIND_FIELDS)[K])[];
   fields: Readonly<Record<keyof (typeof KIND_FIELDS)[K], FieldDocument>>;
   example: object;
@@ -273,7 +273,6 @@ function toSchemaId(kind: RecordKind): string {
   return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}Record`;
 }
 
-/** The schema of the records of a kind. */
 function toRecordSchema(kind: RecordKind): TSchema {
   if (kind === 'product') return PRODUCT_RECORD_SCHEMA;
   const { description, required, anyOf, fields, example }: DocumentedKind = KIND_DOCUMENTS[kind];
@@ -296,7 +295,7 @@ function toRecordSchema(kind: RecordKind): TSchema {
   });
 }
 
-/** A `KindDocument` for code that handles every kind: its type names no field. */
+/** A `KindDocument` with the kinds' field names as plain text, for code that handles every kind. */
 type DocumentedKind = Omit<KindDocument<RecordKind>, 'required' | 'anyOf' | 'fields'> & {
   required: readonly string[];
   anyOf?: readonly string[];
@@ -305,7 +304,7 @@ type DocumentedKind = Omit<KindDocument<RecordKind>, 'required' | 'anyOf' | 'fie
 
 type FieldRow = { path: string; isRequired: boolean; schema: object };
 
-/** The properties of an object with these fields. The fields of a nested object have paths with the same beginning before the dot. */
+/** The properties of an object with these fields. Fields whose paths have the same beginning before the dot form one nested object. */
 function toObjectSchema(rows: readonly FieldRow[]): { properties: Record<string, object>; required: string[] } {
   const groups = Map.groupBy(rows, ({ path }) => path.split('.', 1)[0] ?? '');
   const properties: Record<string, object> = {};
@@ -323,7 +322,7 @@ function toObjectSchema(rows: readonly FieldRow[]): { properties: Record<string,
   };
 }
 
-/** An optional field may be null, which means that it is absent. */
+/** The schema of a field. An optional field may be null, which means that it is absent. */
 function toFieldSchema(type: FieldType, isRequired: boolean, document: FieldDocument | undefined): object {
   const { type: given = JSON_TYPES[type], enum: values, ...keywords } = document ?? { description: '' };
   if (isRequired) return { type: given, ...(Array.isArray(values) && { enum: values }), ...keywords };
@@ -434,7 +433,6 @@ const IMPORT_RECORD_SCHEMA = Type.Unsafe({
   discriminator: { propertyName: 'kind' },
 });
 
-/** The component schemas of records and of the events of an import. */
 export const IMPORT_SCHEMAS: TSchema[] = [
   IMPORT_RECORD_SCHEMA,
   ...RECORD_KINDS.map(toRecordSchema),
@@ -446,20 +444,18 @@ function toLines(values: readonly object[]): string {
 }
 
 /**
- * The schema of a text in which each line is a JSON value of a component schema. It has no `contentMediaType`: the media type of the body
- * implies it, and Swagger UI shows no example of a text whose schema has it.
+ * The schema of a text whose lines are JSON values of a component schema. It has no `contentMediaType`, because Swagger UI then shows no
+ * example.
  */
 function linesOf(schemaId: string, description: string): TSchema {
   return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });
 }
 
-/** The example of a body. */
 const BODY_EXAMPLE = toLines([KIND_DOCUMENTS.collection.example, KIND_DOCUMENTS.listing.example]);
 
-/** The example for the description of the operation, because Swagger UI shows the example of the body with escaped quotes. */
+/** The example body for the description of the operation. Swagger UI shows the example in the schema with escaped quotes. */
 export const BODY_EXAMPLE_TEXT = `A body of two records:\n\n\`\`\`json\n${BODY_EXAMPLE}\`\`\``;
 
-/** The body of a request in each content type. */
 export const IMPORT_BODY = {
   content: {
     'application/x-ndjson': {
@@ -478,7 +474,6 @@ export const IMPORT_BODY = {
   },
 };
 
-/** The body of the response. */
 export const IMPORT_RESPONSE = {
   description: 'JSON events, one on each line.',
   content: {

@@ -1,4 +1,4 @@
-// POST /intake/v1/records: imports a stream of records, and reports the result in a stream of JSON events, one on each line.
+// POST /intake/v1/records: imports a stream of records. The response is a stream of JSON events, one on each line.
 
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,9 +14,9 @@ import type { IntakeAccess } from './access.ts';
 import { IMPORT_BODY, BODY_EXAMPLE_TEXT, IMPORT_RESPONSE } from './record-schemas.ts';
 import { intakeResponses } from './schemas.ts';
 
-/** An import whose client does not read the response for this long is stopped. */
+/** If the client does not read the response for this long, the import is stopped. */
 const READ_TIMEOUT_MS = 60_000;
-/** The longest time for which the rest of the request is read after the import has ended early. */
+/** After an import that ended early, the rest of the request is read for at most this long. */
 const DRAIN_TIMEOUT_MS = 5_000;
 
 export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
@@ -86,8 +86,8 @@ const DOCUMENTED = {
 };
 
 /**
- * Converts a query in which the public server kept all values of each parameter. Throws `bad_request` unless each parameter has exactly
- * one value, in valid UTF-8.
+ * Converts a query whose values are lists, as the public server parses them. Throws `bad_request` unless each parameter has exactly one
+ * value, in valid UTF-8.
  */
 function toPlainQuery(query: unknown): Record<string, unknown> {
   return Object.fromEntries(
@@ -114,7 +114,7 @@ class ImportStream {
     this.#response = response;
   }
 
-  /** Stops the import after the batch that is being ingested. The response reports the reason. */
+  /** Stops the import after its current batch. The response reports the reason. */
   abort(reason: Error): void {
     this.#controller.abort(reason);
   }
@@ -157,14 +157,17 @@ class ImportStream {
     }
   }
 
-  /** The request's body. Throws at the end of the body if the client has stopped the import. When the import stops early, the request is not destroyed, because its socket still carries the response. */
+  /**
+   * The request's body. Throws at its end if the client has stopped the import. An import that ends early does not destroy the request,
+   * because the socket of the request still carries the response.
+   */
   async *#body(): AsyncGenerator<Uint8Array> {
     yield* { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };
     const stopped = this.#request.trailers[STOPPED_TRAILER];
     if (typeof stopped === 'string') throw new ImportStopped(decodeStopReason(stopped));
   }
 
-  /** Sends one event, and waits until the client has read enough. Aborts the import if that takes longer than READ_TIMEOUT_MS. */
+  /** Sends one event. If the write buffer is full, waits until the client reads. Aborts the import after READ_TIMEOUT_MS. */
   async #send(event: ResponseEvent): Promise<void> {
     if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
     if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;
@@ -172,11 +175,13 @@ class ImportStream {
     this.#response.destroy();
   }
 
-  /** Reads the rest of the request, then ends the response. Closing a socket with unread bytes would discard sent events. */
+  /**
+   * Reads the rest of the request, then ends the response. If a socket is closed with unread bytes, events that were already sent are lost.
+   */
   async #end(): Promise<void> {
     if (!this.#request.readableEnded && !this.#request.destroyed) {
       const ended = happensWithin(DRAIN_TIMEOUT_MS, this.#request, ['end', 'close']);
-      // An import that stopped in the middle of a read has left a listener that would keep the stream paused.
+      // An import that stopped during a read leaves a listener that would keep the stream paused.
       this.#request.removeAllListeners('readable').resume();
       await ended;
     }
@@ -201,7 +206,7 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
   }
 }
 
-/** Resolves with true when one of the events happens within `limitMs`, otherwise with false. */
+/** Resolves with true if one of the events happens within `limitMs`, otherwise with false. */
 function happensWithin(limitMs: number, emitter: EventEmitter, events: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (happened: boolean) => {

@@ -1,4 +1,4 @@
-// The HTTP status of each code with which an order is rejected. docs/orders.md lists the codes for clients.
+// The HTTP status of each code with which an order is rejected. The codes are documented in docs/orders.md.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { OrderRejectionCode } from '../../orders/rejection.ts';
@@ -37,8 +37,8 @@ export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode
 const RETRY_AFTER_S = 2;
 
 /**
- * Wraps a handler so that an OrderRejected that it throws becomes an error response. `ended` is the HTTP status for the codes
- * `already_filled` and `expired`.
+ * Wraps a handler: an OrderRejected that it throws becomes an error response. `ended` is the HTTP status for `already_filled` and
+ * `expired`.
  */
 export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,

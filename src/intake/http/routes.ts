@@ -1,4 +1,4 @@
-// Registers the intake interface: on the public server with API keys, and on the local socket for the operator.
+// Registers the intake interface, on the public server with API keys and on the local socket without keys.
 
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
@@ -22,7 +22,7 @@ const DOCUMENT = {
 };
 
 /**
- * Registers the routes on `app`. It must be a Fastify scope of its own, because its compilers and hooks are replaced. If `baseUrl` is
+ * Registers the routes on `app`. `app` must be a Fastify scope of its own, because its compilers and hooks are replaced. If `baseUrl` is
  * null, no OpenAPI document is served.
  */
 export async function registerIntake(
@@ -31,7 +31,7 @@ export async function registerIntake(
   { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
-  // The routes check bodies and queries themselves, because a schema validator cannot check numbers that are kept as their literal text.
+  // The routes check bodies and queries themselves: numbers keep their literal text, which a schema validator does not accept as a number.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   readJsonBodies(app);

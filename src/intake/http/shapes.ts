@@ -15,7 +15,7 @@ export type WireOrderResponse = { data: WireMarketItem; order: WireSignedOrder |
 export function toWireOrder(order: StoredOrder, chain: Chain, prices: PriceContext): WireOrderResponse {
   const { signed, seaport, expiresAt } = order;
   const priceOf = (raw: bigint) => toPrice(raw, chain, prices.rates, prices.now);
-  // The expiry task sets the stored status to `expired` some time after the order has expired.
+  // The expiry task updates the stored status some time after the order has expired.
   const hasExpired = order.status === 'active' && expiresAt !== null && expiresAt <= prices.now;
   return {
     data: {

@@ -1,6 +1,5 @@
-// Stores one batch of records and reports the results. The records of the primary database are written in one transaction, and the
-// records of the indexer database in a second transaction. If the second transaction fails after the first was committed, storing the same
-// batch again completes the batch.
+// Stores one batch of records and reports the results. Records of the primary database are written in one transaction, then records of the
+// indexer in a second one. If only the first is committed, storing the same batch again completes the batch.
 
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
@@ -44,19 +43,19 @@ import { ingestSales } from './sales.ts';
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   chains: Chains;
   onChanged: OnChanged;
-  /** Copies what this service lists, and collection records, to the indexer. Called after a commit. Must not reject. */
+  /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
 };
 
-/** The result of one part of a batch: the part that was committed to one database, or the orders whose signature was rejected. */
+/** The result of one part of a batch: the records committed to one database, or the orders whose signature was rejected. */
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
-  /** Sales whose identity is stored with other facts. Empty unless `isImport`: without `isImport` such sales are counted as unchanged. */
+  /** Sales that are stored already with other facts. Empty unless `isImport`: otherwise such sales are counted as unchanged. */
   conflicts: LineRejection[];
   /**
-   * The lines of mirrored listings whose order is stored in the primary database. The stored order is served in place of the listing, so
-   * the listing is not written, and is counted as unchanged.
+   * The lines of mirrored listings whose order is stored in the primary database. Such a listing is counted as unchanged and is not
+   * written, because the stored order is served in its place.
    */
   ownOrderLines: readonly number[];
 };
@@ -66,16 +65,16 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import and for the operator's own feed: the sales and listings of their collections are taken as complete up to `now`, and
-   * coverage up to `now` is stored. False for records of a marketplace: the task that reads the marketplace stores the coverage.
+   * True for an import and for the operator's own feed. Their sales and listings of a collection are taken as complete up to `now`, and
+   * this coverage is stored. False for records of a marketplace: the task that reads the marketplace stores the coverage.
    */
   isImport: boolean;
-  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
   importer?: Importer;
-  /** Records the changes of an import. Without it, nothing is recorded and nothing can be undone. */
+  /** Records the changes of an import for an undo. If absent, nothing is recorded. */
   changes?: ChangeLog;
-  /** Called with the result of each part, after the part was committed (or, in a dry run, rolled back). */
+  /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
 };
 
@@ -97,7 +96,7 @@ export async function ingestBatch(
   if (indexed.length > 0) report(await ingestIndexedPart(context, indexed, { known, ...options }));
 }
 
-/** The primary database holds what this service decides itself; the indexer holds what was observed elsewhere. */
+/** The primary database holds what this service decides itself. The indexer holds what was observed elsewhere. */
 function isPrimary({ kind }: IntakeRecord): boolean {
   return kind === 'collection' || kind === 'order' || kind === 'rate' || kind === 'product';
 }
@@ -238,7 +237,7 @@ async function writeIndexed(
   return { counts, conflicts: sales.conflicts };
 }
 
-/** Writes listings, and the other listings of their orders. Returns the assets of all written listings. */
+/** Writes listings, and other listings of the same orders. Returns the assets of all written listings. */
 async function writeListings(
   tx: Queryable,
   listings: readonly NewListing[],
@@ -263,8 +262,8 @@ function trackListings(track: TrackChanges = trackNothing): TrackListings {
 }
 
 /**
- * Returns the coverage of an import: one row for each collection with an imported sale, and one row for each collection with an imported
- * listing. An import with a change log is complete up to its start, and stores the coverage of a collection once.
+ * Returns one row of coverage for each collection with imported sales, and one for each collection with imported listings. An import with a
+ * change log covers the time up to its start. It stores the coverage of a collection once.
  */
 function toImportedCoverage(
   records: readonly NumberedRecord[],
@@ -284,7 +283,7 @@ function rowsOf<K extends RecordKind>(records: readonly NumberedRecord[], kind: 
   return records.flatMap(({ record }) => (record.kind === kind ? [record.row as RowOf<K>] : []));
 }
 
-/** The key of the signed order that a mirrored listing shows. Null for a record of another kind and for a listing without an order hash. */
+/** The key of the signed order behind a mirrored listing. Null for a record of another kind, and for a listing without an order hash. */
 function mirroredOrderOf(record: IntakeRecord): OrderKey | null {
   if (record.kind !== 'listing' || record.row.orderHash === null) return null;
   return { chain: record.row.chain, orderHash: record.row.orderHash };
@@ -295,7 +294,7 @@ function signedOrderOf(record: IntakeRecord): OrderKey | null {
   return { chain: record.row.chain, orderHash: record.row.signed.orderHash };
 }
 
-/** The contract address of a record if it is a Solana address, which is case-sensitive. Null if it is an EVM address or absent. */
+/** The contract address of a record if it is a Solana address, which is case-sensitive. Null for an EVM address or no address. */
 function caseSensitiveAddressOf(record: IntakeRecord): string | null {
   if (!('contractAddress' in record.row)) return null;
   const address = record.row.contractAddress;
@@ -303,8 +302,8 @@ function caseSensitiveAddressOf(record: IntakeRecord): string | null {
 }
 
 /**
- * Rejects a record whose contract address differs from the stored address of its collection in letter case only. Both addresses give
- * the same collection id, because the id is in lower case. The id belongs to the address that was stored first.
+ * Rejects a record whose contract address differs from the stored address of its collection in letter case only. The collection id is in
+ * lower case, so both addresses give the same id. The id belongs to the address that was stored first.
  */
 function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<string, string>): LineRejection[] {
   const storedAddress = stored.get(collectionIdOf(record) ?? '');
@@ -313,7 +312,7 @@ function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<s
   return [{ line, kind: record.kind, reason }];
 }
 
-/** Reports the kinds of which a record was inserted or updated, and the collections of all records of these kinds. */
+/** Reports the kinds of which a record was inserted or updated, with the collections of all records of these kinds. */
 function notifyChanged(
   { onChanged }: Pick<IngestContext, 'onChanged'>,
   records: readonly NumberedRecord[],
@@ -331,10 +330,10 @@ function notifyChanged(
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Runs `work` in one transaction, and repeats it after a conflict with another writer. Rolls back a dry run. */
+/** Runs `work` in one transaction, and repeats the transaction after a conflict with another writer. Rolls back a dry run. */
 function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
   return repeatAborted(() => (dryRun ? transactAndRollBack(db, work) : db.transaction(work)), {
-    // Another writer may insert the same row between a read and an insert. The next attempt then reads that row.
+    // Another writer may insert the same row between a read and an insert. The repetition then reads that row.
     isRepeated: (error) => isAborted(error) || (error as { code?: unknown }).code === UNIQUE_VIOLATION,
   });
 }

@@ -1,5 +1,5 @@
-// Stores records of the kind `order`. A record with a signature is stored only if the signature is valid. If a signed order is active,
-// its status is derived from the chain log. An order that has ended or has no signature is stored with the status that was received.
+// Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
+// derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -21,9 +21,8 @@ import type { UnverifiedOrder } from '../records/signed-order.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
 /**
- * Verifies the signatures of the orders among the records. `verified` holds the orders with a valid signature, together with their
- * signed terms, and all records that have no signature. Chains are not queried, because an import would query once for each line:
- * signatures of contracts (ERC-1271) are therefore rejected.
+ * Verifies the signatures of the orders. `verified` has the records with a valid signature, with their signed terms, and the records
+ * without a signature. Signatures of contracts (ERC-1271) are rejected, because each would need a chain query.
  */
 export function verifyOrders(records: readonly NumberedRecord[]): {
   verified: NumberedRecord[];
@@ -59,7 +58,7 @@ function verifyOrder(row: OrderRow, unverified: UnverifiedOrder): { row: OrderRo
     };
   }
   const seaport = { parameters, signature: normalizeSignature(signature, protocol.version) };
-  // An order that has ended keeps the status that was received. Its status is not derived from the chain log.
+  // The status of an ended order is the status of its record, not derived from the chain log.
   const signed = row.status === 'active' ? toSignedTerms(unverified, protocol, operator) : null;
   return { row: { ...row, seaport, signed, unverified: null } };
 }
@@ -90,8 +89,8 @@ export async function ingestOrders(
   { now, track }: { now: number; track: TrackChanges },
 ): Promise<{ counts: UpsertCounts; rejections: LineRejection[] }> {
   const orders = records.flatMap(({ line, record }) => (record.kind === 'order' ? [{ line, row: record.row }] : []));
-  // The lock keeps blocks of these chains from being applied before the commit. Without the lock, the evaluation below could miss the
-  // events of a new block, and the application of that block could miss the orders, which are not committed yet.
+  // No block of these chains may be applied before the commit. Otherwise the evaluation below could miss the events of a new block, and the
+  // application of that block could miss these uncommitted orders.
   await lockChainsAndBooks(
     tx,
     orders.map(({ row }) => row),

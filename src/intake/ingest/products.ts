@@ -1,5 +1,5 @@
-// Stores records of products by the rules of the store interface, each change with its event. If the shop has a product with the
-// record's slug, that product is updated. Otherwise a product is created. A record that changes nothing writes nothing.
+// Stores product records by the rules of the store interface, and records an event for each change. If the shop has a product with the
+// record's slug, that product is updated; otherwise a product is created. A record that changes nothing writes nothing.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
@@ -14,8 +14,8 @@ import { describeDetails } from '../records/product.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
 /**
- * Who imports. `shopId`: only products of this shop can be imported. If it is null, products of any shop can be imported. `keyId`: the
- * API key of the import. It is null if the operator imports, or if a worker stores what it observed.
+ * Who imports. `shopId`: the shop whose products can be imported, null for all shops. `keyId`: the API key of the import, null for the
+ * operator and for workers.
  */
 export type Importer = { keyId: string | null; shopId: string | null };
 
@@ -26,9 +26,8 @@ export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for one another. Otherwise two
- * imports A and B could block each other: A has locked a product that B still has to write, and B has inserted a slug that A still has to
- * insert.
+ * Stores the records, those of one product in the order given. Imports into one shop wait for each other. Without this wait, two imports
+ * could deadlock: each would hold a product lock or a new slug that the other needs.
  */
 export async function ingestProducts(
   tx: Queryable,
@@ -68,7 +67,10 @@ async function ingestEach(
   return result;
 }
 
-/** Returns the ids of shops by the name or id in the records. Leaves out a shop that the importer may not write to, as if it did not exist. */
+/**
+ * Returns the ids of the shops, by the name or id in the records. A shop that the importer may not write to is left out, as if it did not
+ * exist.
+ */
 async function listAccessibleShops(
   tx: Queryable,
   records: readonly ProductRecord[],
@@ -104,7 +106,7 @@ async function ingestProduct(
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details, update) };
-    // Neither outcome can happen: the update keeps the slug, and a locked product cannot be deleted.
+    // Neither outcome can occur, because the update keeps the slug and a locked product cannot be deleted.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);
@@ -115,7 +117,7 @@ async function ingestProduct(
     stored.set(key, created);
     return 'inserted';
   }
-  // Another writer created the product after the products were locked.
+  // Another writer created the product after this transaction locked the stored products.
   const [found] = await listProductsForUpdate(tx, [{ shopId: target.shopId, slug }]);
   if (!found)
     return { rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import it again` };

@@ -1,5 +1,5 @@
-// Stores records of the kind `sale`. A stored sale never changes, except by an import that replaces sales. An import reports the records
-// whose identity is stored with other facts.
+// Stores records of the kind `sale`. A stored sale never changes, except by an import that replaces sales. An import reports a record that
+// contradicts a stored sale as a conflict.
 
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -11,8 +11,9 @@ import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 type NumberedSale = { line: number; sale: NewSale };
 
 /**
- * `isImport`: conflicts are reported. Otherwise they are counted as unchanged. `replace`: the last record of an identity replaces a stored
- * sale with other facts, unless that sale was read from a chain. The transaction must have locked the figures.
+ * `isImport`: conflicts are reported; otherwise they are counted as unchanged. `replace`: a sale replaces a stored sale with other facts,
+ * unless the stored sale was read from a chain. Of several records of one sale, the last replaces. The transaction must have locked the
+ * figures.
  */
 export async function ingestSales(
   tx: Queryable,
@@ -24,7 +25,7 @@ export async function ingestSales(
   const counts = replace ? await replaceSales(tx, rows) : await upsertSales(tx, rows);
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
   const found = await findConflicts(tx, sales);
-  // With `replace`, a record can also differ from the stored sale because a later record of the batch replaced it. That is no conflict.
+  // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. That is no conflict.
   const conflicts = replace ? found.filter(({ isChainRead }) => isChainRead) : found;
   return {
     counts: { ...counts, unchanged: counts.unchanged - conflicts.length },
@@ -32,7 +33,7 @@ export async function ingestSales(
   };
 }
 
-/** A party that a record does not name keeps its stored value: a report without a party says nothing about the party. */
+/** If a record does not name the seller or the buyer, the stored seller or buyer is kept. */
 async function replaceSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   const lastByKey = new Map(sales.map((sale) => [sale.key, sale]));
   const stored = await listSaleFacts(tx, [...lastByKey.keys()]);
@@ -45,7 +46,7 @@ async function replaceSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
   return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
 }
 
-/** Compares each sale with the stored sale of the same identity. Called after the upsert, so that every sale is stored. */
+/** Compares each sale with the stored sale of the same identity. Called after the upsert, so every sale is stored. */
 async function findConflicts(
   tx: Queryable,
   sales: readonly NumberedSale[],
@@ -67,8 +68,8 @@ const FACTS = {
 } as const satisfies Record<keyof SaleFacts, string>;
 
 /**
- * The stored facts that differ, such as `price "59", not "5900"`. Empty when none differs. A party that one of the reports does not name
- * is no difference, and neither is the marketplace: several marketplaces may report one sale.
+ * The stored facts that differ, such as `price "59", not "5900"`. Empty if none differs. A seller or buyer that is missing on one side does
+ * not differ. The marketplace is not compared, because several marketplaces may report one sale.
  */
 function describeDifferences(sale: NewSale, stored: SaleFacts): string {
   return (Object.keys(FACTS) as (keyof SaleFacts)[])

@@ -1,5 +1,5 @@
-// The rows that imports have inserted and changed. Each of the two databases has the changes of its own tables, and writes them in the
-// transaction that changes the rows.
+// The rows that imports have inserted and changed. Each database records the changes of its own tables, in the transaction that changes the
+// rows.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -8,12 +8,11 @@ import { hashSql, keyCondition, restoreSql, tableOf, TRACKED_KINDS, TRACKED_TABL
 
 export type ImportSchema = 'main' | 'indexer';
 
-/** A stored row as JSON text, which is never parsed here: the numbers of a row may have 78 digits. */
+/** A stored row as JSON text. The text is never parsed here, because the numbers of a row may have 78 digits. */
 export type RowImage = { key: string; image: string };
 
 const decodeImage = rowDecoder('row image', { key: text, image: text });
 
-/** The stored rows with the given keys. */
 export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<RowImage[]> {
   const rows = await tx.query(
     `select wanted.key, to_jsonb(stored)::text as image from unnest($1::text[]) as wanted (key)
@@ -27,8 +26,8 @@ export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: read
 const decodeClosed = rowDecoder('import_log', { closed: boolean });
 
 /**
- * Records those rows with the given keys that were inserted, or differ from their image in `before`. Returns false when the import is
- * closed, because it is being undone: the transaction must then be rolled back.
+ * Records the rows with these keys that were inserted, or differ from their image in `before`. Returns false if the import is closed by an
+ * undo: the transaction must then be rolled back.
  */
 export async function insertImportChange(
   tx: Queryable,
@@ -56,7 +55,7 @@ export async function insertImportChange(
   return row !== undefined && !decodeClosed(row).closed;
 }
 
-/** Makes an import unable to change more rows of this database. Waits for its transaction in progress. */
+/** Closes an import: its process cannot change further rows of this database. Waits for its transaction in progress. */
 export async function closeImportLog(db: Queryable, schema: ImportSchema, importId: string): Promise<void> {
   await db.query(
     `insert into ${schema}.import_log (import_id, closed) values ($1, true)
@@ -70,7 +69,10 @@ export type ImportChange = { seq: number; kind: TrackedKind };
 
 const decodeChange = rowDecoder('import_change', { seq: safeInteger, kind: oneOf(TRACKED_KINDS) });
 
-/** The last change of an import before the change with the number `before`, or the last of all. It is locked until the transaction ends. */
+/**
+ * The newest change of an import whose number is below `before`. If `before` is null, the newest of all. Locks the change until the
+ * transaction ends.
+ */
 export async function findLastChange(
   tx: Queryable,
   schema: ImportSchema,
@@ -85,8 +87,8 @@ export async function findLastChange(
 }
 
 /**
- * A row of a change. `image` is the row before the change as JSON text, null when the import inserted the row. `state`: whether the row is
- * as the import left it, has changed since, or does not exist any more.
+ * A row of a change. `image` is the row before the change as JSON text. It is null if the import inserted the row. `state`: whether the row
+ * is as the import left it, was changed since, or no longer exists.
  */
 export type ChangedRow = { key: string; image: string | null; state: 'same' | 'changed' | 'missing' };
 
@@ -96,7 +98,7 @@ const decodeChangedRow = rowDecoder('import_change', {
   state: oneOf(['same', 'changed', 'missing']),
 });
 
-/** Compares the rows of a change with the stored rows, and locks these where `isLocked` says so. */
+/** Compares the rows of a change with the stored rows. Locks the stored rows of the kinds with `isLocked`. */
 export async function listChangedRows(
   tx: Queryable,
   importId: string,
@@ -126,7 +128,6 @@ export async function listChangedRows(
 
 const decodeKey = rowDecoder('import_change', { key: text });
 
-/** The keys of the rows of a change. */
 export async function listKeysOfChange(
   tx: Queryable,
   importId: string,
@@ -141,7 +142,7 @@ export async function listKeysOfChange(
 
 const decodeCollectionId = rowDecoder('import_change', { collectionId: column('collection_id', text) });
 
-/** The collections of the stored rows of a change. The table must have the column `collection_id`. */
+/** The collections of the stored rows of a change. The table of the rows must have the column `collection_id`. */
 export async function listCollectionsOfChange(
   tx: Queryable,
   importId: string,
@@ -174,7 +175,7 @@ export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows:
   );
 }
 
-/** Removes all rows but those with the given keys from a change. Deletes the change if none is left. */
+/** Removes all rows from a change except those with these keys. Deletes the change if no row is left. */
 export async function keepChangedRows(
   tx: Queryable,
   importId: string,
@@ -205,7 +206,7 @@ const decodeRecorded = rowDecoder('import_change', {
   rows: safeInteger,
 });
 
-/** How many recorded rows of each kind can still be taken back in this database, for each of the given imports. */
+/** The number of recorded rows of each kind in this database, for each import. These rows can still be undone. */
 export async function listRecordedRows(
   db: Queryable,
   schema: ImportSchema,
@@ -219,7 +220,7 @@ export async function listRecordedRows(
   return rows.map(decodeRecorded);
 }
 
-/** Deletes what is recorded about imports in this database. They cannot be undone any more. */
+/** Deletes the recorded changes of imports in this database. The imports cannot be undone after that. */
 export async function deleteImportChanges(
   tx: Queryable,
   schema: ImportSchema,

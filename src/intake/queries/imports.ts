@@ -7,7 +7,7 @@ import { anyJson, boolean, column, nullable, oneOf, rowDecoder, text, timestamp 
 const UNDO_STATES = ['undoing', 'partly undone', 'undone'] as const;
 export type UndoState = (typeof UNDO_STATES)[number];
 
-/** What is known of an import at its start. `keyId`: the API key of the import, null if the operator imported. */
+/** An import at its start. `keyId`: the API key of the import, null if the operator imported. */
 type NewImport = {
   id: string;
   keyId: string | null;
@@ -19,8 +19,8 @@ type NewImport = {
 };
 
 /**
- * `endedAt` is null while the import runs, and if its process was killed. `counts`: the counts of the summary, as JSON. `undoKept`: the
- * recorded changes have not been deleted because of their age.
+ * `endedAt` is null while the import runs, and if its process was killed. `counts`: the counts of the summary, as JSON. `undoKept`: whether
+ * the recorded changes are still kept.
  */
 export type StoredImport = NewImport & {
   keyName: string | null;
@@ -88,7 +88,7 @@ export async function listImports(db: Queryable, limit: number): Promise<StoredI
 
 const decodeId = rowDecoder('import', { id: text });
 
-/** The imports that began before `before` and whose recorded changes are still kept, at most `limit`, oldest first. */
+/** The imports that began before `before` and whose recorded changes are still kept. At most `limit`, oldest first. */
 export async function listOldImports(db: Queryable, before: number, limit: number): Promise<string[]> {
   const rows = await db.query(
     `select id from main.import where undo_kept and started_at < $1 order by started_at limit $2`,

@@ -1,4 +1,4 @@
-// The tables whose rows an import may change, and the columns by which an undo recognises that a row is still as the import left it.
+// The tables whose rows an import may change, and the columns by which an undo recognises a row that has not changed since.
 
 /** The kinds of changed rows: the kinds of records, and the coverage that an import stores of its collections. */
 export const TRACKED_KINDS = [
@@ -18,16 +18,16 @@ export type TrackedKind = (typeof TRACKED_KINDS)[number];
 type TrackedTable = {
   schema: 'main' | 'indexer';
   name: string;
-  /** The columns of the primary key, or of another unique key, with their SQL types. */
+  /** The columns of the primary key or of another unique key, with their SQL types. */
   key: Readonly<Record<string, 'text' | 'uuid'>>;
   /**
-   * The columns that an undo compares and restores. A row counts as changed since the import when one of them has another value. A status
-   * that became `expired` in time counts as `active`.
+   * The columns that an undo compares and restores. If one of them has another value, the row counts as changed since the import. The
+   * status `expired` counts as `active`, because time alone expires an order.
    */
   compared: readonly string[];
-  /** Columns that an undo restores and does not compare, because they follow from other rows or from the time. */
+  /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */
   derived: readonly string[];
-  /** Whether the rows are locked before they are read. Rows of the other tables are protected by the lock of their collection. */
+  /** Whether an undo locks the rows before it reads them. Rows of the other tables are protected by the lock of their collection. */
   isLocked: boolean;
 };
 
@@ -120,7 +120,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     schema: 'main',
     name: 'product',
     key: { shop_id: 'text', slug: 'text' },
-    // Without `version` and `updated_at`, which change with every write, also with an undo.
+    // Without `version` and `updated_at`, which change with every write, including an undo.
     compared: [
       ...columns('id, name, price, type, description, image, more_images, inventory, track_inventory'),
       ...columns('requires_shipping, weight_grams, collections'),
@@ -162,7 +162,7 @@ export function keyCondition(kind: TrackedKind): string {
     .join(' and ');
 }
 
-/** The SQL expression for the hash of the compared columns. It does not depend on settings of the session, such as the time zone. */
+/** The SQL expression for the hash of the compared columns. The hash does not depend on session settings such as the time zone. */
 export function hashSql(kind: TrackedKind): string {
   const values = TRACKED_TABLES[kind].compared.map((column) =>
     column === 'status'

@@ -110,9 +110,8 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
 }
 
 /**
- * Returns the time of an observation, and whether the record reported it. A record without a time gets the present time. A
- * record with a time in the future also gets the present time, because a future time cannot be right and the record would count as recent
- * for too long.
+ * Returns the time of an observation, and whether the record reported this time. A record without a time gets the present time. So does a
+ * record with a time in the future, because it would count as recent for too long.
  */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');
@@ -126,7 +125,10 @@ function readAddressOfAnyChain(fields: Fields): Address | null {
   return parseAnyAddress(text) ?? rejectField(fields, 'contractAddress', `must be an address, not ${quoteValue(text)}`);
 }
 
-/** A slug is one segment of a URL path. It must not have the form of a collection id or an address, because the path would be ambiguous. */
+/**
+ * Reads a slug, which is one segment of a URL path. A slug in the form of a collection id or an address is rejected, because the path would
+ * be ambiguous.
+ */
 function readSlug(context: RecordContext, fields: Fields): string | null {
   const slug = readName(fields, 'slug');
   if (slug === null) return null;

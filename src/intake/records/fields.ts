@@ -1,5 +1,4 @@
-// Reads single fields of a raw record. A field with a wrong type or out of bounds rejects the record, with a reason that names the
-// field. This file must not know which fields a kind of record has.
+// Reads single fields of a raw record. A wrong type or a value out of bounds rejects the record, with a reason that names the field.
 
 import { parseAmount } from '../../core/amount.ts';
 import { JsonNumber } from '../../core/json-text.ts';
@@ -15,10 +14,10 @@ export class RecordRejected extends Error {
   }
 }
 
-/** A raw record (`path` is empty), or an object inside it (`path` is for example `snapshot.`). */
+/** A raw record, whose `path` is empty, or an object inside it, with a path such as `snapshot.`. */
 export type Fields = { readonly values: Readonly<Record<string, unknown>>; readonly path: string };
 
-/** The longest text of a field for which no other limit is given, in characters. */
+/** The longest text of a field that has no limit of its own, in characters. */
 export const NAME_MAX = 500;
 /** The longest description, in characters. */
 export const DESCRIPTION_MAX = 20_000;
@@ -29,12 +28,15 @@ const REASON_MAX = 500;
 const QUOTED_VALUE_MAX = 60;
 const JSON_DEPTH_MAX = 16;
 
-/** Rejects the record because of one field. A reason that does not quote the value of the field gets the value in brackets. */
+/** Rejects the record because of one field. The reason quotes the value of the field. */
 export function rejectField(fields: Fields, name: string, why: string): never {
   throw new RecordRejected(`${fields.path}${name}: ${withValue(why, fields.values[name])}`);
 }
 
-/** Returns the reason with the value in brackets, unless the reason quotes it or the value is an object, an array or absent. */
+/**
+ * Returns the reason with the value in brackets. Adds nothing if the reason quotes the value, or the value is an object, an array or
+ * absent.
+ */
 export function withValue(reason: string, value: unknown): string {
   const isNumber = value instanceof JsonNumber;
   if ((value ?? null) === null || (typeof value === 'object' && !isNumber)) return reason;
@@ -42,14 +44,13 @@ export function withValue(reason: string, value: unknown): string {
   return reason.includes(quoted) ? reason : `${reason} (${quoted})`;
 }
 
-/** Returns the value of a field. Rejects the record when the field is absent or null. */
 export function requireField<T>(read: (fields: Fields, name: string) => T | null, fields: Fields, name: string): T {
   return read(fields, name) ?? rejectField(fields, name, 'is missing');
 }
 
 /**
- * Returns a value as text that a reason can quote: JSON that is cut off if it is long. Of an array or object only the type is named,
- * because the value may be deeply nested.
+ * Returns a value as JSON for a reason, cut off if it is long. For an array or object returns only the type, because the value may be
+ * deeply nested.
  */
 export function quoteValue(value: unknown): string {
   if (value instanceof JsonNumber) return clip(value.text, QUOTED_VALUE_MAX);
@@ -69,7 +70,6 @@ export function readText(fields: Fields, name: string, lengthMax = NAME_MAX): st
   return value;
 }
 
-/** Reads an array of texts. */
 export function readTexts(fields: Fields, name: string): string[] | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -85,7 +85,7 @@ export function readName(fields: Fields, name: string): string | null {
   return text === '' ? rejectField(fields, name, 'must not be empty') : text;
 }
 
-/** Reads an amount in base units. The field must be a string, because a JSON number may have been rounded by the program that wrote it. */
+/** Reads an amount in base units. The field must be a string, because the program that wrote a JSON number may have rounded it. */
 export function readAmount(fields: Fields, name: string): bigint | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -98,7 +98,6 @@ export function readAmount(fields: Fields, name: string): bigint | null {
   );
 }
 
-/** Reads a safe integer within bounds. */
 export function readInteger(
   fields: Fields,
   name: string,
@@ -149,7 +148,6 @@ export function readTimestamp(fields: Fields, name: string): number | null {
   );
 }
 
-/** Reads a nested object. */
 export function readFields(fields: Fields, name: string): Fields | null {
   const value = fields.values[name] ?? null;
   if (value === null) return null;
@@ -158,9 +156,7 @@ export function readFields(fields: Fields, name: string): Fields | null {
     : rejectField(fields, name, `must be an object, not ${quoteValue(value)}`);
 }
 
-/**
- * Reads an object that is stored as it was received. Rejects text that the database cannot store, and numbers that may have been rounded.
- */
+/** Reads an object that is stored unchanged. Rejects text that the database cannot store, and numbers that may have been rounded. */
 export function readJson(fields: Fields, name: string): Record<string, unknown> | null {
   const nested = readFields(fields, name);
   if (nested === null) return null;

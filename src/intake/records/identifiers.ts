@@ -1,4 +1,4 @@
-// Reads the identifiers in records, in their canonical form: chains, addresses, tokens, sources and hashes.
+// Reads the identifiers in records, in their canonical form: chains, addresses, tokens, marketplaces, transactions and hashes.
 
 import type { Address, AssetId, SoldAsset } from '../../core/address.ts';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
@@ -16,7 +16,7 @@ export type RecordContext = {
   /** The `source` of a listing or sale that was made on this service. */
   serviceName: string;
   now: () => number;
-  /** The deployments of Seaport in the settings. They are used in addition to the deployments that the program knows. */
+  /** The deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
 };
 
@@ -67,7 +67,8 @@ export function readAsset(chain: Chain, fields: Fields): AssetId {
 }
 
 /**
- * Reads the asset of a sale as readAsset does, or the assets of a bundle from `tokenIds` or `mints`. A list of one asset is not a bundle.
+ * Reads the sold asset, or the list of sold assets in `tokenIds` or `mints`. Returns null if the list has two or more different assets: the
+ * sale is then a bundle. Returns the asset if the list has only one.
  */
 export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
   const { name, names, others, form } = ASSET_FORMS[chain.family];
@@ -91,7 +92,7 @@ export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
 
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Reads the slug of the marketplace from which a listing or sale comes. */
+/** Reads `source`: the slug of the marketplace on which the listing or sale was made. */
 export function readSource(fields: Fields): string {
   const source = requireField(readText, fields, 'source');
   if (!SOURCE.test(source)) {
@@ -117,7 +118,7 @@ export function readTransactionId(chain: Chain, fields: Fields, name: string): s
   );
 }
 
-/** Reads an order hash. Hexadecimal text becomes lower case. Other text is unchanged, because base58 is case-sensitive. */
+/** Reads an order hash. Hexadecimal text is converted to lower case. Base58 is case-sensitive and stays unchanged. */
 export function readHashText(fields: Fields, name: string): string | null {
   const text = readName(fields, name);
   return text !== null && /^0x[0-9a-f]+$/i.test(text) ? text.toLowerCase() : text;

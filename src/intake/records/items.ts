@@ -36,16 +36,18 @@ import {
 import type { UnverifiedOrder } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
 
-/** The largest log index that can be stored. Its database column has the type `integer`. */
+/** The largest log index that fits into its database column of the type `integer`. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;
 
 /**
- * A row with the contract address of its record. The address cannot be taken from the collection id, because on Solana the id is in
- * lower case and addresses are case-sensitive.
+ * A row with the contract address of its record. On Solana the address cannot be derived from the collection id, because the id is in lower
+ * case and addresses are case-sensitive.
  */
 export type WithWrittenAddress<R> = R & { contractAddress: Address };
 
-/** `unverified` is the signed order of the record until its signature is verified. Null after that, and for a record without a signed order. */
+/**
+ * `unverified` is the signed order of the record until its signature is verified. Null after that, and for a record without a signed order.
+ */
 export type OrderRow = ImportedOrder & { unverified: UnverifiedOrder | null };
 
 export function parseOrderRecord(context: RecordContext, fields: Fields): OrderRow {
@@ -151,9 +153,8 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
 
 /**
- * Reads the seller or buyer of a past sale. Some sources drop the leading zeros of EVM addresses. A short address does not reject the
- * record, so that the sale is not lost. It is stored in lower case and is not padded with zeros, because the missing digits are not
- * certain.
+ * Reads the seller or buyer of a past sale. Some marketplaces drop the leading zeros of EVM addresses. A short address is stored in lower
+ * case and does not reject the record, so that the sale is not lost. It is not padded, because the missing digits are not certain.
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
@@ -183,7 +184,7 @@ function readStatus(fields: Fields): ListingStatus {
   return readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
 }
 
-/** Returns the id of this service's own listing on Solana: `id`, with the service's name before it unless `id` begins with that name. */
+/** Returns the id of this service's own listing on Solana. If `id` does not begin with the service's name, the name is put before it. */
 function toOwnId(context: RecordContext, id: string): string {
   const prefix = `${context.serviceName}_`;
   return id.startsWith(prefix) ? id : `${prefix}${id}`;

@@ -1,7 +1,7 @@
 // The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with any other field is
 // rejected, so that a misspelt field is not ignored.
 
-/** The type of a field in JSON. Cells of CSV files and values of the command line are converted to this type. */
+/** The type of a field in JSON. CSV cells and values of the command line are converted to this type. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'list' | 'object';
 
 const ASSET = { chain: 'text', contractAddress: 'text', tokenId: 'text', mint: 'text' } as const;
@@ -115,8 +115,8 @@ export type RecordKind = keyof typeof KIND_FIELDS;
 export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
 
 /**
- * Returns the type of a field by its dotted name, or null when there is no such field. When `kind` is null, the first kind that has the
- * field decides.
+ * Returns the type of a field by its dotted name, or null if no kind has such a field. If `kind` is null, the first kind with the field
+ * decides.
  */
 export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
   if (field === 'kind') return 'text';
@@ -127,7 +127,7 @@ export function findFieldType(kind: RecordKind | null, field: string): FieldType
   return null;
 }
 
-/** Returns the dotted name of the first field in `values` that records of this kind do not have. Returns null when there is none. */
+/** Returns the dotted name of the first field in `values` that this kind does not have, or null if there is none. */
 export function findUnknownField(kind: RecordKind, values: Readonly<Record<string, unknown>>): string | null {
   const names = FIELD_NAMES[kind];
   for (const name of Object.keys(values)) {
@@ -142,7 +142,7 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-/** The field names of a kind: `top` has the fields of the record itself, `nested` the fields of each nested object. */
+/** The field names of a kind: `top` has the fields of the record, `nested` those of each nested object. */
 type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
 const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<

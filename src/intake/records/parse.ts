@@ -1,5 +1,5 @@
-// Parses raw records into typed rows with canonical values. An invalid record is rejected with a reason. No database is read here:
-// conflicts with stored rows are detected when the record is ingested.
+// Parses raw records into typed rows with canonical values. An invalid record is rejected with a reason. No database is read here, so
+// conflicts with stored rows are detected later.
 
 import { parseJsonText } from '../../core/json-text.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
@@ -24,19 +24,17 @@ const PARSERS = {
 
 export type RowOf<K extends RecordKind> = ReturnType<(typeof PARSERS)[K]>;
 
-/** A record that can be ingested. */
 export type IntakeRecord = { [K in RecordKind]: { kind: K; row: RowOf<K> } }[RecordKind];
 
-/** A record and the line of its file that it begins on. */
+/** A record, and the line of its file on which the record begins. */
 export type NumberedRecord = { line: number; record: IntakeRecord };
 
-/** A record that was not stored, and the reason. */
 export type LineRejection = { line: number; kind: RecordKind; reason: string };
 
-/** A parsed record, or the reason why it was rejected. `kind` is null when a rejected record has no known kind. */
+/** A parsed record, or the reason why it was rejected. `kind` is null if a rejected record has no known kind. */
 export type ParsedRecord = { record: IntakeRecord } | { record: null; kind: RecordKind | null; reason: string };
 
-/** The id of the collection that a record belongs to. Null for rates and products, which belong to none. */
+/** The id of the collection of a record. Null for rates and products, which belong to no collection. */
 export function collectionIdOf(record: IntakeRecord): string | null {
   if (record.kind === 'rate' || record.kind === 'product') return null;
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
@@ -47,7 +45,7 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
   let value: unknown;
   try {
     value = JSON.parse(line);
-    // Numbers of product records are kept as their literal text: a price is stored as it was written, and 1.0 is not accepted as an integer.
+    // Numbers of product records keep their literal text: a price is stored as it was written, and 1.0 is not accepted as an integer.
     if (isPlainObject(value) && value['kind'] === 'product') value = parseJsonText(line);
   } catch (error) {
     return { record: null, kind: null, reason: withValue(`not JSON: ${(error as Error).message}`, line) };
@@ -57,7 +55,7 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
   return parseRecord(context, value);
 }
 
-/** Parses a line as a JSON object with every number as a JsonNumber. Returns the reason when the line is not such an object. */
+/** Parses a line as a JSON object with every number as a JsonNumber. Returns the reason if the line is no JSON object. */
 export function parseObject(line: string): { object: Record<string, unknown> } | { reason: string } {
   let value: unknown;
   try {
@@ -68,7 +66,6 @@ export function parseObject(line: string): { object: Record<string, unknown> } |
   return isPlainObject(value) ? { object: value } : { reason: `not a JSON object: ${quoteValue(value)}` };
 }
 
-/** Parses one raw record. */
 export function parseRecord(context: RecordContext, values: Readonly<Record<string, unknown>>): ParsedRecord {
   let kind: RecordKind | null = null;
   try {
@@ -83,7 +80,7 @@ export function parseRecord(context: RecordContext, values: Readonly<Record<stri
   }
 }
 
-/** Returns the price of a line as the text of its JSON number, without a conversion to a double. */
+/** Returns the price in a line as the literal text of its JSON number, which a double could round. */
 function readPriceLiteral(line: string): unknown {
   const toLiteral = (key: string, value: unknown, context?: { source?: string }) =>
     key === 'price' && typeof value === 'number' ? context?.source : value;

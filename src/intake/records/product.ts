@@ -1,4 +1,4 @@
-// Parses product records. The shop is parsed here. The other fields are checked by the same rules as in the store API.
+// Parses product records. Fields other than the shop are checked by the rules of the store API.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import { JsonNumber } from '../../core/json-text.ts';
@@ -14,9 +14,9 @@ export type ProductRecord = {
   /** The name or the id of the shop. */
   shop: string;
   slug: string;
-  /** The product to create when the shop has no product with this slug. */
+  /** The product to create if the shop has no product with this slug. */
   create: NewProduct;
-  /** The fields to change when the shop already has a product with this slug. */
+  /** The fields to change if the shop has a product with this slug. */
   update: ProductInput;
 };
 
@@ -34,12 +34,12 @@ export function parseProductRecord(_context: RecordContext, fields: Fields): Pro
   return { shop, slug: create.value.slug ?? toSlug(create.value.name), create: create.value, update: update.value };
 }
 
-/** Joins error details to one line. Each detail quotes the value that `values` has at its path. */
+/** Joins error details to one line. Each detail quotes the value at its path. */
 export function describeDetails(details: readonly ErrorDetail[], values: Readonly<Record<string, unknown>>): string {
   return details.map(({ path, message }) => `${path}: ${withValue(message, values[path])}`).join('; ');
 }
 
-/** CSV column maps convert cells to plain numbers. The rules of the store API expect a number as its literal text (JsonNumber). */
+/** The rules of the store API expect numbers as their literal text (JsonNumber), but column maps convert cells to plain numbers. */
 function toExactNumber(value: unknown): unknown {
   return typeof value === 'number' ? new JsonNumber(String(value)) : value;
 }

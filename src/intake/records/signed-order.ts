@@ -1,5 +1,5 @@
-// Parses the signed order in a record of the kind `order`, and compares its terms with the record's own fields. The signature is
-// verified later, when the record is ingested.
+// Parses the signed order in a record of the kind `order`, and compares its terms with the other fields of the record. The signature is
+// verified later.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -15,18 +15,16 @@ import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, rejectField, requireField, URL_MAX } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
 
-/** A signed order whose signature has not been verified yet. The signature must be valid for at least one of `protocols`. */
+/** A signed order whose signature is not verified yet. The signature must be valid for one of `protocols`. */
 export type UnverifiedOrder = UnverifiedSignature & {
   order: SeaportOrder;
-  /** The order's components as they are stored. */
   parameters: object;
   terms: ListingTerms;
   protocols: readonly Protocol[];
 };
 
 /**
- * Reads the signed order of a record. Returns null if the record has no signed order. Rejects the record if its fields differ from the
- * signed terms.
+ * Reads the signed order of a record. Returns null if the record has none. Rejects the record if its fields contradict the signed terms.
  */
 export function readSignedOrder(
   context: RecordContext,
@@ -45,7 +43,7 @@ export function readSignedOrder(
   const protocols = listProtocols(chain, context.seaport);
   const [newest] = protocols;
   if (!newest) return rejectField(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
-  // The terms are checked for the moment at which the order starts, not for the present, so that an expired order can be imported.
+  // The terms are checked for the start time of the order, not for the present, so that an expired order can be imported.
   const now = Number(order.startTime) * 1_000;
   const listing = parseListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
   if (!listing.terms) return rejectField(seaport, 'parameters', `${listing.code}: ${listing.message}`);

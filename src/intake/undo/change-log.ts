@@ -1,4 +1,5 @@
-// Records which rows an import inserts and changes, in the transactions that write these rows, so that the import can be undone.
+// Records which rows an import inserts and changes, so that the import can be undone. The records are written in the same transactions as
+// the rows.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -7,7 +8,7 @@ import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
 
-/** Runs `write`, which may insert or change the rows with these keys, and records those that it did insert or change. */
+/** Runs `write`, and records which of the rows with these keys it inserted or changed. */
 export type TrackChanges = <T>(
   tx: Queryable,
   kind: TrackedKind,
@@ -18,7 +19,7 @@ export type TrackChanges = <T>(
 /** Records nothing, for writers that are not imports. */
 export const trackNothing: TrackChanges = (_tx, _kind, _keys, write) => write();
 
-/** The changes of one import. Its rows in both databases are numbered together, in the order of the writes. */
+/** The changes of one import. The changes in both databases share one sequence of numbers, in the order of the writes. */
 export class ChangeLog {
   readonly importId: string;
   /** The import is complete up to this time, in milliseconds. */
@@ -31,7 +32,6 @@ export class ChangeLog {
     this.startedAt = startedAt;
   }
 
-  /** Whether the import has stored this coverage already. */
   isCovered({ collectionId, subject }: CollectionCoverage): boolean {
     return this.#covered.has(toKeyText(collectionId, subject));
   }

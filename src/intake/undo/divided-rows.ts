@@ -2,13 +2,13 @@
 
 import type { ChangedRow, RowImage } from '../queries/import-changes.ts';
 
-/** The rows to delete, by key, and the rows to restore. */
+/** The keys of the rows to delete, and the rows to restore. */
 export type RevertedRows = { removed: readonly string[]; restored: readonly RowImage[] };
 
-/** A row that was left as it is, and why. */
+/** A row that an undo leaves as it is, and the reason. */
 export type KeptRow = { key: string; reason: string };
 
-/** `missing`: how many of the rows do not exist any more. `changed`: rows that have changed since the import. */
+/** `missing`: the number of rows that no longer exist. `changed`: the rows that have changed since the import. */
 export function divideRows(
   rows: readonly ChangedRow[],
 ): RevertedRows & { missing: number; changed: readonly KeptRow[] } {

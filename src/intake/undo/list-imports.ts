@@ -5,12 +5,12 @@ import { listRecordedRows } from '../queries/import-changes.ts';
 import type { StoredImport } from '../queries/imports.ts';
 import { listImports } from '../queries/imports.ts';
 
-/** How many rows of each kind an undo of an import would take back, if none of them has changed since. */
+/** The number of rows of each kind that an undo would take back if none of them has changed since the import. */
 type UndoableRows = Record<string, number>;
 
 /**
- * An import in the list. Times in ISO 8601. `by`: the API key of the import, null if the operator imported. `endedAt` is null while the
- * import runs, and if its process was killed. `undoable` is empty when nothing can be undone any more.
+ * An import in the list, with times in ISO 8601. `by`: the API key of the import, null if the operator imported. `endedAt` is null while
+ * the import runs, and if its process was killed. `undoable` is empty if nothing can be undone any more.
  */
 export type ListedImport = {
   id: string;
@@ -39,7 +39,7 @@ export async function readImports(
   return stored.map((one) => toListed(one, undoable.get(one.id) ?? {}));
 }
 
-/** The rows that can be undone, by import. An import without such rows is missing. Coverage is not counted. */
+/** The rows that can be undone, by import. An import without such rows has no entry. Coverage is not counted. */
 export async function readUndoableRows(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   importIds: readonly string[],

@@ -1,4 +1,4 @@
-// The record of one import in the list of imports: written at its start, and completed at its end.
+// Writes one entry of the list of imports: at the start of the import, and at its end.
 
 import { createId } from '../../core/time-ordered-id.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -13,7 +13,7 @@ type RecordContext = { main: Queryable; clock: Clock };
 /** The longest name of a file that is stored, in characters. */
 const FILE_NAME_MAX = 500;
 
-/** Stores that an import has begun. Returns the log to which its changes are written. */
+/** Stores the start of an import. Returns the log for its changes. */
 export async function beginImport(
   { main, clock }: RecordContext,
   { importer, file, format, replace }: { importer: Importer; file: string | null; format: string; replace: boolean },
@@ -26,8 +26,8 @@ export async function beginImport(
 }
 
 /**
- * Stores that an import has ended, and its counts. Never rejects: if the database fails, the list shows an import without an end, and the
- * import can be undone like any other.
+ * Stores the end of an import and its counts. Never rejects: if the database fails, the list shows the import without an end. It can still
+ * be undone.
  */
 export async function endImport(
   { main, clock }: RecordContext,

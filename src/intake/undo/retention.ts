@@ -1,15 +1,15 @@
-// Deletes what is recorded about the changes of old imports, so that the records do not grow without limit.
+// Deletes the recorded changes of old imports, so that they do not grow without limit.
 
 import type { Statements } from '../../database/port.ts';
 import { deleteImportChanges } from '../queries/import-changes.ts';
 import { listOldImports, updateUndoDeleted } from '../queries/imports.ts';
 
-/** How long an import can be undone. */
+/** An import can be undone for this long after its start. */
 export const UNDO_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * Deletes the recorded changes of at most `limit` imports that began more than UNDO_KEPT_MS before `now`. The imports stay in the list.
- * Returns the number of these imports.
+ * Returns the number of imports whose changes were deleted.
  */
 export async function deleteOldChanges(
   { main, indexer }: Record<'main' | 'indexer', Statements>,

@@ -1,4 +1,4 @@
-// Takes imported products back by the rules of the store: each change records its event, and a change of stock is logged.
+// Takes imported products back by the rules of the store: each change records an event, and each change of stock is logged.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
@@ -42,7 +42,7 @@ export async function revertProducts(
   return kept;
 }
 
-/** Locks products by their keys. Returns each with its shop. */
+/** Locks products by their keys. Returns each product with its shop. */
 async function lockProducts(tx: Queryable, keys: readonly string[]): Promise<[shopId: string, product: Product][]> {
   const slugs = keys.map((key) => {
     const [shopId = '', slug = ''] = key.split('\n');

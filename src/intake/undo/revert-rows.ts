@@ -1,5 +1,5 @@
-// Takes the rows of one change back: deletes the rows that the import inserted, and restores those that it changed. Each kind follows the
-// rules of its context, so that figures, sums, books, events and logs agree with the rows. The transaction must hold the locks of their writers.
+// Deletes the rows that a change inserted, and restores the rows that it changed. Each kind follows the rules of its context, so that
+// figures, books, events and logs agree with the rows. The transaction must hold the locks that writers of these rows take.
 
 import type { Queryable } from '../../database/port.ts';
 import { insertCatalogChanges } from '../../market/queries/catalog.ts';
@@ -29,7 +29,7 @@ export type RevertContext = RefreshContext & {
   collectionIds: readonly string[];
 };
 
-/** Takes the rows back. Returns those that could not be taken back. */
+/** Takes the rows back. Returns the rows that could not be taken back. */
 export async function revertRows(
   tx: Queryable,
   kind: TrackedKind,
@@ -105,7 +105,10 @@ async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertCo
   await refreshBookAssets(tx, orders, now);
 }
 
-/** A record stays while its collection is followed, and a changed record stays if another collection now has its earlier slug. */
+/**
+ * Takes collection records back. The record of a followed collection is kept. A changed record is kept if another collection now has its
+ * earlier slug.
+ */
 async function revertCollections(tx: Queryable, rows: RevertedRows): Promise<KeptRow[]> {
   const followed = new Set(await listFollowedIds(tx, rows.removed));
   const taken = new Set(await listTakenSlugs(tx, rows.restored, keysOf(rows)));

@@ -1,5 +1,4 @@
-// Undoes one recorded change of an import in one transaction: the rows that are still as the import left them are taken back, and all
-// others are left and stay recorded.
+// Undoes one recorded change of an import in one transaction. Rows that have changed since the import are left, and stay recorded.
 
 import type { Queryable } from '../../database/port.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
@@ -21,10 +20,12 @@ import type { KeptRow } from './divided-rows.ts';
 import { divideRows } from './divided-rows.ts';
 import { revertRows } from './revert-rows.ts';
 
-/** Where in an import to look for the next change: before the change with the number `before`, or at the last one. */
+/**
+ * The undo continues with the newest change whose number is below `before`. If `before` is null, it begins with the newest change of all.
+ */
 type ChangePosition = { importId: string; schema: ImportSchema; before: number | null };
 
-/** `missing`: how many of the rows do not exist any more. */
+/** `missing`: the number of rows that no longer exist. */
 export type UndoneChange = {
   seq: number;
   kind: TrackedKind;
@@ -32,11 +33,11 @@ export type UndoneChange = {
   restored: number;
   missing: number;
   kept: KeptRow[];
-  /** The collections of which a row was taken back. */
+  /** The collections of the rows that were taken back. */
   collectionIds: readonly string[];
 };
 
-/** Undoes the last change before the position. Returns null when there is none. */
+/** Undoes the newest change before the position. Returns null if there is none. */
 export async function undoLastChange(
   tx: Queryable,
   { importId, schema, before }: ChangePosition,
@@ -69,7 +70,7 @@ export async function undoLastChange(
   };
 }
 
-/** Takes the locks that other writers of these rows take. Returns the locked collections. */
+/** Takes the same locks as other writers of these rows. Returns the locked collections. */
 async function lockRows(tx: Queryable, importId: string, change: ImportChange): Promise<string[]> {
   const { kind } = change;
   if (TRACKED_TABLES[kind].schema === 'indexer') {

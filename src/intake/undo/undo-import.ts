@@ -1,5 +1,5 @@
-// Takes one import back. The last change is undone first, each change in a transaction of its own. An undo that is interrupted has undone
-// whole changes, and the next call continues: what is undone is no longer recorded. The indexer is undone before the primary.
+// Takes one import back, the newest change first, in one transaction for each change. The indexer is undone before the primary database. A
+// change that is undone is no longer recorded, so an interrupted undo continues with the next call.
 
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Chains } from '../../core/chains.ts';
@@ -28,15 +28,15 @@ export type UndoContext = {
   copyCatalog: () => Promise<void>;
 };
 
-/** How many rows an undo has deleted, has restored, did not find, and has left. */
+/** The number of rows that an undo deleted, restored, did not find, and left. */
 export type UndoCounts = { removed: number; restored: number; missing: number; kept: number };
 
-/** Up to which change an undo has come. */
+/** How far an undo has come. The changes of `schema` whose number is below `before` are next. If `before` is null, all changes are next. */
 export type UndoPosition = { schema: ImportSchema; before: number | null };
 
 /**
- * The result of one part of an undo. `next`: where the next part continues, null after the last part. `kept`: rows that were left, at most
- * KEPT_SHOWN_MAX. `state` is null in a dry run and before the last part.
+ * The result of one part of an undo. `next`: where the next part continues, null after the last part. `kept`: the rows that were left, at
+ * most KEPT_SHOWN_MAX. `state` is null in a dry run and before the last part.
  */
 export type UndoPart = {
   id: string;
@@ -46,14 +46,14 @@ export type UndoPart = {
   state: UndoState | null;
 };
 
-/** The largest number of rows that are named as left. */
+/** The largest number of left rows that are named. */
 const KEPT_SHOWN_MAX = 20;
 
 const START: UndoPosition = { schema: 'indexer', before: null };
 
 /**
- * Undoes the changes from `position` on, for about `budgetMs`. The first part makes the import unable to store more rows. Throws
- * OperatorError when there is no such import, or when its changes are no longer recorded.
+ * Undoes the changes from `position` on, for about `budgetMs`. The first part closes the import, so that it cannot store more rows. Throws
+ * OperatorError if there is no such import, or its changes are no longer recorded.
  */
 export async function undoPart(
   context: UndoContext,
@@ -83,7 +83,7 @@ export async function previewUndo(context: UndoContext, id: string): Promise<Und
   await requireUndoable(context, id);
   const tally = new UndoTally(id);
   for (const schema of ['indexer', 'main'] as const) {
-    // A row that a later change of the import will have restored is then as the earlier change left it.
+    // An undo first restores the rows of later changes. Such a row then is as the earlier change left it.
     const restored = new Set<string>();
     let before: number | null = null;
     for (;;) {
@@ -129,7 +129,7 @@ async function end(context: UndoContext, id: string): Promise<UndoState> {
   return state;
 }
 
-/** Undoes one change and reports it, so that cached responses and the copied catalog follow. */
+/** Undoes one change and reports it, so that cached responses and the copied catalog are updated. */
 async function undoOne(
   context: UndoContext,
   position: { importId: string; schema: ImportSchema; before: number | null },
