@@ -1,5 +1,5 @@
 // The table of settings. Only this file reads settings from the environment. All mistakes are reported in one error. Values of secret
-// settings are never printed. Every setting has a default.
+// settings are never printed.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -41,13 +41,13 @@ type ServiceSettings = {
   /** Null: each process counts rate limits for itself. */
   redisUrl: string | null;
   serviceName: string;
-  /** The keys that encrypt secrets in the database, 32 bytes each. The first one encrypts new secrets. */
+  /** The keys that encrypt secrets in the database, 32 bytes each. The first key encrypts new secrets. */
   secretsKeys: readonly Buffer[];
   extraChain: Chain | null;
   platformFeeBps: number;
-  /** The proxies whose `X-Forwarded-For` is trusted: the number of proxies in a row before the service, or their IP addresses. */
+  /** The trusted proxies, for `X-Forwarded-For`: their number in a row before the service, or their IP addresses. */
   trustProxy: number | readonly string[];
-  /** How many requests each API key of the store interface may send in a minute. */
+  /** The limit of requests a minute for each API key of the store interface. */
   storeRateLimit: number;
   /** Whether webhook URLs may use http, and IP addresses that are not public. */
   webhookAllowPrivate: boolean;
@@ -55,11 +55,10 @@ type ServiceSettings = {
   /** The labels of wallets that hold tokens for several owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
   logLevel: LogLevel;
-  /** Whether each request is logged. */
   accessLog: boolean;
   /** Null: no metrics are served. */
   metricsAddress: MetricsAddress | null;
-  /** How long requests are served after SIGTERM. */
+  /** Requests are served for this long after SIGTERM. */
   shutdownGraceMs: number;
 };
 
@@ -221,7 +220,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
   },
 };
 
-/** Every setting. docs/settings.md is generated from this list. */
+/** docs/settings.md is generated from this list. */
 export const SETTINGS: readonly Setting<unknown>[] = listSettings(VENDORS);
 
 function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
@@ -233,7 +232,7 @@ function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
   ];
 }
 
-/** Values by the name of the setting, for example from the command line. They have precedence over the environment. */
+/** Values by the name of the setting, such as from the command line. They override the environment. */
 export type ConfigOverrides = Readonly<Record<string, string>>;
 
 /** Reads and checks every setting. Throws one OperatorError that names all mistakes. */
@@ -276,7 +275,7 @@ export function readConfig(
 /** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
 
-/** One mistake for each environment variable that begins like a setting of this service, but is not a setting. */
+/** One mistake for each environment variable that begins like a setting of this service but is not a setting. */
 function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: ReadonlyMap<string, string>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (name.startsWith('MERCAT_')) return [`${name} is not a setting`];
@@ -285,13 +284,10 @@ function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: Readonly
   });
 }
 
-/** Variables with shorter names are not checked: `CAS_URL`, which is one letter from `DAS_URL`, may belong to another program. */
+/** Variables with shorter names may belong to another program. For example, `CAS_URL` is one letter from `DAS_URL`. */
 const MISSPELT_LENGTH_MIN = 9;
 
-/**
- * One mistake for each variable that is one typing mistake away from a setting. If such a variable were ignored, the setting would silently
- * keep its default.
- */
+/** One mistake for each variable that is one typing mistake away from a setting. Ignored, the setting would silently keep its default. */
 function describeMisspeltNames(env: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
   const known = new Set(settings);
   return Object.keys(env).flatMap((name) => {
@@ -308,7 +304,7 @@ export function toChainSetting(chainId: string): string {
   return `${RPC_URLS_PREFIX}${chainId.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** True when an npm script, or npx, started this process. */
+/** True if an npm script or npx started this process. */
 export function isStartedByNpm(env: NodeJS.ProcessEnv = process.env): boolean {
   return env['npm_lifecycle_event'] !== undefined;
 }

@@ -1,5 +1,5 @@
-// The one constructor of the service's context. The server, the workers and the commands that run in their own process use it, so that
-// the same work with the same settings has the same result in each.
+// Builds the service's context. The server, the workers and the commands in their own process all use it, so that the same settings give
+// the same result.
 
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
@@ -32,18 +32,18 @@ export type ServiceContext = {
   serviceName: string;
   /** The keys that encrypt secrets in the database. */
   secretKeys: SecretKeys;
-  /** The deployments of Seaport that the settings add to the built-in deployments. */
+  /** The deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
-  /** The chains for which the settings name endpoints, each with its reader. */
+  /** The chains with endpoints in the settings, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** Numbers the changes of each collection, so that cached responses that are out of date are recognised. */
+  /** Numbers the changes of each collection, by which outdated cached responses are recognised. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
-  /** Copies committed changes of collections and own orders to the indexer. Never rejects; a failed copy is repeated by a task. */
+  /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
-  /** Closes the parts that the context created. The databases stay open: the caller that opened them closes them. */
+  /** Closes the parts that the context created, but not the databases: the caller opened and closes them. */
   close(): Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export type ContextOptions = {
   databases: Pick<Databases, 'main' | 'indexer'>;
 };
 
-/** Builds the context on open databases. It sends no query and starts no worker. */
+/** Builds the context on open databases. Sends no query and starts no worker. */
 export function createContext(options: ContextOptions): ServiceContext {
   const { config, log, clock = systemClock, random = systemRandom } = options;
   const { main, indexer } = options.databases;
@@ -89,7 +89,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   };
 }
 
-/** A new dollar rate makes all cached responses out of date. Any other change affects only the responses about its collections. */
+/** A new dollar rate outdates all cached responses. Any other change outdates only the responses about its collections. */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
   { collectionIds, kinds }: Change,

@@ -1,5 +1,5 @@
-// The entry point: runs the command that the arguments name, and sets the exit code. At the first SIGINT or SIGTERM the command begins
-// to stop. A second signal ends the process immediately. A command that failed because of a signal has the exit code of that signal.
+// The entry point: runs the command that the arguments name, and sets the exit code. The first SIGINT or SIGTERM stops the command. A
+// second signal ends the process immediately. If a command fails because of a signal, the exit code is the code of that signal.
 
 import type { StopSignal } from './cli/interruption.ts';
 import { Interruption } from './cli/interruption.ts';
@@ -8,7 +8,7 @@ import { runProgram } from './cli/program.ts';
 const EXIT_BY_SIGNAL: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
 
 const stopping = new AbortController();
-/** The exit code of the first signal, or null when there was none. */
+/** The exit code for the first signal. Null if there was no signal. */
 let interruptCode: number | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   const exitCode = EXIT_BY_SIGNAL[signal];

@@ -56,14 +56,14 @@ export type ServiceOptions = {
   log: Log;
   /** Default: the clock of the primary database. */
   clock?: Clock;
-  /** A clock that is never set back, for rate limits. Default: the monotonic clock of this process. */
+  /** A clock for rate limits, which is never set back. Default: the monotonic clock of this process. */
   monotonic?: Clock;
   /** Whether this process also runs the workers. Default: true. */
   workers?: boolean;
-  /** Whether to load the sample marketplace into an embedded database that is empty. Default: false. */
+  /** Whether to load the sample marketplace into an empty embedded database. Default: false. */
   sample?: boolean;
   limits?: RateLimits;
-  /** Opens the databases. Default: opens the databases that the settings name. */
+  /** Opens the databases. Default: those that the settings name. */
   open?: (config: Config, log: Log) => Promise<Databases>;
 };
 
@@ -72,26 +72,28 @@ export type Service = {
   url: string;
   /** The local socket over which commands reach this process. */
   socketPath: string;
-  /** How many records of the sample marketplace were loaded at this start. */
+  /** The number of records of the sample marketplace that this start has loaded. */
   sampleRecords: number;
-  /** Reports on /readyz that the service shuts down, so that balancers choose other nodes, and serves requests for `graceMs` more. */
+  /** Reports on /readyz that the service shuts down, so that balancers choose other nodes. Continues to serve for `graceMs`. */
   drain(graceMs: number): Promise<void>;
   close(): Promise<void>;
 };
 
-/** How often recent views are written to the database, where the workers read them. */
+/** The period at which recent views are written to the database, from which the workers read them. */
 const RECENT_VIEWS_PERIOD_MS = 5_000;
-/** The time between two attempts to migrate an indexer database that could not be reached. */
+/** If the indexer database cannot be reached, its migration is repeated after this time. */
 const MIGRATION_RETRY_MS = 2_000;
-/** How long the start waits for the indexer database before it continues without it. */
+/** The start waits this long for the indexer database, then continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** How long the shutdown waits for work in progress. The HTTP server destroys its connections before this time is over. */
+/** The shutdown waits this long for work in progress. The HTTP server destroys its connections earlier. */
 const CLOSE_PATIENCE_MS = 2_500;
 
-/** Closes one part of the service. Resolves when the part is closed. */
+/** Closes one part of the service. Resolves after the part is closed. */
 export type Closer = () => Promise<unknown>;
 
-/** Starts the service. It accepts requests when the promise resolves. Throws OperatorError for a problem that the operator can correct. */
+/**
+ * Starts the service, which accepts requests when the promise resolves. Throws OperatorError for a problem that the operator can correct.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const closers: Closer[] = [];
   const close = () => closeInOrder(closers);
@@ -105,9 +107,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /**
  * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together have
- * `CLOSE_PATIENCE_MS` to close, so that a database that does not respond cannot block the shutdown. The databases are closed last, which
- * ends work that still waits for them. When a part fails to close, the others are closed all the same. Then rejects with its error, or with
- * an AggregateError of several.
+ * `CLOSE_PATIENCE_MS`, so that a database that does not respond cannot block the shutdown. The databases are closed last, which ends work
+ * that still waits for them. If a part fails to close, the other parts are closed all the same. The function then rejects with the error,
+ * or with an AggregateError of several errors.
  */
 export async function closeInOrder(closers: Closer[]): Promise<void> {
   const [closeDatabases, ...others] = closers.splice(0);
@@ -156,7 +158,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   if (windows) closers.push(async () => windows.close());
 
   // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
-  // use them. Closing the readers also ends a task that still waits for an endpoint of a chain.
+  // use them. This also ends a task that waits for an endpoint of a chain.
   const frontClosers: Closer[] = [];
   const workers = await startWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {
@@ -237,7 +239,7 @@ function toShopContext(context: ServiceContext): ShopContext & { main: Database 
   return { main, clock, log, serviceName, secretKeys };
 }
 
-/** The operations that the operator's commands call, either in a running server over its local socket or in their own process. */
+/** The operations for the operator's commands, called over the local socket of a running server or in the command's own process. */
 export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'tasks'>): Operations {
   const shop = toShopContext(context);
   return {
@@ -251,23 +253,23 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
   };
 }
 
-/** The rate limit windows that all nodes of the service share. Null when no Redis is configured. */
+/** The rate limit windows that all nodes share. Null if no Redis is configured. */
 async function openWindows({ config, log, clock, random }: ServiceContext): Promise<RedisWindows | null> {
   const { redisUrl: url, serviceName } = config;
   if (url === null) return null;
-  // Imported only when Redis is configured, because the Redis client makes a start slower and uses memory.
+  // Imported only if Redis is configured, because the client slows the start and uses memory.
   const { RedisWindows } = await import('./server/rate-limit/redis-windows.ts');
   return RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
-/** Serves the metrics of this process. Null when the settings name no address for them. */
+/** Serves the metrics of this process. Returns null if the settings name no address for metrics. */
 async function openMetrics(
   context: ServiceContext,
   { tasks, http }: { tasks: RunningTasks; http: MetricsSources['http'] },
 ): Promise<{ observe: RequestObserver; close: Closer } | null> {
   const { metricsAddress } = context.config;
   if (metricsAddress === null) return null;
-  // Imported only when metrics are served, because the library makes a start slower.
+  // Imported only if metrics are served, because the library slows the start.
   const [{ Metrics }, { startMetricsServer }] = await Promise.all([
     import('./metrics/metrics.ts'),
     import('./metrics/metrics-server.ts'),
@@ -284,7 +286,7 @@ async function openMetrics(
 }
 
 export type Workers = {
-  /** Makes the webhook worker of this process check soon for due deliveries. Workers of other processes find due deliveries by polling. */
+  /** Makes the webhook worker of this process check for due deliveries soon. Workers of other processes poll. */
   nudge: () => void;
   tasks: RunningTasks;
   status: readonly StatusProvider[];
@@ -292,7 +294,7 @@ export type Workers = {
   stop: () => Promise<void>;
 };
 
-/** With `drive` false no worker runs in this process, but the status and the operations of the tasks are available. */
+/** If `drive` is false, no worker runs in this process, but the status and the operations of the tasks are available. */
 export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random, secretKeys } = context;
   const tasks = await startTasks(context, { drive });
@@ -322,7 +324,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
     const workers = await startWorkers(context, { drive: true });
     closers.push(() => {
       const stopped = workers.stop();
-      // This ends tasks that wait for an endpoint of a chain.
+      // Ends tasks that wait for an endpoint of a chain.
       context.followed.close();
       return stopped;
     });
@@ -335,7 +337,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
   }
 }
 
-/** Starts a clock that follows the clock of the primary database, and adds the closer that stops it to `closers`. */
+/** Starts a clock that follows the clock of the primary database. Adds a closer that stops the clock to `closers`. */
 async function startClock({ main }: Databases, log: Log, closers: Closer[]): Promise<Clock> {
   const clock = await DatabaseClock.start({ db: main, log });
   // While the database cannot be read, the clock continues without it. The level is debug, because requests already report the outage.
@@ -347,8 +349,8 @@ async function startClock({ main }: Databases, log: Log, closers: Closer[]): Pro
 }
 
 /**
- * Brings both schemas up to date. When a separate indexer database cannot be reached, the service starts without it, and the
- * migration is repeated until it succeeds. The returned function stops the repetition.
+ * Brings both schemas up to date. If a separate indexer database cannot be reached, the service starts without it. The migration is then
+ * repeated until it succeeds. The returned function stops the repetition.
  */
 export async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
   await migrate(main, 'main');
@@ -386,8 +388,8 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
 }
 
 /**
- * Loads the sample marketplace if the database is embedded, is empty, and holds both schemas. Returns the number of loaded records:
- * 0 if one of these conditions is not met.
+ * Loads the sample marketplace if the database is embedded, is empty, and holds both schemas. Returns the number of loaded records, 0 if a
+ * condition is not met.
  */
 async function loadSample(context: ServiceContext): Promise<number> {
   const { main, indexer, serviceName, clock } = context;
@@ -400,7 +402,7 @@ async function loadSample(context: ServiceContext): Promise<number> {
   return summary.read;
 }
 
-/** Removes the sample marketplace. Returns the number of its collections that were stored. */
+/** Removes the sample marketplace. Returns the number of removed collections. */
 async function removeSample(context: ServiceContext): Promise<number> {
   const { listSampleCollections } = await import('../sample/market.ts');
   const { collections } = await removeCollections(context, listSampleCollections());
@@ -411,7 +413,7 @@ async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenera
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
 }
 
-/** The URL of the listening server. Clients cannot connect to a wildcard address, so the loopback address replaces it. */
+/** The URL of the listening server. A wildcard address is replaced by the loopback address, because clients cannot connect to it. */
 function listeningUrl(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : 0;

@@ -1,4 +1,4 @@
-// `mercat audit --fillable`: the oracle, which shares no rule with the service, compares the listings of `/v1` with the chain.
+// `mercat audit --fillable`: the oracle compares the listings of `/v1` with the chain. The oracle shares no rule with the service.
 
 import { createHash } from 'node:crypto';
 import { auditFillable } from '../../oracle/audit.ts';
@@ -76,7 +76,7 @@ function endpointOf({ endpoint }: Options, { rpcUrls }: Config, chain: string): 
   );
 }
 
-/** The same seed draws the same collections. A size of 0 means all. */
+/** Draws collections at random. The same seed draws the same collections. A size of 0 draws all. */
 function drawSample(collections: readonly Followed[], size: number, seed: string): string[] {
   const rankOf = (id: string) => createHash('sha256').update(`${seed} ${id}`).digest('hex');
   const ids = collections.map(({ collectionId }) => collectionId);

@@ -1,5 +1,5 @@
-// `mercat audit`: compares stored orders and tokens with the state of their chains, or with a replay of the stored log of chain
-// events and a count of the figures of collections.
+// `mercat audit`: compares stored orders and tokens with their chains. With --replay, compares them with a replay of the stored chain
+// events, and the figures of collections with a count.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { ChainDigest } from '../chains/audit/digest.ts';

@@ -1,4 +1,4 @@
-// `mercat backup`: writes all data to one file. While a server has the embedded database open, the server writes the file.
+// `mercat backup`: writes all data to one file. If a server has the embedded database open, the server writes the file.
 
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
@@ -31,7 +31,6 @@ async function runBackup(file: string, { force, json }: { force?: true; json?: t
 }
 
 async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupResult> {
-  // A backup must not change the databases, so it applies no migrations.
   await using service = await connect({ migrate: false, bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();

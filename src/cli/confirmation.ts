@@ -1,12 +1,12 @@
-// The question before a command deletes data.
+// Asks for confirmation before a command deletes data.
 
 import { createInterface } from 'node:readline/promises';
 import { OperatorError } from '../core/errors.ts';
 import type { CommandIo } from './command.ts';
 
 /**
- * Asks whether to do `what` and returns if the reply is `y` or `yes`. Throws OperatorError otherwise, and if the standard input is not a
- * terminal: a script must give --yes.
+ * Asks whether to do `what`. Throws OperatorError unless the reply is `y` or `yes`. Also throws if the standard input is not a terminal, so
+ * that a script must give --yes.
  */
 export async function requireConfirmation(
   what: string,

@@ -1,5 +1,5 @@
-// How a command reaches the service: through the server that runs on the data directory or, if none runs, by opening the databases in
-// this process. The embedded database can be open in one process only: while a server runs, only the server can use it.
+// How a command reaches the service: through the running server or, if none runs, by opening the databases in this process. Only one
+// process can open the embedded database, so a running server must be used for it.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
@@ -11,22 +11,22 @@ import { connectToServer } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 export type ConnectOptions = {
-  /** Whether to create the embedded database if it does not exist. Default: false, and a missing database is an error. */
+  /** Whether to create the embedded database if it does not exist. Default: false, so that a missing database is an error. */
   create?: boolean;
-  /** Whether to apply migrations to databases that this process opens. Default: true. */
+  /** Whether to migrate the databases that this process opens. Default: true. */
   migrate?: boolean;
-  /** Whether to open PostgreSQL in this process even while a server runs. Default: false. */
+  /** Whether to open PostgreSQL in this process even if a server runs. Default: false. */
   bypassServer?: boolean;
 };
 
 /**
- * Another process may have the embedded database open without listening yet, such as a server that is starting. This is how long a
- * command waits until that process listens or closes the database.
+ * A process that has the embedded database open may not listen yet, such as a server that is starting. A command waits this long for that
+ * process to listen, or to close the database.
  */
 const STARTING_SERVER_TIMEOUT_MS = 20_000;
 const POLL_PERIOD_MS = 100;
 
-/** Connects to the service. Disposing of the connection closes what this process opened; a server continues its work. */
+/** Connects to the service. Disposing of the connection closes what this process opened. A server keeps running. */
 export async function connect(options: ConnectOptions = {}): Promise<ServiceConnection> {
   const config = readConfig();
   const socketPath = socketPathOf(config.dataDir);
@@ -43,13 +43,12 @@ export async function connect(options: ConnectOptions = {}): Promise<ServiceConn
   }
 }
 
-/** Connects for one operation. */
 export async function callService(operation: string, input: object, options?: ConnectOptions): Promise<unknown> {
   await using service = await connect(options);
   return await service.call(operation, input);
 }
 
-/** Throws when the settings name an embedded database that does not exist: a command that only reads must not create it. */
+/** Throws if the embedded database of the settings does not exist, because a command that only reads must not create it. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== null || hasEmbeddedDatabase(dataDir)) return;
   throw new OperatorError(

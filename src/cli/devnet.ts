@@ -1,5 +1,5 @@
-// `mercat devnet`: runs local chains with the real Seaport contracts, simulated traders, and a service that follows the chains. The
-// chains, and without --data-dir the data of the service, are removed at the end.
+// `mercat devnet`: runs local chains with the real Seaport contracts, simulated traders, and a service that follows the chains. The chains
+// are removed at the end. The data of the service is removed unless --data-dir is given.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -21,9 +21,9 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-/** Short, because local chains may have a new block every second and their endpoints do not limit requests. */
+/** Local chains may have a block every second, and their endpoints have no rate limits. */
 const CHAIN_POLL_MS = '200';
-/** Dollar rates for the demonstration. They are not real. */
+/** Dollar rates for the demonstration, which are not real. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
 const DIRECTORY_PREFIX = 'mercat-devnet-';
 
@@ -89,7 +89,7 @@ async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunO
   }
 }
 
-/** The settings of the service: it reads only the local chains, and writes only to the data directory. */
+/** The settings of the service, which reads only the local chains and writes only to the data directory. */
 function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: string; port: number }): Config {
   const urls = new Map<string, string>(networks.map(({ world: { chain } }) => [chain.id, chain.url]));
   const endpoints = [...NETWORKS.keys()].map((id) => [toChainSetting(id), urls.get(id) ?? '']);
@@ -112,7 +112,7 @@ function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: st
 
 type Running = { devnet: Devnet; service: Service; request: SimulationRequest; signal: AbortSignal };
 
-/** Follows the collections, posts the first listings, and runs the simulations until the signal aborts. */
+/** Posts the first listings, and runs the simulations until the signal aborts. */
 async function simulate({ stdout }: CommandIo, { devnet, service, request, signal }: Running): Promise<void> {
   const marketplace = createIntakeClient({ socketPath: service.socketPath });
   const simulations: Simulation[] = [];
@@ -139,7 +139,7 @@ async function simulate({ stdout }: CommandIo, { devnet, service, request, signa
   }
 }
 
-/** Prints the orders that the service rejected. The service should reject no order, because the simulations post valid orders only. */
+/** Prints the orders that the service rejected. There should be none, because the simulations post valid orders only. */
 function printRejected(stdout: CommandIo['stdout'], simulation: Simulation): void {
   for (const { listing, reason } of simulation.rejected.splice(0))
     stdout.write(`  rejected ${listing.hash}: ${reason}\n`);

@@ -1,4 +1,4 @@
-// `mercat imports`: what was imported, and taking an import back.
+// `mercat imports`: lists imports, and takes an import back.
 
 import type { ListedImport } from '../intake/undo/list-imports.ts';
 import type { UndoCounts, UndoPart, UndoPosition } from '../intake/undo/undo-import.ts';
@@ -71,7 +71,7 @@ async function undoImport(id: string, { dryRun, json }: UndoOptions, io: Command
   if (undo.next !== null || (kept > 0 && !dryRun)) io.exitCode = 1;
 }
 
-/** Undoes part after part, until all is undone or the command is interrupted. */
+/** Undoes the parts of an import in turn, until all are undone or the command is interrupted. */
 async function undoAll(id: string, { stderr, signal }: CommandIo): Promise<UndoPart> {
   const progress = new Progress(stderr);
   await using service = await connect();
@@ -90,7 +90,7 @@ async function undoAll(id: string, { stderr, signal }: CommandIo): Promise<UndoP
   return total;
 }
 
-/** The largest number of rows that the text names as left. */
+/** The largest number of left rows that the text names. */
 const KEPT_PRINTED_MAX = 20;
 
 function addParts(sum: UndoPart, part: UndoPart): UndoPart {

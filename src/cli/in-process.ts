@@ -1,5 +1,5 @@
-// The operations of the service in the process of a command, when no server runs. In this process tasks do not follow their schedule: a
-// task runs only when the command starts it.
+// Runs the operations of the service in the process of a command, if no server runs. Tasks do not follow their schedule here: a task runs
+// only if the command starts it.
 
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
@@ -17,7 +17,7 @@ import { createDatabaseStatus } from '../database/status.ts';
 import { readVersion } from '../version.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
-/** Opens the databases. Returns an error when another process has the embedded database open. */
+/** Opens the databases. Returns an error if another process has the embedded database open. */
 export async function openInProcess(
   config: Config,
   options: { migrate: boolean },

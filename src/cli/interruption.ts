@@ -2,7 +2,7 @@
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
-/** The reason of the abort when a signal stops a command. */
+/** The reason of the abort if a signal stops a command. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly stopSignal: StopSignal;
@@ -13,7 +13,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Whether a service manager or an operator stopped the command with SIGTERM, and not a user with Ctrl-C. */
+/** Whether SIGTERM stopped the command, as from a service manager, and not Ctrl-C. */
 export function isTerminated({ reason }: AbortSignal): boolean {
   return reason instanceof Interruption && reason.stopSignal === 'SIGTERM';
 }

@@ -1,4 +1,4 @@
-// `mercat keys`: API keys of the store API and of the intake. A secret is printed only by the command that creates it.
+// `mercat keys`: API keys of the store API and of the intake. Only the command that creates a key prints its secret.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
@@ -116,7 +116,7 @@ function parseHours(text: string): number {
   throw new InvalidArgumentError('It must be a number of hours.');
 }
 
-/** Converts a span such as `90d` to a time. Any other text is returned unchanged, and the service validates it. */
+/** Converts a span such as `90d` to a time. Other text is returned unchanged, and the service validates it. */
 function parseExpiry(text: string): string {
   const [, amount, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
   if (amount === undefined) return text;

@@ -1,5 +1,5 @@
-// npm runs a script through a shell that does not forward signals, so the service would continue to run after npm was stopped.
-// Therefore a process that npm started ends when its parent process ends.
+// Ends a process that npm started when its parent process ends. Reason: npm runs a script through a shell that does not forward signals, so
+// the service would survive a stop of npm.
 
 const POLL_PERIOD_MS = 500;
 

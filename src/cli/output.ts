@@ -5,14 +5,14 @@ import { styleText } from 'node:util';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
-/** Styles the text if `stream` is a terminal with colours and NO_COLOR is not set; otherwise returns it unchanged. */
+/** Styles the text if `stream` is a terminal with colours and NO_COLOR is not set. */
 export function emphasize(style: Style, text: string, stream: Writable): string {
   return styleText(style, text, { stream });
 }
 
 export type Cell = string | number | null;
 
-/** One line of column heads, and one line for each row. Columns with numbers are aligned to the right. Null is printed as -. */
+/** One line of column heads, and one line for each row. Columns of numbers are aligned to the right. Null is printed as -. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly Cell[])[], stream: Writable): string {
   const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : printable(String(cell)))));
   const columns = heads.map((head, column) => ({

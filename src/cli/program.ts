@@ -1,4 +1,4 @@
-// The command line: finds the command, loads only the module of this command, and turns errors into a message and an exit code.
+// The command line: finds the command, loads only its module, and turns errors into a message and an exit code.
 
 import type { CommanderError, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
@@ -12,7 +12,7 @@ import { emphasize } from './output.ts';
 
 const HELP_WIDTH_MAX = 110;
 
-/** Runs the command that `args` name, and returns its exit code. Tests pass other `commands`. */
+/** Runs the command that `args` name, and returns its exit code. */
 export async function runProgram(
   args: readonly string[],
   io: CommandIo,
@@ -50,7 +50,7 @@ function createProgram(io: CommandIo): Command {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      // `runProgram` writes errors, each on one line.
+      // `runProgram` writes errors itself, each on one line.
       outputError: () => undefined,
       getOutHelpWidth: () => helpWidth(io.stdout),
       getErrHelpWidth: () => helpWidth(io.stderr),
@@ -59,7 +59,7 @@ function createProgram(io: CommandIo): Command {
     });
 }
 
-/** Commander removes the style when the stream has no colours. */
+/** Commander removes the style if the stream has no colours. */
 function toHeading(title: string): string {
   return styleText('bold', title, { validateStream: false });
 }
@@ -72,7 +72,7 @@ function helpWidth(stream: CommandIo['stdout'] & { columns?: number }): number {
   return Math.min(stream.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX);
 }
 
-/** An error in the arguments, or the end of a command that printed its help or the version: the message is then empty and is not printed. */
+/** An error in the arguments. Also thrown, with an empty message, after a command printed its help or the version. */
 class UsageError extends Error {
   readonly exitCode: ExitCode;
 
@@ -82,7 +82,7 @@ class UsageError extends Error {
   }
 }
 
-/** Makes the command and its subcommands throw a UsageError, and reject an option in place of a value. */
+/** Makes the command and its subcommands throw a UsageError. Also makes them reject an option in place of a value. */
 function prepare(command: CommandUnknownOpts): void {
   command.exitOverride((error) => {
     throw toUsageError(error, pathOf(command));
@@ -105,7 +105,7 @@ function pathOf(command: CommandUnknownOpts): string {
 
 function toUsageError({ code, exitCode, message }: CommanderError, path: string): UsageError {
   if (exitCode === 0) return new UsageError('', 0);
-  // No command was named, so the help has already been printed.
+  // If no command was named, the help has been printed already.
   if (code === 'commander.help') return new UsageError('', 2);
   const line = message
     .replace(/^error: /, '')
@@ -114,7 +114,7 @@ function toUsageError({ code, exitCode, message }: CommanderError, path: string)
   return new UsageError(`${line}; see ${path} --help`, 2);
 }
 
-/** Moves the action of a command in front of its options, so that `mercat keys --json list` is accepted. */
+/** Moves the action of a command before its options, so that `mercat keys --json list` is accepted. */
 function actionFirst(command: CommandUnknownOpts, [name = '', ...args]: readonly string[]): string[] {
   const actions = new Set(command.commands.map((one) => one.name()));
   const index = args.findIndex((arg) => actions.has(arg));

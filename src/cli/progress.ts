@@ -1,13 +1,13 @@
-// The progress of a long command: one line that is redrawn on a terminal. On another stream nothing is written. The progress must never be
-// written to the stream of the results.
+// Shows the progress of a long command: one line that is redrawn on a terminal, and nothing on another stream. The stream of the results
+// must never be used for progress.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 
-/** `done` and `total` are bytes, and `total` is null when it is unknown. `text` follows the percentage in the line. */
+/** `done` and `total` are bytes. `total` is null if it is unknown. `text` follows the percentage in the line. */
 export type ProgressState = { done: number; total: number | null; text: string };
 
 const REDRAW_PERIOD_MS = 100;
-/** The time left is estimated after this time. */
+/** The remaining time is estimated from this time on. */
 const ESTIMATE_AFTER_MS = 3_000;
 const BAR_WIDTH = 24;
 const COLUMNS_DEFAULT = 80;
@@ -18,10 +18,9 @@ export class Progress {
   readonly #clock: () => number;
   readonly #startedAt: number;
   #writtenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the progress line is on the terminal. */
   #isDrawn = false;
 
-  /** `clock` returns milliseconds that never go back. */
+  /** `clock` returns milliseconds and is never set back. */
   constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
     this.#stream = stream;
     this.#clock = clock;
@@ -38,20 +37,19 @@ export class Progress {
     this.#isDrawn = true;
   }
 
-  /** Writes a line of its own above the progress line. */
+  /** Writes a line above the progress line. */
   print(line: string): void {
     this.clear();
     this.#stream.write(`${line}\n`);
   }
 
-  /** Removes the progress line. */
   clear(): void {
     if (this.#isDrawn) this.#stream.write(CLEAR_LINE);
     this.#isDrawn = false;
   }
 }
 
-/** Empty when the total is unknown, or in the first seconds. */
+/** Empty if the total is unknown, and in the first seconds. */
 function describeTimeLeft({ done, total }: ProgressState, elapsedMs: number): string {
   if (!total || done === 0 || elapsedMs < ESTIMATE_AFTER_MS) return '';
   const seconds = Math.ceil((Math.max(0, total - done) / done) * (elapsedMs / 1_000));

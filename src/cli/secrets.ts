@@ -1,4 +1,4 @@
-// `mercat secrets`: which secrets of the database are encrypted with which key, and their encryption with another key.
+// `mercat secrets`: lists which secrets of the database are encrypted with which key, and encrypts them with another key.
 
 import type { SecretsReport } from '../shop/stored-secrets.ts';
 import type { CommandIo, DefineCommand } from './command.ts';

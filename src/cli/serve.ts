@@ -34,8 +34,8 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   };
   const config = readConfig(undefined, overrides);
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
-  // After SIGTERM a balancer needs time to notice that this node stops. There is no such balancer for an embedded database, because no
-  // other process can serve the database. A user who presses Ctrl-C waits for the end, so the process then ends at once.
+  // After SIGTERM a balancer needs time to notice that this node stops. An embedded database has no balancer, because no other process can
+  // serve it. After Ctrl-C a user waits for the end, so the process ends without a grace period.
   const graceMs = () => (config.databaseUrl !== null && isTerminated(signal) ? config.shutdownGraceMs : 0);
   exitSoonAfter(signal, io.stderr, graceMs);
   const { startService } = await import('../service.ts');
@@ -49,7 +49,7 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
   await service.close();
 }
 
-/** Describes the running service to a new user: its URL, where its data is, and requests to try. */
+/** Describes the running service to a new user. */
 function describeService(
   { url, sampleRecords }: Service,
   { dataDir, hasSample }: { dataDir: string | null; hasSample: boolean },

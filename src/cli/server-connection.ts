@@ -23,7 +23,7 @@ export function connectToServer(socketPath: string): ServiceConnection {
   };
 }
 
-/** Runs one operation and returns its result. Throws OperatorError when the operation fails or the server does not respond. */
+/** Runs one operation and returns its result. Throws OperatorError if the operation fails or the server does not respond. */
 export async function callServer(socketPath: string, operation: string, input: object): Promise<unknown> {
   const request = httpRequest({
     socketPath,

@@ -1,4 +1,4 @@
-// `mercat status`: prints the state of the service, and the error messages of tasks, which the public GET /status leaves out.
+// `mercat status`: prints the state of the service. It also prints the error messages of tasks, which the public GET /status leaves out.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
@@ -12,14 +12,14 @@ import { connect } from './connect.ts';
 import type { Cell, Style } from './output.ts';
 import { emphasize, formatTable, printable } from './output.ts';
 
-/** A section that cannot be read is null, and `unavailable` names it. */
+/** A section that cannot be read is null, and its name is in `unavailable`. */
 type Status = {
   databases: Readonly<Record<string, DatabaseStatus>> | null;
-  /** Only in the status of a running server with REDIS_URL. */
+  /** Absent unless a server with REDIS_URL runs. */
   rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
-  /** Collections that have rows and no collection record, at most UNRECORDED_MAX. Null when they cannot be read. */
+  /** Collections with rows and without a collection record, at most UNRECORDED_MAX. Null if they cannot be read. */
   unrecordedCollections: readonly string[] | null;
   unavailable: string[];
 };
@@ -38,8 +38,7 @@ export const defineStatus: DefineCommand = (status, io) => {
 async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
   await using service = await connect();
   const status = (await service.call('status', {})) as Status;
-  // `sync.read` returns more about the tasks than the public status. When the public status of the tasks cannot be read, `sync.read` would
-  // fail as well.
+  // `sync.read` returns more about tasks than the public status. If the public status of the tasks cannot be read, `sync.read` fails too.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
   const unrecordedCollections = (await service.call('collections.unrecorded', {}).catch(() => null)) as string[] | null;
   const complete: Status = { ...status, tasks, unrecordedCollections };
@@ -126,7 +125,7 @@ function describeTasks(tasks: readonly TaskStatus[], stdout: Stdout): string {
   return rows.length > 0 ? [head, ...styled].join('\n') : '';
 }
 
-/** Styles the state in a line whose columns are aligned already, because escape sequences have a length but no width. */
+/** Styles the state in an aligned line. Styles come after the alignment, because escape sequences have a length but no width. */
 function styleState(line: string, state: TaskStatus['state'] | undefined, stdout: Stdout): string {
   const style = state && TASK_STYLES[state];
   return style ? line.replace(`  ${state}`, `  ${emphasize(style, state, stdout)}`) : line;
@@ -176,7 +175,7 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** A duration in the largest unit that fits into the duration at least twice, such as `90 min` or `2 h`. */
+/** A duration in the largest unit of which it has at least two, such as `90 min` or `2 h`. */
 function toSpan(seconds: number): string {
   const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= 2 * unitSeconds) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;

@@ -1,4 +1,4 @@
-// `mercat sync`: runs one task, or all tasks of one source, now and shows their progress. They run in the running server or in this process.
+// `mercat sync`: runs one task, or all tasks of one vendor, and shows their progress.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TaskStatus } from '../tasks/task-status.ts';
@@ -37,7 +37,7 @@ async function syncTasks(name: string, { once, json }: Options, io: CommandIo): 
   }
 }
 
-/** Starts the tasks and returns them when all have ended. Null when the operator stopped the command before all tasks had ended. */
+/** Starts the tasks and returns them after all have ended. Null if the operator stopped the command before that. */
 async function runOnce(service: ServiceConnection, name: string, io: CommandIo): Promise<TaskStatus[] | null> {
   const before = (await service.call('sync.start', { name })) as TaskStatus[];
   const endedBefore = new Map(before.map((task) => [task.name, task.lastEnded]));
@@ -52,7 +52,7 @@ async function runOnce(service: ServiceConnection, name: string, io: CommandIo):
   return null;
 }
 
-/** Prints the progress of a task, unless the line equals the last printed line of the task. `printed` holds the last line of each task. */
+/** Prints the progress of a task if it has changed. `printed`: the latest printed line of each task. */
 function printProgress({ name, progress }: TaskStatus, printed: Map<string, string>, { stderr }: CommandIo): void {
   if (!progress) return;
   const { done, total, what } = progress;

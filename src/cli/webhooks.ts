@@ -1,4 +1,4 @@
-// `mercat webhooks`: lists the deliveries of the store's webhooks, and makes them due again.
+// `mercat webhooks`: lists the deliveries of the store's webhooks, and makes deliveries due again.
 
 import { OperatorError } from '../core/errors.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -35,7 +35,7 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
       'Make deliveries due now, and begin their schedule of retries anew. Deliveries to a disabled webhook are skipped: its shop has to enable the webhook first.',
     )
     .argument('[ids...]', 'the deliveries')
-    .option('--dead', 'all dead deliveries, which are not attempted again because their last attempt failed')
+    .option('--dead', 'all dead deliveries: deliveries that failed at every attempt of their schedule')
     .option('--shop <name>', 'with --dead, only the deliveries of this shop')
     .option('--json', 'print {"due": [ids], "skipped": [ids], "hasMore"} as one JSON value')
     .addHelpText('after', '\nExit code 1: a delivery was skipped.')

@@ -1,4 +1,4 @@
-// `mercat work`: runs the workers only, for deployments that run them apart from the servers.
+// `mercat work`: runs the workers without a server.
 
 import { once } from 'node:events';
 import { readConfig } from '../config.ts';

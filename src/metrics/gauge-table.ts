@@ -1,4 +1,4 @@
-// Every metric whose value is read when the metrics are requested: its name, its labels and what it means.
+// The metrics whose values are read when the metrics are requested, with their labels and meaning.
 
 import { Counter, Gauge, Registry } from 'prom-client';
 
@@ -59,12 +59,12 @@ export type MetricName = keyof typeof DEFINITIONS;
 
 export const METRIC_NAMES: readonly string[] = Object.keys(DEFINITIONS);
 
-/** Metrics with the values of one moment, which were counted elsewhere. A metric without a value is left out. */
+/** Metrics with their values at one moment. A metric without a value is left out. */
 export class GaugeTable {
   readonly #registry = new Registry();
   readonly #metrics = new Map<MetricName, Gauge | Counter>();
 
-  /** Call this at most once for each name and set of labels. */
+  /** Must be called at most once for each name and set of labels. */
   set(name: MetricName, labels: Readonly<Record<string, string>>, value: number): void {
     let metric = this.#metrics.get(name);
     if (!metric) {

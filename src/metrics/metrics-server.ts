@@ -1,5 +1,5 @@
-// GET /metrics on an address of its own, so that the public never reaches the metrics and no limit of the public interfaces counts
-// them.
+// Serves GET /metrics on a separate address. The public therefore cannot reach the metrics, and the rate limits do not count these
+// requests.
 
 import { once } from 'node:events';
 import { chmodSync, rmSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { isServerListening } from '../server/local-socket.ts';
 import { createNodeServer } from '../server/node-server.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Listens until the returned function is called. Throws OperatorError when the address cannot be listened on. */
+/** Listens until the returned function is called. Throws OperatorError if the server cannot listen on the address. */
 export async function startMetricsServer(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   address: MetricsAddress,
@@ -37,7 +37,7 @@ export async function startMetricsServer(
   };
 }
 
-/** Whether the file is a socket, which a killed process may have left behind. A file of another kind must not be deleted. */
+/** Whether the file is a socket, which a killed process may have left. Any other file must not be deleted. */
 function isSocketFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
 }

@@ -1,5 +1,5 @@
-// The metrics of a process in the text format of Prometheus. Except for the durations of requests, everything is read when the metrics
-// are requested: from counters that their owners keep, and from the databases.
+// The metrics of a process in the text format of Prometheus. Only the durations of requests are recorded here. All other values are read
+// when the metrics are requested, from counters elsewhere and from the databases.
 
 import { Registry } from 'prom-client';
 import type { Database } from '../database/port.ts';
@@ -26,7 +26,7 @@ export type MetricsSources = {
   http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts; store: Database } | null;
 };
 
-/** How long the metrics wait for the databases. What is not known then is left out. */
+/** The metrics wait this long for the databases. Values that are unknown then are left out. */
 const DATABASE_TIMEOUT_MS = 2_000;
 
 export class Metrics {
@@ -43,7 +43,7 @@ export class Metrics {
     this.#runtime = new RuntimeMetrics();
   }
 
-  /** The metrics as text. They are read at most once a second. */
+  /** The metrics as text, read at most once a second. */
   readonly text: () => Promise<string> = readOncePerSecond(() => this.#read());
 
   close(): void {
@@ -93,7 +93,7 @@ export class Metrics {
   }
 }
 
-/** Sets the metrics of a section that is read from a database. A section that cannot be read is left out and marked as unreadable. */
+/** Sets the metrics of a section that is read from a database. If it cannot be read, it is left out and marked as unreadable. */
 async function setFrom<T>(
   gauges: GaugeTable,
   section: string,

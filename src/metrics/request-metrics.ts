@@ -5,10 +5,10 @@ import type { Registry } from 'prom-client';
 import { Histogram } from 'prom-client';
 import type { RequestObserver } from '../server/request-observer.ts';
 
-/** The boundaries that the conventions recommend, and three lower boundaries, because cached responses take less than a millisecond. */
+/** The boundaries of the conventions, and three lower ones, because cached responses take less than a millisecond. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const KNOWN_METHODS = new Set(METHODS);
-/** The label of a method that no specification names, so that clients cannot multiply the labels. */
+/** The label of every method that no specification names. Without it, clients could create any number of labels. */
 const OTHER_METHOD = '_OTHER';
 
 export function createRequestMetrics(registry: Registry): RequestObserver {

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { GaugeTable } from './gauge-table.ts';
 
-/** How often the delay is sampled. A sample is the time between two timers, so this period is subtracted from it. */
+/** The delay is sampled with this period. A sample is the time between two timers, so the period is subtracted from it. */
 const SAMPLE_PERIOD_MS = 10;
 
 export class RuntimeMetrics {

@@ -1,4 +1,5 @@
-// The checks of `mercat doctor`. A finding names settings and must not contain a secret. No check changes or creates a database.
+// The checks of `mercat doctor` on this machine. A finding names settings and must not contain a secret. No check changes or creates a
+// database.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
@@ -51,7 +52,7 @@ function checkSettings(): Config | DoctorFinding {
 }
 
 function checkDirectory(dataDir: string): DoctorFinding[] {
-  // The first start creates a missing directory, so its nearest existing parent has to be writable.
+  // The first start creates a missing directory, so the nearest existing parent has to be writable.
   let existing = dataDir;
   while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
   try {
@@ -94,7 +95,7 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   }
 }
 
-/** Checks the embedded database through the running server, because only one process can have it open. */
+/** Checks the embedded database through the running server, because only one process can open it. */
 async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> {
   try {
     const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
@@ -126,7 +127,7 @@ function judgeUnrecorded(ids: readonly string[]): DoctorFinding[] {
   ];
 }
 
-/** Which secrets are stored in clear or with an earlier key, and whether all can be decrypted. */
+/** Reports secrets that are stored in clear or encrypted with an earlier key, and whether all secrets can be decrypted. */
 function judgeSecrets({ currentKeyId, stored }: SecretsReport): DoctorFinding[] {
   const name = 'secrets';
   const unreadable = stored.filter(({ readable }) => !readable);
@@ -180,7 +181,7 @@ function judgeSchema({ mistake, pending }: DatabaseHealth, database: string): Do
   return ok(name, 'up to date');
 }
 
-/** The embedded engine has no limit, because the program ends statements itself. */
+/** Checks that the database limits the time of statements. With the embedded engine the program itself ends long statements. */
 function judgeLimits({ engine, limitsStatements }: DatabaseHealth, database: string): DoctorFinding[] {
   if (engine === 'embedded' || limitsStatements) return [];
   const message =

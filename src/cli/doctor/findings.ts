@@ -1,6 +1,6 @@
 // The result of one check of `mercat doctor`.
 
-/** --json prints the fields under these names. `mend` says how to correct the problem. It is null when the level is `ok`. */
+/** --json prints these names. `mend` says how to correct the problem; it is null if the level is `ok`. */
 export type DoctorFinding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
 
 export function ok(name: string, message: string): DoctorFinding {
@@ -15,5 +15,5 @@ export function fail(name: string, message: string, correction: string): DoctorF
   return { name, level: 'fail', message, mend: correction };
 }
 
-/** A clock that is wrong by this much makes signed requests, access tokens and expiry times fail. */
+/** If the clock is wrong by this much, signed requests, access tokens and expiry times fail. */
 export const CLOCK_FAIL_MS = 30_000;

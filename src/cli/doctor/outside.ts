@@ -1,5 +1,5 @@
-// The checks of `mercat doctor` that use the network: whether each vendor responds and accepts the key, whether each RPC endpoint
-// serves its chain, and whether this machine's clock agrees with the responses. Each check sends one small request. No URL is printed.
+// The checks of `mercat doctor` that use the network: vendors and their keys, RPC endpoints and their chains, and the clock of this
+// machine. Each check sends one small request. No URL is printed, because a URL may contain a key.
 
 import type { Config } from '../../config.ts';
 import { toChainSetting } from '../../config.ts';
@@ -10,10 +10,7 @@ import type { Probe } from '../../upstreams/vendor.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 
-/**
- * `judge` is called for a response with any status other than 401, 403, 429 and 5xx. It returns a finding, or null when the response is
- * as expected.
- */
+/** `judge` is called for any status other than 401, 403, 429 and 5xx. It returns null if the response is as expected. */
 type JudgedProbe = Probe & { judge?: (response: Exchange) => DoctorFinding | null };
 
 const TIMEOUT_MS = 8_000;
@@ -29,7 +26,7 @@ export async function checkOutside(config: Config, signal: AbortSignal): Promise
 async function runProbe(
   { name, url, settings, judge, isOptional, ...request }: JudgedProbe,
   signal: AbortSignal,
-  /** The clock of the server minus this machine's clock, in ms, is added to this list. */
+  /** Receives the clock of the server minus the clock of this machine, in ms. */
   clockOffsets: number[],
 ): Promise<DoctorFinding> {
   const startedAt = performance.now();
@@ -105,8 +102,8 @@ function judgeChain(
 }
 
 /**
- * The chain id in a JSON-RPC response, or the code of the error in the response. Both are null for any other response. The message of an
- * error is not read, because the message may contain the URL.
+ * The chain id or the error code in a JSON-RPC response. Both are null for any other response. The message of an error is not read, because
+ * it may contain the URL.
  */
 function parseChainId(body: Buffer): { chainId: number | null; errorCode: number | null } {
   try {
@@ -117,12 +114,11 @@ function parseChainId(body: Buffer): { chainId: number | null; errorCode: number
       errorCode: typeof code === 'number' ? code : null,
     };
   } catch {
-    // Not JSON, or not an object.
     return { chainId: null, errorCode: null };
   }
 }
 
-/** Uses the median of the offsets, so that one server with a wrong clock does not matter. Dates in HTTP have a precision of one second. */
+/** Uses the median, so that one server with a wrong clock does not matter. Dates in HTTP are precise to one second. */
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (medianMs === undefined)

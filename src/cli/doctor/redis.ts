@@ -1,5 +1,5 @@
-// Checks Redis if REDIS_URL is set: whether it can count requests, how fast it counts, and whether it keeps the counts until their window
-// ends. The check counts as the service does, in a window that belongs to no client. No finding names an address.
+// Checks Redis if REDIS_URL is set: whether and how fast it counts requests, and whether counts last until their window ends. The check
+// counts as the service does, in a window of no client. No finding names an address.
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';
@@ -9,12 +9,12 @@ import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
 const TIMEOUT_MS = 5_000;
-/** How many counts are timed. The fastest count is judged, because the first count may have to load the script. */
+/** How many counts are timed. The fastest is judged, because the first may have to load the script. */
 const COUNTS = 5;
-/** The share of the deadline that a count may take. Slower counts would sometimes exceed the deadline. */
+/** A count may take this share of its deadline. A slower Redis would sometimes exceed the deadline. */
 const SLOW_SHARE = 0.4;
 const CLOCK_WARN_MS = 2_000;
-/** The share of the memory limit at which the finding becomes a warning. */
+/** A memory use above this share of the limit is a warning. */
 const FULL_SHARE = 0.9;
 
 export async function checkRedis({ redisUrl, serviceName }: Config): Promise<DoctorFinding[]> {
@@ -26,7 +26,7 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Doc
     connection = await RedisConnection.connect(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
     const probe = { key: `${redisKeyPrefix(serviceName)}:${PROBE.name}`, windowMs: PROBE.windowMs };
     const { ms, window } = await timeCount(connection, probe);
-    // The Redis user may have the permission to count, but not the permission for INFO.
+    // The Redis user may be allowed to count, but not to call INFO.
     const info = await connection.info().catch(() => new Map<string, string>());
     return [judgeSpeed(ms, COUNT_DEADLINE_MS, info), ...judgeMemory(info), ...judgeClock(window)];
   } catch (error) {
@@ -67,7 +67,7 @@ function describeVersion(info: ReadonlyMap<string, string>): string {
 }
 
 /**
- * When its memory is full, Redis drops counts or rejects new counts, depending on its maxmemory-policy. After a rejected count each process
+ * If its memory is full, Redis drops counts or rejects new ones, depending on its maxmemory-policy. After a rejected count each process
  * counts alone.
  */
 function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {

@@ -1,5 +1,5 @@
-// Guesses which field of a record each column of a foreign file has, from the names of the columns and the values of the first rows. A
-// guess is a proposal: the person who imports reads and edits it.
+// Guesses the field of each column of a foreign file, from the names of the columns and the values of the first rows. The person who
+// imports checks and edits the guess.
 
 import { parseTime } from '../../core/time.ts';
 import type { Chains } from '../../core/chains.ts';
@@ -9,13 +9,13 @@ import type { Conversion } from '../../intake/csv/conversions.ts';
 import { createConversion } from '../../intake/csv/conversions.ts';
 import type { RecordKind } from '../../intake/records/kinds.ts';
 
-/** A column with its values in the first rows, without blank ones. */
+/** A column and its values in the first rows, without blank values. */
 export type SampledColumn = { name: string; samples: readonly string[] };
 
-/** The guessed map, and what the person should check. */
+/** The guessed map, and notes about what the person should check. */
 export type Guess = { kind: RecordKind; map: Record<string, FieldSource>; notes: string[] };
 
-/** How a field is found: names of columns in order of preference, and what their values must look like. */
+/** How a field is found: the names of its column in order of preference, and the check of the column's values. */
 type FieldRule = { names: readonly string[]; accepts: (samples: readonly string[]) => Partial<ColumnSource> | null };
 
 const all = (samples: readonly string[], form: RegExp) =>
@@ -33,7 +33,7 @@ function acceptAddress(samples: readonly string[]): Partial<ColumnSource> | null
   return all(samples, /(0x[0-9a-f]{40})$/i) ? { pattern: '(0x[0-9a-fA-F]{40})$' } : null;
 }
 
-/** Whether the values are the numbers of the rows. */
+/** Whether the values only number the rows. */
 function areRowNumbers(samples: readonly string[]): boolean {
   const first = Number(samples[0]);
   return samples.length > ROW_NUMBERS_MIN && samples.every((sample, index) => Number(sample) === first + index);
@@ -67,7 +67,7 @@ const TIMES: readonly Conversion[] = [
   ...DATE_PATTERNS.flatMap((date) => TIME_PATTERNS.map((time) => `date:${date}${time}` as const)),
 ];
 
-/** All conversions that read every sample as a time. More than one if day and month cannot be told apart. */
+/** All conversions that read every sample as a time. There are several if day and month cannot be told apart. */
 function findTimes(samples: readonly string[]): Conversion[] {
   const terms = { chain: undefined, currency: null, times: null };
   const reads = (conversion: Conversion) => {
@@ -82,7 +82,7 @@ function acceptTime(samples: readonly string[]): Partial<ColumnSource> | null {
   return conversion === undefined ? null : { as: [conversion] };
 }
 
-/** Numbers from this on are base units: no sale costs a trillion native units. */
+/** Numbers from this limit on are base units, because no sale costs a trillion native units. */
 const BASE_UNITS_MIN = 1e12;
 
 function acceptPrice(samples: readonly string[]): Partial<ColumnSource> | null {
@@ -250,7 +250,7 @@ const RULES: Readonly<Partial<Record<RecordKind, Readonly<Record<string, FieldRu
   },
 };
 
-/** The kinds whose records can be guessed, with the fields that must be found. The first that fits is taken. */
+/** The kinds of records that can be guessed, with the fields that must be found. The first kind that fits is taken. */
 const SIGNS: readonly (readonly [kind: RecordKind, fields: readonly (readonly string[])[]])[] = [
   ['listing', [['priceRaw'], ['expiresAt'], ['seller'], ['tokenId', 'mint']]],
   ['sale', [['price'], ['tokenId', 'mint'], ['timestamp', 'buyer', 'tx']]],
@@ -262,7 +262,7 @@ const SIGNS: readonly (readonly [kind: RecordKind, fields: readonly (readonly st
   ['token', [['tokenId', 'mint']]],
 ];
 
-/** Returns null when no kind of record fits the columns. `given` are fields that the person has set, with one value for every row. */
+/** Returns null if no kind of record fits. `given`: the fields that the person has set, with one value for every row. */
 export function guessColumns(
   columns: readonly SampledColumn[],
   { chains, given }: { chains: Chains; given: ReadonlyMap<string, string> },
@@ -310,19 +310,19 @@ function findColumn(
 
 const OTHER_THINGS = /(^|_)(tx|txn|transaction|block|log|order|listing|user|row|event|collection|set)_/;
 
-/** A name such as `tx_id` fits `*_id`, but is the id of another thing. */
+/** A column such as `tx_id` fits `*_id`, but has the id of another thing. */
 function isOfAnotherThing(column: string, name: string): boolean {
   return name.startsWith('*') && OTHER_THINGS.test(toWords(column));
 }
 
-/** Column names are compared in lower case, with words joined by underscores. A `*` stands for any words. */
+/** Column names are compared in lower case, with underscores between words. `*` stands for any words. */
 function matchesName(column: string, name: string): boolean {
   const words = toWords(column);
   if (name.startsWith('*')) return words.endsWith(name.slice(1));
   return name.endsWith('*') ? words.startsWith(name.slice(0, -1)) : words === name;
 }
 
-/** Compares only the last name of a path into an object. */
+/** Compares only the part after the last dot of a path. */
 function matchesLastName(column: string, name: string): boolean {
   return matchesName(column.slice(column.lastIndexOf('.') + 1), name);
 }
@@ -337,7 +337,7 @@ function toWords(text: string): string {
 
 type GuessContext = { columns: readonly SampledColumn[]; chains: Chains; given: ReadonlyMap<string, string> };
 
-/** Adds the fields that every record of the kind needs and that no column has. */
+/** Adds the required fields of the kind that no column has. */
 function completeGuess(kind: RecordKind, found: Record<string, ColumnSource>, context: GuessContext): Guess {
   const { columns, given } = context;
   const notes: string[] = [];
@@ -380,7 +380,7 @@ function guessSource(columns: readonly SampledColumn[], notes: string[]): FieldS
   return { value: 'import' };
 }
 
-/** Other spellings of the slugs that the workers store. */
+/** Other spellings of the slugs of marketplaces. */
 const SOURCE_ALIASES = { 'open-sea': 'opensea', magiceden: 'magic-eden' };
 
 const CHAIN_ALIASES: Readonly<Record<string, string>> = {

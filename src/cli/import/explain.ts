@@ -1,5 +1,5 @@
-// `mercat import --explain FILE`: reads the first rows of a file, guesses what they are, prints the records that they would become, and
-// writes the column map to edit. No database is used.
+// `mercat import --explain FILE`: reads the first rows of a file, guesses their columns, prints the resulting records, and writes a column
+// map to edit. No database is used.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,12 +28,12 @@ export type ExplainRequest = {
   file: string;
   /** The values of --set. */
   given: ReadonlyMap<string, string>;
-  /** Where the map is written. Default: in the current directory, under the name of the file. */
+  /** The file for the map. Null: a file in the current directory, named after the imported file. */
   mapFile: string | null;
   context: RecordContext;
 };
 
-/** Prints what an import of the file would do. Throws an OperatorError when there is no row, or no kind of record fits. */
+/** Prints what an import of the file would do. Throws an OperatorError if the file has no row, or if no kind of record fits. */
 export async function explainFile(source: ImportSource, request: ExplainRequest, io: CommandIo): Promise<void> {
   const { head, source: chunks } = await peek(source.chunks, isHeaderComplete);
   const isJson = /^[\s\u{feff}]*[[{]/u.test(head.toString());
@@ -101,7 +101,7 @@ function describeSource(from: FieldSource, columns: readonly SampledColumn[]): s
   return [column, steps.join(', '), columns.find(({ name }) => name === column)?.samples[0] ?? ''];
 }
 
-/** Parses the sampled rows. Another value stands in for a value that is still to be edited, so that the examples can be shown. */
+/** Parses the sampled rows. A placeholder of the map is replaced by a valid value, so that the examples can be shown. */
 function parseSample(map: ColumnMap, sample: FileSample, context: RecordContext): ParsedRecord[] {
   const edited = Object.entries(map).map(([field, from]): [string, FieldSource] => {
     const isOpen = 'value' in from && String(from.value).startsWith(PLACEHOLDER);
@@ -142,7 +142,7 @@ function writeMap(map: ColumnMap, { file, mapFile }: ExplainRequest, io: Command
   io.stdout.write(`  mercat import ${file} --map ${target} --dry-run\n`);
 }
 
-/** A column without conversions is written as its name, and a single conversion without a list. */
+/** Writes a column without conversions as its name, and a single conversion without a list. */
 function shorten(from: FieldSource): unknown {
   if ('value' in from) return from;
   const { column, as, ...rest } = from;

@@ -1,12 +1,12 @@
-// Recognises the format of a file by its first bytes: compressed files and encodings that the command reads, and formats that it does not
-// read, with the command that converts them.
+// Recognises the format of a file by its first bytes. For a format that the command does not read, names the command that converts the
+// file.
 
 import { OperatorError } from '../../core/errors.ts';
 
 /** How the bytes of a file are read. `text` is UTF-8. */
 export type FileFormat = 'text' | 'gzip' | 'zstd' | 'zip' | 'utf-16le' | 'utf-16be';
 
-/** How many bytes are enough to recognise a format. */
+/** The number of bytes that is enough to recognise a format. */
 export const FORMAT_HEAD_SIZE = 512;
 
 const READABLE: readonly (readonly [format: FileFormat, magic: readonly number[]])[] = [
@@ -51,7 +51,7 @@ const UNREADABLE: readonly UnreadableFormat[] = [
   { name: 'a PDF document', magic: '%PDF-', convert: 'export the data as CSV' },
 ];
 
-/** Throws an OperatorError, with the command that converts the file, for a format that the command does not read. */
+/** If the command does not read the format, throws an OperatorError that names the command to convert the file. */
 export function recogniseFormat(head: Buffer): FileFormat {
   const unreadable = UNREADABLE.find(({ magic, at = 0 }) => hasMagic(head, magic, at));
   if (unreadable) throw new OperatorError(`is ${unreadable.name}; convert it: ${unreadable.convert}`);
@@ -64,7 +64,7 @@ function hasMagic(head: Buffer, magic: string | readonly number[], at = 0): bool
   return head.subarray(at, at + bytes.length).equals(bytes);
 }
 
-/** Every second byte of ASCII text in UTF-16 is zero. The texts that are imported begin with ASCII. */
+/** Recognises UTF-16 without a byte-order mark: every second byte of ASCII text is zero. The imported texts begin with ASCII. */
 function recogniseUnmarkedUtf16(head: Buffer): FileFormat | null {
   const [first, second, third, fourth] = head;
   if (first === undefined || second === undefined) return null;

@@ -1,4 +1,4 @@
-// `mercat import`: loads records from files into the databases, through the running server if a server runs.
+// `mercat import`: imports records from files, through the running server if a server runs.
 
 import type { Clock } from '../../core/clock.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -32,7 +32,7 @@ import { count, describeDryRun, describeImports, describeSummary, toRate, withRe
 import type { ImportFlags, ImportRequest } from './usage.ts';
 import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
-/** What an import depends on, so that tests can replace it. `chains` is called only when recorded responses are imported. */
+/** What an import depends on, replaceable in tests. `chains` is called only for recorded responses. */
 export type ImportEnvironment = {
   connect: () => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;
@@ -154,7 +154,7 @@ async function runExplain(
 
 type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };
 
-/** Imports the files one after the other, until the import of a file fails. */
+/** Imports the files in turn, and stops after a file that fails. */
 async function importFiles(
   importRun: ImportRun,
   environment: ImportEnvironment,
@@ -196,7 +196,7 @@ async function importFile(
     progress.update({ ...source.position(), text });
     lines?.forget(event.read);
   };
-  /** Rows that were rejected before they became records. */
+  /** Counts rows that were rejected before they became records. */
   let lost = 0;
   const interruption = toInterruption(io.signal);
   try {
@@ -233,7 +233,7 @@ function toIntakeChunks(
   return format === 'csv' ? describedCsv(source.chunks, onNote) : toJsonLines(source.chunks);
 }
 
-/** Yields the bytes of a CSV file, after a note about its dialect if that is unusual. */
+/** Yields the bytes of a CSV file. Prints a note first if the dialect of the file is unusual. */
 async function* describedCsv(
   bytes: AsyncIterable<Uint8Array>,
   onNote: (note: string) => void,
@@ -244,7 +244,7 @@ async function* describedCsv(
   yield* source;
 }
 
-/** Returns a signal that aborts together with `signal`, for the reason `interrupted`. The error message of the import contains this reason. */
+/** Returns a signal that aborts together with `signal`, for the reason `interrupted`, which the error message of the import contains. */
 function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));

@@ -1,5 +1,5 @@
-// Reads JSON files that do not have one value on each line: arrays, and values with line breaks. Each value becomes one line, which the
-// intake reads as NDJSON. At most one value is in memory.
+// Reads JSON files with arrays, or with values that have line breaks. Each value becomes one line of NDJSON. At most one value is in
+// memory.
 
 import { peek } from '../../intake/peek.ts';
 import { splitValues } from './json-values.ts';
@@ -9,13 +9,13 @@ const CR = 0x0d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
-/** A control character that JSON forbids, as it forbids a line break inside a text. */
+/** A control character that JSON forbids in a text, as it forbids a line break there. */
 const FORBIDDEN = 0x01;
 const LAYOUT_HEAD_SIZE = 64 * 1024;
 
 /**
- * Yields NDJSON. A file with one value on each line is passed on as it is, so that a malformed line rejects only itself. Of any other
- * file, a value has the number of the line on which it begins. Several values on one line are numbered on from there.
+ * Yields NDJSON. A file with one value on each line is passed on unchanged, so that a malformed line rejects only itself. In any other
+ * file, a value has the number of the line on which it begins. Further values on that line have the numbers after it.
  */
 export async function* toJsonLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { head, source } = await peek(bytes, isLayoutVisible);
@@ -32,7 +32,10 @@ function isLayoutVisible(head: Buffer): boolean {
   return head.length >= LAYOUT_HEAD_SIZE || first[0]?.startsWith('[') === true || first.length > 2;
 }
 
-/** An array begins with a bracket. A value with line breaks has an open bracket at the end of its first line. */
+/**
+ * Whether each line has one value. An array begins with a bracket. A value with line breaks has an open bracket at the end of its first
+ * line.
+ */
 function isLineByLine(head: Buffer): boolean {
   const lines = head
     .toString()
@@ -61,7 +64,7 @@ async function* joinValues(source: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 const OPEN_BRACKET = 0x5b;
 
-/** Replaces line breaks between the parts of a value by spaces. A line break inside a text stays invalid. */
+/** Replaces line breaks between the parts of a value by spaces. A line break inside a text stays, and makes the value invalid. */
 function toOneLine(value: Uint8Array): Uint8Array {
   if (!value.includes(LF) && !value.includes(CR)) return value;
   const line = Buffer.from(value);

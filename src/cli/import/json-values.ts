@@ -1,24 +1,23 @@
-// Splits a file into JSON values without parsing them. The top level of the file is a sequence of values, such as
-// one on each line. A top-level array is split into its elements, but an empty array is one value. At most one value is in memory.
+// Splits a file into its JSON values without parsing them. A top-level array is split into its elements, but an empty array is one value.
+// At most one value is in memory.
 
 import { OperatorError } from '../../core/errors.ts';
 
 export type JsonValue = {
-  /** The line of the file on which the value begins. */
   line: number;
-  /** The number, from 1, of the top-level value: this value, or the array of which it is an element. */
+  /** The number of the top-level value, from 1. An element has the number of its top-level array. */
   top: number;
   /** Whether this value is an element of a top-level array. */
   element: boolean;
   bytes: Uint8Array;
 };
 
-/** The largest value in bytes, equal to the limit on DAS responses of the workers. A parsed value uses up to ten times as much memory. */
+/** The largest value in bytes, the same as the workers' limit for DAS responses. A parsed value uses up to ten times as much memory. */
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /**
- * Throws OperatorError when a comma or bracket is wrong, when the text ends within a value, and when a value is too long. `noun` stands for
- * a value in messages.
+ * Throws OperatorError if a comma or bracket is wrong, if the text ends within a value, or if a value is too long. `noun` names a value in
+ * messages.
  */
 export async function* splitValues(
   source: AsyncIterable<Uint8Array>,
@@ -29,10 +28,10 @@ export async function* splitValues(
   yield* splitter.end();
 }
 
-/** What may come next when no value is open. `anything`: no top-level array is open. The other values are positions in a top-level array. */
+/** What may come next if no value is open. `anything`: outside of a top-level array. The other three are positions in such an array. */
 type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 
-/** A value whose end has not been read yet. `depth`: its open brackets. `parts`: its bytes so far, `size` of them. */
+/** A value whose end has not been read yet. `depth`: the number of its open brackets. `parts`: its bytes so far. `size`: their number. */
 type OpenValue = { line: number; depth: number; quoted: boolean; escaped: boolean; parts: Buffer[]; size: number };
 
 class JsonValueSplitter {
@@ -41,7 +40,7 @@ class JsonValueSplitter {
   #open: OpenValue | null = null;
   #line = 1;
   #top = 0;
-  /** The line on which the last top-level array began. */
+  /** The line on which the most recent top-level array began. */
   #arrayLine = 0;
 
   constructor(noun: string) {
@@ -86,7 +85,9 @@ class JsonValueSplitter {
     }
   }
 
-  /** Reads a byte outside of any value. Returns what it is: the first byte of a value, the end of an empty array, or (null) neither. */
+  /**
+   * Reads a byte outside of values. Returns whether it is the first byte of a value or the end of an empty array. Null if it is neither.
+   */
   #readBetween(byte: number): 'value' | 'empty array' | null {
     if (isSpace(byte) || (this.#top === 0 && BOM.includes(byte))) return null;
     const expected = this.#expected;
@@ -133,7 +134,7 @@ function append(value: OpenValue, part: Uint8Array, noun: string): void {
   value.parts.push(Buffer.from(part));
 }
 
-/** Reads the next byte of an open value. Returns where the value ends: `none` when the value continues. */
+/** Reads the next byte of an open value. Returns where the value ends, or `none` if it continues. */
 function readByte(value: OpenValue, byte: number): 'with this byte' | 'before this byte' | 'none' {
   if (value.escaped) value.escaped = false;
   else if (value.quoted) {

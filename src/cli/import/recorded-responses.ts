@@ -1,6 +1,5 @@
-// Converts a file of recorded responses to the lines that the intake reads: each row of a response becomes any number of records, one on
-// each line. A rejected line is reported by the page and row from which it was made. Only one response at a time is in
-// memory, together with the positions of the lines that the intake has not confirmed yet.
+// Converts a file of recorded responses to lines for the intake. Each row of a response becomes any number of records, one on each line. A
+// rejected line is reported by its page and row. One response is in memory at a time, with the positions of its unconfirmed lines.
 
 import { NOT_UTF8 } from '../../intake/lines.ts';
 import { parseExactJson } from '../../upstreams/exact-json.ts';
@@ -8,16 +7,15 @@ import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import type { ParsedPage } from '../../upstreams/response-rows.ts';
 import { splitValues } from './json-values.ts';
 
-/** The number of a page, and of a row within the page, both from 1. Without `row`, the position of the page itself. */
+/** The number of a page, and of a row in this page, both from 1. Without `row`, the position is the page itself. */
 export type RowPosition = { page: number; row?: number };
 
 /** Counts over all files of an import. A page is one response. */
 export type ResponseTally = {
   pages: number;
   rows: number;
-  /** Rows and pages that could not be converted to records. */
   rejected: number;
-  /** Rows that are valid but not stored, by the reason. */
+  /** Valid rows that are not stored, counted by the reason. */
   leftOut: Map<string, number>;
 };
 
@@ -31,13 +29,12 @@ type Options = {
   onRejected: (row: RowPosition & { reason: string }) => void;
 };
 
-/** Converts one file. */
 export class RecordedLines {
   readonly #source: AsyncIterable<Uint8Array>;
   readonly #reader: RecordedReader;
   readonly #tally: ResponseTally;
   readonly #onRejected: Options['onRejected'];
-  /** The position from which each line was made, for the lines that the intake has not confirmed yet. */
+  /** The positions of the rows from which lines were made, by line. Only of lines that the intake has not confirmed yet. */
   readonly #positions = new Map<number, RowPosition>();
   #lines = 0;
   #forgotten = 0;
@@ -49,10 +46,9 @@ export class RecordedLines {
     this.#onRejected = onRejected;
   }
 
-  /** Records in the public format, one on each line. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     const position = { page: 0, row: 0 };
-    /** `holds`: what the current top-level array contains, the rows of one response or complete responses. Null until its first valid element is read. */
+    /** `holds`: whether the elements of the current top-level array are rows or responses. Null until its first valid element is read. */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
     for await (const { top, element, bytes } of splitValues(this.#source, 'response')) {
       const value = readValue(this.#reader, bytes);
@@ -69,14 +65,13 @@ export class RecordedLines {
     }
   }
 
-  /** The position from which a line was made. Throws for a line that was forgotten or not made yet. */
+  /** The position of the row from which a line was made. Throws for a line that was forgotten or not made yet. */
   positionOf(line: number): RowPosition {
     const position = this.#positions.get(line);
     if (!position) throw new RangeError(`the position of line ${line} is not known`);
     return position;
   }
 
-  /** Forgets the positions of all lines up to and including `line`. */
   forget(line: number): void {
     while (this.#forgotten < line) {
       this.#forgotten += 1;
@@ -84,7 +79,7 @@ export class RecordedLines {
     }
   }
 
-  /** The lines that are made from a value. Each row of the value advances `position`. */
+  /** The lines that are made from a value. Advances `position` by each row of the value. */
   #toLines(
     value: RecordedValue,
     position: { page: number; row: number },
@@ -126,7 +121,7 @@ export class RecordedLines {
   }
 }
 
-/** A response with its rows, or a value that may itself be a row, or the reason why the value is neither. */
+/** The rows of a response; or a value that may itself be a row; or the reason why the value is neither. */
 type RecordedValue = { rows: readonly unknown[] } | { row: unknown } | { reason: string };
 
 function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
@@ -134,7 +129,6 @@ function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
   try {
     value = parseExactJson(bytes);
   } catch (error) {
-    // The parser throws a TypeError for bytes that are not UTF-8.
     return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : NOT_UTF8 };
   }
   const rows = reader.toRows(value);

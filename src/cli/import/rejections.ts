@@ -1,4 +1,4 @@
-// Reports the refused rows of an import: prints the first rows, and writes all rows to the file that --refused names.
+// Reports the refused rows of an import: prints the first of them, and writes all of them to the file of --refused.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describeError, OperatorError } from '../../core/errors.ts';
@@ -8,7 +8,7 @@ import type { Progress } from '../progress.ts';
 import type { RowPosition } from './recorded-responses.ts';
 import { count } from './summary.ts';
 
-/** A refused row: its line, or for recorded responses its page and row, and the reason. */
+/** A refused row and the reason. The row has a line number, or for recorded responses a page and a row number. */
 export type RejectedRow = ({ line: number } | RowPosition) & { reason: string };
 
 const PRINTED_MAX = 20;
@@ -19,7 +19,7 @@ export class RejectionReport implements Disposable {
   readonly #file: number | null;
   #rejected = 0;
 
-  /** `path`: the file for all refused rows, or null. Throws OperatorError when the file cannot be written. */
+  /** `path`: the file for all refused rows, or null. Throws OperatorError if the file cannot be written. */
   constructor(stderr: CommandIo['stderr'], path: string | null) {
     this.#stderr = stderr;
     this.#path = path;
@@ -34,7 +34,7 @@ export class RejectionReport implements Disposable {
     if (this.#file !== null) writeSync(this.#file, `${JSON.stringify({ file: source, ...row })}\n`);
   }
 
-  /** Prints how many refused rows were not printed, if any. */
+  /** Prints the number of refused rows that were not printed, if there are any. */
   end(): void {
     const notPrinted = this.#rejected - PRINTED_MAX;
     const hint = this.#path === null ? 'see --refused' : `all are in ${this.#path}`;

@@ -2,7 +2,7 @@
 
 import { RECORD_KINDS } from '../../intake/records/kinds.ts';
 
-/** `what` describes the file. `options` are those with which it is imported. */
+/** `what` describes the file. `options`: the options for its import. */
 export type ReadyJson = { what: string; options: string };
 
 const CONTRACT = '--set chain=CHAIN --set contractAddress=ADDRESS';
@@ -26,7 +26,7 @@ const RESPONSES: readonly { format: string; members: readonly string[]; options:
 export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyJson | null {
   const kind = RECORD_KINDS.find((known) => known === object['kind']);
   if (kind) return { what: `records of the kind ${kind} in the format of docs/records.md`, options: '' };
-  // A row of a marketplace may have a member `nft`, too. Its other members tell it from a response for one token.
+  // A row of a marketplace may also have a member `nft`. Its other members distinguish it from a response for one token.
   const response = RESPONSES.find(
     ({ members }) =>
       members.every((member) => Object.hasOwn(object, member)) &&

@@ -12,14 +12,14 @@ import type { SampledColumn } from './column-guess.ts';
 import { toJsonLines } from './json-records.ts';
 
 const SAMPLE_ROWS_MAX = 200;
-/** How deep the members of nested objects are columns. */
+/** Members of nested objects are columns down to this depth. */
 const DEPTH_MAX = 5;
 
 export type FileSample = {
   description: string;
   columns: SampledColumn[];
   rows: number;
-  /** Returns a function that makes the raw record of a row. The function throws RecordRejected for a row that a conversion rejects. */
+  /** Returns a function that makes the raw record of a row. The function throws RecordRejected if a conversion rejects the row. */
   createReader: (chains: Chains, map: ColumnMap) => (row: number) => Record<string, unknown>;
 };
 
@@ -49,7 +49,7 @@ async function readFirstRows(chunks: AsyncIterable<Uint8Array>): Promise<string[
   return rows.slice(0, SAMPLE_ROWS_MAX + 1);
 }
 
-/** The first JSON objects of a file, with numbers as JsonNumbers. Other values are left out. */
+/** The first JSON objects of a file, with numbers as JsonNumbers. Values that are not objects are left out. */
 export async function sampleObjects(chunks: AsyncIterable<Uint8Array>): Promise<Record<string, unknown>[]> {
   const objects: Record<string, unknown>[] = [];
   for await (const lines of splitLines(toJsonLines(chunks))) {
@@ -62,7 +62,7 @@ export async function sampleObjects(chunks: AsyncIterable<Uint8Array>): Promise<
   return objects.slice(0, SAMPLE_ROWS_MAX);
 }
 
-/** The columns of objects are the paths to their texts, numbers and booleans. */
+/** Returns as columns the paths to texts, numbers and booleans in the objects. */
 export function toObjectSample(objects: readonly Record<string, unknown>[]): FileSample {
   const samples = new Map<string, string[]>();
   for (const object of objects) collectMembers(object, '', samples);

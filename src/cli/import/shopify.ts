@@ -1,6 +1,6 @@
-// Converts a product export of Shopify to product records. Such a CSV file has one row for each variant and for each further image of a
-// product, and the rows of a product follow each other with the same handle. A product here has one price and one stock, so each variant
-// becomes a product of its own.
+// Converts a product export of Shopify to product records. The CSV file has one row for each variant, and one for each further image of a
+// product. The rows of a product are consecutive and have the same handle. A product here has one price and one stock, so each variant
+// becomes a product.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { ParsedRow } from '../../intake/csv/rows.ts';
@@ -9,14 +9,13 @@ import { toSlug } from '../../shop/products/slug.ts';
 
 export const SHOPIFY_FORMAT = 'shopify-products';
 
-/** What was made of the rows. `unused` are the columns with values that no field of a product can hold. */
+/** The numbers of converted rows. `unused`: the columns whose values no field of a product can hold. */
 export type ShopifyTally = { rows: number; products: number; variants: number; images: number; unused: Set<string> };
 
 export function createShopifyTally(): ShopifyTally {
   return { rows: 0, products: 0, variants: 0, images: 0, unused: new Set() };
 }
 
-/** The columns that are converted, by their names in the header. */
 const USED_COLUMNS = [
   'Handle',
   'Title',
@@ -42,11 +41,11 @@ type UsedColumn = (typeof USED_COLUMNS)[number];
 
 const REQUIRED_COLUMNS: readonly UsedColumn[] = ['Handle', 'Title', 'Variant Price'];
 
-/** A row of the file. `cells` is null when the row cannot be read. */
+/** A row of the file. `cells` is null if the row cannot be read. */
 type ShopifyRow = { line: number; cells: ReadonlyMap<string, string> };
 
 /**
- * Yields NDJSON. A record has the line number of its variant's row, because blank lines stand for the other rows. `onRejected` is called for
+ * Yields NDJSON. A record has the line number of its variant's row, because all other rows become blank lines. `onRejected` is called for
  * rows that cannot be read.
  */
 export async function* toShopifyLines(
@@ -175,7 +174,7 @@ function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text !== '');
 }
 
-/** Text that is not a number is kept, so that the record is rejected with it. */
+/** Text that is not a number is returned unchanged, so that the rejection of the record quotes it. */
 function toNumber(text: string): number | string {
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }

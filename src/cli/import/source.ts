@@ -1,4 +1,4 @@
-// The files of an import, from disk or standard input, as text in UTF-8. Compressed files are decompressed and UTF-16 is converted.
+// Opens the files of an import, from disk or standard input, as UTF-8 text. Decompresses files and converts UTF-16.
 
 import { accessSync, closeSync, constants, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
@@ -10,16 +10,15 @@ import { FORMAT_HEAD_SIZE, fromUtf16, recogniseFormat } from './file-formats.ts'
 import type { ZipEntry } from './zip-entry.ts';
 import { openZipEntry } from './zip-entry.ts';
 
-/** An open file. Disposing of it closes the file, even during a read. */
 export type ImportSource = Disposable & {
   /** The name in messages. */
   name: string;
-  /** How many bytes of the file have been read, of how many. The total is null when it is unknown, as for standard input. */
+  /** The number of bytes that have been read, and the size of the file. `total` is null if the size is unknown, as for standard input. */
   position(): { done: number; total: number | null };
   chunks: AsyncIterable<Uint8Array>;
 };
 
-/** Throws OperatorError when the file cannot be read, is a directory, or has a format that the command does not read. */
+/** Throws OperatorError if the file cannot be read, is a directory, or has a format that the command does not read. */
 export function requireReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
@@ -28,7 +27,7 @@ export function requireReadable(file: string): void {
   }
   const stat = statSync(file);
   if (stat.isDirectory()) throw new OperatorError(`${file} is a directory`, { exitCode: 2 });
-  // The head of a pipe could not be read again.
+  // The first bytes of a pipe cannot be read twice.
   if (!stat.isFile()) return;
   try {
     recogniseFormat(readHead(file));
@@ -47,7 +46,7 @@ function readHead(file: string): Buffer {
   }
 }
 
-/** `onNote` is called, before the first chunk is yielded, with what is unusual about the encoding of the file. */
+/** If the encoding of the file is unusual, `onNote` is called with a note before the first chunk. */
 export function openSource(
   file: string,
   { stdin, onNote = () => undefined }: { stdin: Readable; onNote?: (note: string) => void },
@@ -91,7 +90,7 @@ class StreamSource implements ImportSource {
     }
   }
 
-  /** Removes one layer, such as a compression, after the other. */
+  /** Removes one layer after the other, such as a compression. */
   async *#decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { head, source } = await peek(bytes, ({ length }) => length >= FORMAT_HEAD_SIZE);
     const format = recogniseFormat(head);
@@ -120,7 +119,7 @@ class StreamSource implements ImportSource {
 }
 
 function decompress(source: AsyncIterable<Uint8Array>, decompressor: Duplex): AsyncIterable<Uint8Array> {
-  // Reading the decompressor throws the errors of both streams, so the callback needs to do nothing.
+  // The errors of both streams are thrown where the decompressor is read, so the callback does nothing.
   pipeline(Readable.from(source), decompressor, () => undefined);
   return decompressor as AsyncIterable<Uint8Array>;
 }

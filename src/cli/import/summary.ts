@@ -8,12 +8,12 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** --json prints the fields under these names. `answers`: counts of recorded responses, only for a format of recorded responses. */
+/** --json prints these names. `answers`: the counts of recorded responses, absent for other formats. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };
 
-/** Adds the counts of recorded responses. Rows that were rejected before they became records are missing in the intake's summary. */
+/** Adds the counts of recorded responses. The intake's summary lacks rows that were rejected before they became records. */
 export function withResponses(summary: ImportSummary, responses: ResponseTally | null): CompleteSummary {
   if (responses === null) return summary;
   const { pages, rows, rejected, leftOut } = responses;
@@ -35,13 +35,16 @@ export function describeSummary(summary: CompleteSummary): string {
   return [...lines, ...describeImports(summary)].join('\n');
 }
 
-/** How to take the imports back, if they have stored something. The last one comes first, because it may have changed rows of the others. */
+/**
+ * The commands that take the imports back, if they have stored something. The newest comes first, because it may have changed rows of the
+ * earlier ones.
+ */
 export function describeImports({ imports, inserted, updated }: ImportSummary): string[] {
   if (inserted + updated === 0) return [];
   return imports.toReversed().map((id) => `to take this back: mercat imports undo ${id}`);
 }
 
-/** What the counts of a dry run leave out. Empty if all records were in one batch. */
+/** Says what the counts of a dry run leave out. Empty if all records were in one batch. */
 export function describeDryRun({ read }: ImportSummary): string {
   if (read <= BATCH_ROWS_MAX) return '';
   return `note: a dry run compares each batch of ${BATCH_ROWS_MAX} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
@@ -70,17 +73,17 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
   ],
 };
 
-/** The largest number of collections that are named in the text. */
+/** The largest number of collections that the text names. */
 const COLLECTIONS_PRINTED_MAX = 20;
 
-/** What the counts do not show: records that are probably wrong, or that are not served. */
+/** Warnings about records that are probably wrong, or that are not served. */
 export function describeNotes(summary: CompleteSummary): string[] {
   const { skippedLines, warnings, unknownCollections, answers } = summary;
   const notes = WARNING_CODES.flatMap((code) => {
     const warning = warnings[code];
     if (!warning) return [];
     const [what, hint] = WARNINGS[code](toRecords(warning.count));
-    // With recorded responses, a line number counts the lines that were made from them. It is not a position in the file.
+    // With recorded responses, a line number is not a position in the file: it counts the records that were made.
     const position = answers ? '' : `line ${warning.line}: `;
     return [`warning: ${what} (${position}${printable(quoteValue(warning.value))}); ${hint}`];
   });

@@ -1,4 +1,4 @@
-// The arguments of `mercat import`, checked before anything is opened or connected.
+// Checks the arguments of `mercat import`, before anything is opened or connected.
 
 import { readFileSync } from 'node:fs';
 import type { Chains } from '../../core/chains.ts';
@@ -15,10 +15,8 @@ import { VENDORS } from '../../upstreams/registry.ts';
 import { SHOPIFY_FORMAT } from './shopify.ts';
 import { requireReadable } from './source.ts';
 
-/** All formats of recorded responses, from all vendors. */
 export const RECORDED_FORMATS = VENDORS.flatMap(({ formats }) => formats);
 
-/** The options of the command line, unchecked. */
 export type ImportFlags = {
   format?: string;
   map?: string;
@@ -34,11 +32,11 @@ export type ImportFlags = {
 export type ImportRequest = {
   files: string[];
   format: ImportFormat;
-  /** How columns become fields. Null when the lines of the file are records already. */
+  /** How columns become fields. Null if the lines of the file are records. */
   map: ColumnMap | null;
-  /** The reader of the responses; null unless the format is one of recorded responses. */
+  /** The reader of recorded responses. Null for other formats. */
   responses: RecordedReader | null;
-  /** The shop of the products; null unless the format is a product export of Shopify. */
+  /** The shop for a product export of Shopify. Null for other formats. */
   shopifyShop: string | null;
   dryRun: boolean;
   replace: boolean;
@@ -46,7 +44,7 @@ export type ImportRequest = {
   json: boolean;
 };
 
-/** Checks the arguments. Throws OperatorError with exit code 2 when an argument is wrong or a file cannot be read. */
+/** Checks the arguments. Throws OperatorError with exit code 2 if an argument is wrong or a file cannot be read. */
 export function readImportRequest(
   files: string[],
   options: ImportFlags,
@@ -80,7 +78,7 @@ function readSwitches(options: ImportFlags): Pick<ImportRequest, 'dryRun' | 'rep
   };
 }
 
-/** A product export of Shopify takes the shop as its only field. */
+/** For a product export of Shopify, the shop is the only field that can be set. */
 function readShopifyRequest(files: string[], options: ImportFlags): ImportRequest {
   requireFiles(files);
   const assignments = new Map((options.set ?? []).map((text) => splitAssignment('--set', text)));
@@ -104,7 +102,7 @@ export function readExplainRequest(
   return { file, given: new Map(set.map((text) => splitAssignment('--set', text))), mapFile: map ?? null };
 }
 
-/** For recorded responses `format` is `ndjson`: the command makes records from the responses and sends these to the intake as NDJSON. */
+/** For recorded responses `format` is `ndjson`, because the command sends the records in the responses to the intake as NDJSON. */
 function readFormat(text: string): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
   const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
   const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);
@@ -120,7 +118,7 @@ function requireFiles(files: readonly string[]): void {
 
 const CSV_NAME = /\.(?:csv|tsv)(?:\.(?:gz|zst|zip))?$/i;
 
-/** `csv` if all files have names of CSV files. */
+/** Returns `csv` if all files have names of CSV files. */
 function guessFormat(files: readonly string[]): ImportFormat {
   const csv = files.find((file) => CSV_NAME.test(file));
   const other = files.find((file) => !CSV_NAME.test(file));
@@ -146,7 +144,7 @@ function hasMapping({ map, set, column }: ImportFlags): boolean {
   return map !== undefined || set !== undefined || column !== undefined;
 }
 
-/** The column map from the file of --map, if there is one. --set and --column add fields, or replace fields of the same name. */
+/** Reads the column map from the file of --map, if given. --set and --column add fields or replace fields of the map. */
 function readMap({ map, set = [], column = [] }: Pick<ImportFlags, 'map' | 'set' | 'column'>): ColumnMap {
   const fields: Record<string, unknown> = map === undefined ? {} : readMapFile(map);
   for (const text of set) {

@@ -1,4 +1,4 @@
-// Reads the one file of a zip archive.
+// Reads a zip archive of one file.
 
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
@@ -6,12 +6,11 @@ import { describeError, OperatorError } from '../../core/errors.ts';
 
 const NAMES_MAX = 10;
 
-/** The only file of an archive. Disposing of it closes the archive. */
+/** The only file of an archive. Disposing of the entry closes the archive. */
 export type ZipEntry = Disposable & { name: string; size: number; open: () => Promise<Readable> };
 
 /** Throws an OperatorError if the archive is damaged, is a workbook, or does not have exactly one file. */
 export async function openZipEntry(path: string): Promise<ZipEntry> {
-  // Loaded only for an archive.
   const { openPromise } = await import('yauzl');
   const archive = await openPromise(path, { autoClose: false }).catch(rejectDamaged);
   try {
@@ -52,7 +51,7 @@ async function findOnlyEntry(archive: ZipFile): Promise<Entry> {
 const WORKBOOK =
   'is an Excel workbook; save its sheet as CSV in UTF-8, or convert it: libreoffice --convert-to csv:"Text - txt - csv (StarCalc)":44,34,76 FILE';
 
-/** Directories, and files that macOS adds. */
+/** Whether the entry is a directory or a file that macOS adds. */
 function isIgnored(name: string): boolean {
   return name.endsWith('/') || name.startsWith('__MACOSX/') || name.endsWith('.DS_Store');
 }
