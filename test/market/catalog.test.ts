@@ -1,5 +1,5 @@
-// The figures of the own order book, and their copy in the indexer database: both are exact after any interleaving of writers, and a copy
-// that is interrupted at any point is completed by the next copy.
+// The figures of the own order book and their copy in the indexer database. Both are exact after any interleaving of writers. If a
+// copy is interrupted, the next copy completes it.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -87,7 +87,11 @@ forEachEngine('the own order book and its copy', (engine) => {
   };
   /** Fails unless the stored figures equal a count of the rows, and the copy equals the original. */
   const assertExact = async (to: Database) => {
-    assert.deepEqual(await main.query('select * from main.catalog_change'), [], 'a change was not copied');
+    assert.deepEqual(
+      await main.query('select * from main.catalog_change'),
+      [],
+      'a change is still waiting to be copied',
+    );
     const sides = { main, indexer: to, chains: createChains() };
     assert.deepEqual(await recountFigures(sides, { prefix: '', now, limit: 10 }), []);
   };
@@ -95,7 +99,7 @@ forEachEngine('the own order book and its copy', (engine) => {
   for (const databases of ['one', 'two'] as const) {
     const copyOf = () => (databases === 'one' ? main : indexer);
 
-    test(`a collection record and the assets of the own book are in the figures after an import, on ${databases} database(s)`, async () => {
+    test(`an import puts the collection record and the assets of the own book into the figures, on ${databases} database(s)`, async () => {
       const context = contextOn(databases);
       await load(
         context,
@@ -134,7 +138,7 @@ forEachEngine('the own order book and its copy', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
       const [row] = await main.query('select count(*)::int as count from main.book_asset');
-      assert.ok(Number(row?.['count']) > 0, 'no asset is listed');
+      assert.ok(Number(row?.['count']) > 0, 'the random changes left no asset listed');
       await assertExact(copyOf());
       now = LATER;
       await sweepExpired(context);
@@ -158,7 +162,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(main);
   });
 
-  test('a copy that is interrupted between the commit in the indexer and the commit in the primary is repeated, with the newest state', async () => {
+  test('a copy that is interrupted between its two commits is repeated with the newest state', async () => {
     const context = contextOn('two');
     const crash = new Error('the process ended');
     const crashing: Database = {
@@ -173,16 +177,20 @@ forEachEngine('the own order book and its copy', (engine) => {
     };
     const broken = contextOn('two', { indexer: crashing });
     await load(broken, collection(), order({ tokenId: '1', priceRaw: '90' }), order({ tokenId: '2', priceRaw: '80' }));
-    assert.equal((await figuresOf(indexer))?.['own'], 2, 'the indexer has not committed');
+    assert.equal((await figuresOf(indexer))?.['own'], 2, 'the indexer has not committed the first copy');
     await assert.rejects(copyCatalog(broken, ALL), crash);
-    assert.notDeepEqual(await main.query('select * from main.catalog_change'), [], 'the changes were deleted');
+    assert.notDeepEqual(
+      await main.query('select * from main.catalog_change'),
+      [],
+      'the interrupted copy deleted the changes',
+    );
     await load(broken, order({ tokenId: '2', priceRaw: '80', status: 'filled' }));
     await copyCatalog(context, ALL);
     assert.equal((await figuresOf(indexer))?.['own'], 1);
     await assertExact(indexer);
   });
 
-  test('with an indexer that fails, orders are stored immediately and copied when the indexer is back', async () => {
+  test('while the indexer fails, orders are stored immediately', async () => {
     const unreachable: Database = {
       ...indexer,
       within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),
@@ -216,7 +224,10 @@ forEachEngine('the own order book and its copy', (engine) => {
     assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
   });
 
-  /** Waits until the work has ended or waits for a lock. On the embedded engine, returns at once: the work waits for the one connection. */
+  /**
+   * Waits until the work has ended or waits for a lock. On the embedded engine, `work` waits for the only connection. The function
+   * then returns at once.
+   */
   const untilBlocked = async (work: Promise<unknown>) => {
     if (main.engine === 'embedded') return;
     let hasEnded = false;
@@ -254,7 +265,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('when two concurrent transactions list different assets of a collection, the figures of the book include both assets', async () => {
+  test('figures include the assets of two concurrent transactions of one collection', async () => {
     const context = contextOn('one');
     await load(context, collection(), order({ tokenId: '3', priceRaw: '100' }));
     const steps = { locked: [0, 1].map(() => Promise.withResolvers<void>()), refreshed: Promise.withResolvers<void>() };

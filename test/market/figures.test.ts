@@ -1,4 +1,4 @@
-// Maintained figures: whatever is written, in whatever order and by however many writers, each figure equals a count of the rows.
+// Each maintained figure equals a count of the rows, whatever is written, in any order and by any number of writers.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -33,7 +33,7 @@ const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third c
 const idOf = (contract: string) => `ethereum_${contract}`;
 const COLLECTION = idOf(EVM);
 const at = (ms: number) => new Date(NOW + ms).toISOString();
-/** All expiry times of the random listings are before this time. */
+/** All random listings expire before this time. */
 const LATER = NOW + 60 * 60_000;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 
@@ -56,7 +56,7 @@ forEachEngine('maintained figures', (engine) => {
     recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now, limit: 10 });
   const assertExact = async (now: number) => assert.deepEqual(await recount(now), []);
 
-  test('count each listed asset once, and have the price of its cheapest listing as floor', async () => {
+  test('count each listed asset once, with the price of its cheapest listing as floor', async () => {
     await ingest(
       db,
       listing({ id: 'a', tokenId: '1', priceRaw: '70' }),
@@ -70,7 +70,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
-  test('are refreshed by reading the listings of the changed assets only, even if the planner has no statistics of the listings', async () => {
+  test('are refreshed by reading the listings of the changed assets only', async () => {
     const ids = Array.from({ length: 300 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id })));
     const assets = ids.slice(0, 10).map((asset) => ({ collectionId: COLLECTION, asset }));
@@ -82,7 +82,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not needed to find the cheapest listings for a buyer: few rows of a large collection are read for them', async () => {
+  test('are not needed to find the cheapest listings for a buyer', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');
@@ -138,7 +138,7 @@ forEachEngine('maintained figures', (engine) => {
     ['an own order of the asset', [listing({ priceRaw: '70' }), order({ priceRaw: '80' })], ['-Infinity', '80']],
   ];
   for (const [name, records, [volume, floor]] of rankings) {
-    test(`include the ranking keys of a collection with ${name}, and the recount finds each wrong key`, async () => {
+    test(`include the ranking keys of a collection with ${name}`, async () => {
       await ingest(db, collection({ createdAt: at(-1_000) }), ...records);
       const [keys] = await db.query(
         `select volume_rank::text, floor_rank::text from indexer.collection_figures where collection_id = $1`,
@@ -169,7 +169,7 @@ forEachEngine('maintained figures', (engine) => {
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => LATER });
     await assertExact(LATER);
     const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
-    assert.ok(Number(row?.['count']) > 0, 'the changes left no listing to count');
+    assert.ok(Number(row?.['count']) > 0, 'the random changes left no listing to count');
   });
 });
 
@@ -282,7 +282,7 @@ const randomCollection = (random: Random, contractAddress: string) =>
     },
   });
 
-/** A record that is up to 30 hours old, so that its figures may be too old. */
+/** A record that is up to 30 hours old, so that its figures may have passed their maximum age. */
 const randomRecord = (random: Random, contractAddress: string, kind: 'stats' | 'analytics') => ({
   kind,
   chain: 'ethereum',
@@ -316,7 +316,10 @@ function distinctTokens(random: Random, collectionId: string) {
   }));
 }
 
-/** How many rows of `indexer.listing` this transaction has read. Only the difference of two such counts has a meaning. */
+/**
+ * The number of rows of `indexer.listing` that this transaction has read. Only the difference of two of these numbers has a
+ * meaning.
+ */
 async function countRowsRead(tx: Queryable): Promise<number> {
   const [row] = await tx.query(
     `select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows from pg_stat_xact_user_tables

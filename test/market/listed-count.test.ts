@@ -1,4 +1,4 @@
-// The number of listed tokens of a collection, while stored figures are behind the clock.
+// The number of listed tokens of a collection, while the stored figures do not yet reflect an order's start or expiry.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -20,7 +20,7 @@ forEachEngine('the number of listed tokens', (engine) => {
     await emptyTables(db);
   });
 
-  test('counts a token of both books once: before its own order starts, while the order can be filled, and after it has expired', async () => {
+  test('counts a token of both books once at any time of its own order', async () => {
     let now = NOW;
     const context = toContext(db, { clock: () => now });
     await ingest(

@@ -1,4 +1,4 @@
-// What a followed chain decides about a mirrored listing, from its terms and its evidence.
+// How a mirrored listing is judged on a followed chain, from its terms and its evidence.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -48,7 +48,7 @@ const fill = { at: 5, tx: '0xf', quantity: 1n };
 const cancel = { at: 6, tx: '0xc' };
 const ACTIVE = ['active', null, null, null];
 
-test('a listing is listed when its seller holds the token and has approved the operator, or when this is not known', () => {
+test('a listing is listed unless its seller is known to lack the token or the approval', () => {
   assert.deepEqual(derive({}), ACTIVE);
   assert.deepEqual(derive({ approved: null }), ACTIVE);
   assert.deepEqual(derive({ balance: null, approved: null }), ACTIVE);
@@ -59,14 +59,14 @@ test('a listing is hidden while its seller does not hold the token, or has not a
   assert.deepEqual(derive({ approved: false }), ['active', 'not-approved', null, null]);
 });
 
-test('the seller of several units must hold all of them, or one unit when the order may be filled in parts', () => {
+test('the seller of several units must hold all of them, unless the order may be filled in parts', () => {
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n }), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n, partial: true }), ACTIVE);
   assert.deepEqual(derive({ fills: [fill] }, { quantity: 5n, partial: true }), ACTIVE);
   assert.deepEqual(derive({ fills: [{ ...fill, quantity: 5n }] }, { quantity: 5n }), ['filled', null, 5, '0xf']);
 });
 
-test('an event of the chain ends a listing whatever its marketplace reported, and a fill prevails over a cancel', () => {
+test('an event of the chain ends a listing whatever its marketplace reported', () => {
   for (const status of ['active', 'expired', 'cancelled', 'filled'] as const) {
     assert.deepEqual(derive({ cancel }, { status }), ['cancelled', null, 6, '0xc']);
     assert.deepEqual(derive({ cancel, fills: [fill] }, { status }), ['filled', null, 5, '0xf']);
@@ -74,21 +74,21 @@ test('an event of the chain ends a listing whatever its marketplace reported, an
   }
 });
 
-test('when the event that ended a listing is gone, the listing is active again and judged, or retired as before', () => {
+test('when the event that ended a listing is gone, the listing is judged again', () => {
   const ended = { status: 'filled', endedAt: 5, tx: '0xf', undeliverable: null } as const;
   assert.deepEqual(derive({}, ended), ACTIVE);
   assert.deepEqual(derive({ balance: 0n }, ended), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 0n }, { ...ended, isRetired: true }), ['cancelled', null, null, null]);
 });
 
-test('a listing that its marketplace ended stays ended and is not hidden when no event of the chain has ended it', () => {
+test('a listing that only its marketplace ended stays ended and is not hidden', () => {
   for (const status of ['filled', 'cancelled', 'expired'] as const) {
     const reported = { status, undeliverable: null, tx: '0x9' };
     assert.deepEqual(derive({ balance: 0n }, reported), [status, null, null, '0x9']);
   }
 });
 
-test('a cancel at the time of expiry or later does not end a listing, which expires by the clock', () => {
+test('a cancel at the time of expiry or later does not end a listing', () => {
   assert.deepEqual(derive({ cancel }, { expiresAt: 6 }), ACTIVE);
   assert.deepEqual(derive({ cancel }, { expiresAt: 7 }), ['cancelled', null, 6, '0xc']);
 });

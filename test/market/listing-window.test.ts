@@ -14,7 +14,9 @@ const entry = fc.record({
 const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
-/** The rules without optimisation: take the cheapest own row of each asset, else its cheapest mirrored row, then sort and cut. */
+/**
+ * The rules without optimisation. Takes the cheapest own row of each asset, else its cheapest mirrored row. Then sorts and cuts.
+ */
 function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
   const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
   const assets = new Set([...own, ...mirrored].map((one) => one.asset));
@@ -48,7 +50,7 @@ test('the merge does not depend on the order of its input', () => {
   fc.assert(
     fc.property(book(0, 30), book(0, 30), (own, mirrored) => {
       const ownAssets = new Set(own.map((one) => one.asset));
-      // Rows of one price and id but different assets have no defined order.
+      // The order of rows with one price and id but different assets is not defined.
       const ids = [...own, ...mirrored].map((one) => one.orderId);
       fc.pre(new Set(ids).size === ids.length);
       assert.deepEqual(
@@ -59,7 +61,7 @@ test('the merge does not depend on the order of its input', () => {
   );
 });
 
-test('the window is cut at the 250 cheapest assets after the merge, not before', () => {
+test('the window is cut at the 250 cheapest assets after the merge', () => {
   const row = (asset: number, raw: number, orderId: string) => ({ asset: `${asset}`, raw: BigInt(raw), orderId });
   const own = Array.from({ length: 300 }, (_, n) => row(n, 10_000 + n, `own${n}`));
   const replaced = Array.from({ length: 300 }, (_, n) => row(n, 1 + n, `replaced${n}`));
@@ -76,7 +78,7 @@ test('listings are compared by price as an integer, then by order id in code uni
   assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
-test('of several listings of one asset the first is kept, and the order of the listings stays', () => {
+test('of several listings of one asset the first is kept', () => {
   fc.assert(
     fc.property(book(0, 50), (rows) => {
       const kept = keepFirstPerAsset(rows);

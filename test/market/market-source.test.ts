@@ -7,7 +7,10 @@ import { createLog } from '../../src/core/log.ts';
 import type { Statements } from '../../src/database/port.ts';
 import { MarketSource } from '../../src/market/market-source.ts';
 
-/** A source without a database, on a monotonic clock that the test moves. `limits`: the time that each read was given, in milliseconds. */
+/**
+ * A source without a database, on a monotonic clock that the test moves. `limits` are the times that the reads were given, in
+ * milliseconds.
+ */
 function createSource(t: TestContext, timeoutMs: number) {
   const clock = { now: 1_000 };
   t.mock.method(performance, 'now', () => clock.now);
@@ -26,7 +29,7 @@ function createSource(t: TestContext, timeoutMs: number) {
   return { source, clock, limits };
 }
 
-test('each read gets the part of the shared time that earlier reads did not use; the time between two reads is not subtracted', async (t) => {
+test('each read gets the part of the shared time that earlier reads did not use', async (t) => {
   const { source, clock, limits } = createSource(t, 60_000);
   const read = source.withinOneDeadline();
   const readFor = (ms: number) => () => {
@@ -40,7 +43,7 @@ test('each read gets the part of the shared time that earlier reads did not use;
   assert.deepEqual(limits, [60_000, 59_950, 59_943]);
 });
 
-test('when the shared deadline has passed, a further read gets no time and fails', async (t) => {
+test('a read after the shared deadline fails', async (t) => {
   const { source, clock, limits } = createSource(t, 5);
   const read = source.withinOneDeadline();
   const hangFor = (ms: number) => () => {

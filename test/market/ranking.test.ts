@@ -1,5 +1,5 @@
-// The list of collections by its stored ranking keys: each page is the part of a full sort that follows the page before, and the number of
-// rows that a page reads is limited by the size of the page.
+// The list of collections by its stored ranking keys. Together the pages are a full sort. A page reads a number of rows that is
+// limited by the size of the page.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
@@ -69,7 +69,7 @@ function makeCollections(random: Random): { made: Made[]; records: object[] } {
   return { made, records };
 }
 
-/** Sorts as the documentation says, without the code under test. Dollars are compared as exact fractions. */
+/** Sorts by the documented rules, without the code under test. Dollars are compared as exact fractions. */
 function sortFully(made: readonly Made[], sort: Sort, chain: string | null): string[] {
   const comparable = (one: Made): { group: number; value: bigint } => {
     if (sort === 'recent') return { group: 0, value: BigInt(one.createdAt) };
@@ -139,7 +139,7 @@ forEachEngine('the ranking of collections', (engine) => {
     return ids;
   };
 
-  test('for every sort, on each chain and on all chains, the pages together equal the fully sorted list, whatever their size', async () => {
+  test('for every sort, the pages together equal the fully sorted list', async () => {
     const { made, records } = makeCollections(new Random('ranking', engine.name));
     await load([...records, ...rates]);
     for (const sort of SORTS) {
@@ -152,7 +152,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('volumes are compared in dollars by a rate of any age, and chains without a rate follow in native units', async () => {
+  test('volumes are compared in dollars, by a rate of any age', async () => {
     const on = (chain: string, volumeAllTime: number, n: number) => ({
       kind: 'collection',
       chain,
@@ -182,7 +182,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('a statement for a page of the list or for the detail of a collection reads few rows, however many collections there are', async () => {
+  test('a statement for a page or a detail reads few rows, however many collections there are', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(
@@ -220,7 +220,7 @@ forEachEngine('the ranking of collections', (engine) => {
     await readCollectionDetail(reading, first?.id ?? '');
     await reading.close();
     assert.ok(statements.length > 30, `only ${statements.length} statements were recorded`);
-    // A page reads three parts of each of three chains: equal values, smaller values, and the collections that are not launched.
+    // A page reads three parts of each of three chains: equal values, smaller values, and collections that are not launched.
     const most = 3 * 3 * (limit + 1);
     for (const { sql, params } of statements) {
       const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
@@ -231,7 +231,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('the chains of all collections are found, and every sort lists all collections from the beginning of each chain', async () => {
+  test('every sort lists all collections of all chains from the beginning', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
@@ -253,7 +253,7 @@ type PlanNode = {
   Plans?: PlanNode[];
 };
 
-/** The scans of tables in a plan, with the number of rows that each has read. */
+/** The scans of tables in a plan, with the number of rows that each scan has read. */
 function scansOf(plan: PlanNode): { node: string; rows: number }[] {
   const own = plan['Relation Name']
     ? [
@@ -266,7 +266,7 @@ function scansOf(plan: PlanNode): { node: string; rows: number }[] {
   return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
 }
 
-/** `recorded` is the same database. `statements` gets the text and the parameters of each reading statement that is sent to it. */
+/** `recorded` is the same database. `statements` receives the text and the parameters of each statement that reads. */
 function record(db: Database): { recorded: Database; statements: { sql: string; params: readonly unknown[] }[] } {
   const statements: { sql: string; params: readonly unknown[] }[] = [];
   const keep: Queryable['query'] = (sql, params = []) => {

@@ -1,4 +1,4 @@
-// Keys of sales. The keys are stored, so if their encoding changed, every known sale would be inserted a second time.
+// Keys of sales. Keys are stored. If their encoding changed, every known sale would be inserted a second time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const SALE = {
   logIndex: 3,
 };
 
-test('the key of a sale with a transaction stays the digest that existing databases have, for a token and for a bundle', () => {
+test('the key of a sale with a transaction stays equal to the key that existing databases have', () => {
   assert.equal(toSaleKey({ ...SALE, asset: toTokenId(7n) }), '0722d8b2e7723974790812ccbdb5c01e');
   assert.equal(toSaleKey({ ...SALE, asset: null }), '0742c900ac078aa0a9d577111f1d8f03');
 });

@@ -1,4 +1,4 @@
-// The ask floor while the rows of the mirror cannot be read: it comes from the sources that can be read.
+// The ask floor while the rows of the mirror cannot be read.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -25,7 +25,7 @@ forEachEngine('while the mirror cannot be read', (engine) => {
     });
     after(() => service.close());
 
-    test('the floor comes from the own order book, else from the analytics record, else from the stats record, else from the snapshot', async () => {
+    test('the floor comes from the own order book, else the analytics record, the stats record or the snapshot', async () => {
       const snapshot = { floorRaw: '640' };
       const [own, analytics, stats, stored] = [1, 2, 3, 4].map(() => newCollection({ snapshot })) as [
         ReturnType<typeof newCollection>,

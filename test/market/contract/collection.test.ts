@@ -67,7 +67,7 @@ forEachMarket('collection', {}, (market) => {
     assert.notEqual(subject.id, `solana_${subject.address}`);
   });
 
-  test('with only a name and a slug has null in all other fields, and no zero', async () => {
+  test('with only a name and a slug has null in all other fields', async () => {
     await market.load([{ kind: 'collection', slug: 'bare', name: 'Bare' }]);
     const { data } = await market.ok('/v1/collections/bare');
     assert.deepEqual(data, {
@@ -86,7 +86,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('keeps the fields that a later record lacks, and has the other fields of this record in the next request', async () => {
+  test('keeps the fields that a later record lacks', async () => {
     const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
@@ -130,7 +130,7 @@ forEachMarket('collection', {}, (market) => {
       const { owners, supply, listedCount, volume, sales } = await statsOf(subject);
       assert.deepEqual([owners, supply, listedCount], [10, 20, 30]);
       assert.deepEqual(volume, { allTime: 5, sevenDay: 4, twentyFourHour: 3 });
-      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'windows that the record lacks must be unknown');
+      assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'a window that the record lacks is known');
     });
 
     test('come only from the record with the newest time, whatever the order of import', async () => {
@@ -157,7 +157,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('are served until they are a day old, but volume and sales of a window only until they are two hours old', async () => {
+    test('are served until their maximum age: two hours for the windows, a day for all other stats', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
       const at = market.ago(2 * HOUR_MS);

@@ -146,7 +146,11 @@ forEachMarket('collections', { settings }, (market) => {
       );
       const expected = [3, ...byId(subjects, [1, 4, 7]), 5, 0, ...byId(subjects, [2, 6])];
       assert.deepEqual(indexesOf(subjects, await list('&sort=volume&chain=base')), expected);
-      assert.deepEqual(indexesOf(subjects, await list('&sort=volume')), expected, 'in the list of all chains');
+      assert.deepEqual(
+        indexesOf(subjects, await list('&sort=volume')),
+        expected,
+        'wrong order in the list of all chains',
+      );
     });
 
     test('by volume uses the volume of a record, else the sum of the sales, else the volume of the snapshot', async () => {
@@ -191,15 +195,15 @@ forEachMarket('collections', { settings }, (market) => {
         ape?.listing('1', native(1_500)) ?? {},
         mon?.order('1', native(1_000_000)) ?? {},
       ]);
-      // Dollars: 3,000; 2,000; 2,500; 1,000; 1,500; no rate; no floor.
+      // The floors in dollars, by index: 3,000; 2,000; 2,500; 1,000; 1,500; unknown without a rate; unknown without a floor.
       const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
       assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
       await market.load([rate('SOL', 1)]);
       const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'a new rate must be used immediately');
+      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'the new rate was not used immediately');
     });
 
-    /** Unlike `market.walk`, does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
+    /** Does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
     async function walkUnchecked(path: string): Promise<any[]> {
       const rows: any[] = [];
       for (let cursor = ''; ;) {
@@ -250,7 +254,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
     });
 
-    test('puts launched collections first in every sort, and sorts the launched collections among themselves', async () => {
+    test('puts launched collections first in every sort', async () => {
       const specs = [
         { launched: false, volume: 1_000, floor: 1_000, days: 0 },
         { launched: true, volume: 1, floor: 1, days: 3 },
@@ -274,7 +278,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('is by volume without a sort parameter, and each import changes the order immediately', async () => {
+    test('is by volume without a sort parameter', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>
@@ -291,7 +295,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the chain filter', () => {
-    test('returns only collections of the given chain: one of the seven chains, or a chain that the settings add', async () => {
+    test('returns only collections of the given chain, which may be a chain that the settings add', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
       await market.load(toCollectionRecords(chains.map((chain) => newCollection({ chain }))));
       const extra = newCollection({ chain: 'monad' });

@@ -33,21 +33,21 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([unknown.supply, unknown.owners], [null, null]);
     });
 
-    test('do not count the tokens that happen to be known: the supply and owners of the snapshot stay', async () => {
+    test('do not count tokens that are only a part of the collection', async () => {
       const subject = newCollection({ snapshot: { supply: 10_000, owners: 5_000 } });
       await market.load([subject.collection(), subject.token('1', { owner: OWNERS[0] })]);
       const { supply, owners } = await statsOf(subject);
       assert.deepEqual([supply, owners], [10_000, 5_000]);
     });
 
-    test('have no listed count for a collection on no chain, and on Solana while no source has its listings', async () => {
+    test('have no listed count while no source has the listings', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), { kind: 'collection', slug: 'nowhere', name: 'Nowhere' }]);
       assert.equal((await statsOf(subject)).listedCount, null);
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('have no windows from an import that is two hours old, but keep the sums of all time from this import', async () => {
+    test('lose the windows of an import after two hours', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);
@@ -99,7 +99,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('sum sales in native units, and include a sale that is exactly as old as the window', async () => {
+    test('include a sale that is exactly as old as the window', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -132,7 +132,7 @@ export function describeComputedStats(market: TestMarket): void {
         ...ages.map((age, n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(age) })),
       ]);
       const since = market.now();
-      // Each step is longer than a response stays fresh in the cache.
+      // Each step is longer than the time for which the cache serves a response.
       for (const step of [SECOND_MS, 29 * MINUTE_MS, MINUTE_MS, SECOND_MS + 1, 30 * MINUTE_MS, MINUTE_MS]) {
         market.advance(step);
         const passed = market.now() - since;
@@ -142,7 +142,7 @@ export function describeComputedStats(market: TestMarket): void {
       }
     });
 
-    test('leave sales whose price is zero or cannot be interpreted out of volume and number of sales', async () => {
+    test('leave out sales whose price is zero or cannot be interpreted', async () => {
       const subject = newCollection();
       const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
       await market.load([
@@ -167,7 +167,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(other, one);
     });
 
-    test('sum volumes exactly before the conversion to a number, even when the sum exceeds 2^256', async () => {
+    test('sum volumes exactly, even above 2^256', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),

@@ -24,7 +24,7 @@ forEachMarket('floor', { settings }, (market) => {
     return [askFloor?.raw ?? null, buyerFloor?.raw ?? null];
   };
 
-  test('has every field: both floors as prices, aggregated true, the time of the response, stale false', async () => {
+  test('has every field', async () => {
     const subject = newCollection({ chain: 'apechain', royaltyBps: 500 });
     await market.load([
       subject.collection(),
@@ -43,7 +43,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('has the time of each request as `updatedAt`, and still the same ETag', async () => {
+  test('has the same ETag although `updatedAt` is the time of the request', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', 5)]);
     const responses = [];
@@ -57,7 +57,7 @@ forEachMarket('floor', { settings }, (market) => {
     assert.equal(new Set(responses).size, 1);
   });
 
-  test('has two null floors and is not stale when the collection has no listing, no record and no snapshot', async () => {
+  test('has two null floors when no floor is known', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const { askFloor, buyerFloor, stale } = await read(subject);
@@ -76,22 +76,22 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(response.body.error.code, 'not_found');
     }
     const { data } = await market.ok('/v1/collections/addressless/floor');
-    assert.deepEqual(
-      [data.askFloor.raw, data.buyerFloor],
-      ['5', null],
-      'a collection without an address must have a floor',
-    );
+    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'a collection without an address has no floor');
   });
 
   describe('the ask floor', () => {
-    test('falls back from the order books to the analytics record to the stats record to the snapshot', async () => {
+    test('falls back from the order books to the analytics record, the stats record and the snapshot, in this order', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
         const { data } = await market.ok(subject.path);
-        assert.equal(data.stats.floor.raw, raw, 'the detail has another floor');
+        assert.equal(data.stats.floor.raw, raw, 'the detail of the collection has another floor');
         const { data: list } = await market.ok('/v1/collections?limit=100&chain=ethereum');
-        assert.equal(list.find((one: any) => one.id === subject.id).stats.floor.raw, raw, 'the list has another floor');
+        assert.equal(
+          list.find((one: any) => one.id === subject.id).stats.floor.raw,
+          raw,
+          'the list of collections has another floor',
+        );
         return raw;
       };
       await market.load([subject.collection()]);
@@ -101,13 +101,13 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.analytics({ floorRaw: '22', at: market.ago(SECOND_MS) })]);
       assert.equal(await ask(), '22');
       await market.load([subject.analytics({ volume: { allTime: 1 } })]);
-      assert.equal(await ask(), '33', 'an analytics record without a floor must be skipped');
+      assert.equal(await ask(), '33', 'an analytics record without a floor was not skipped');
       await market.load([subject.analytics({ floorRaw: '7' }), subject.order('1', 55)]);
-      assert.equal(await ask(), '55', 'a record must not replace the books');
+      assert.equal(await ask(), '55', 'the floor of a record replaced the floor of the books');
       await market.load([subject.order('1', 55, { status: 'filled' })]);
       assert.equal(await ask(), '7');
       market.advance(30 * MINUTE_MS);
-      assert.equal(await ask(), '44', 'floors of records must not be used after 30 minutes');
+      assert.equal(await ask(), '44', 'the floor of a record was used after 30 minutes');
     });
 
     test('is null when the books are known to be empty, whatever records and the snapshot have', async () => {
@@ -124,7 +124,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await market.ok(subject.path)).data.stats.floor, null);
     });
 
-    test('is the cheapest row of the merged books, where an own row replaces the external row of its asset even at a higher price', async () => {
+    test('is the cheapest row of the merged books', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
@@ -154,7 +154,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], (UINT256_MAX - 1n).toString());
     });
 
-    test('is the price of the first served listing: ended and expired rows and rows with a price of zero are ignored', async () => {
+    test('ignores rows that have ended, have expired or have a price of zero', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -196,12 +196,12 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
     });
 
-    test('of an external row is the buyer total that its marketplace reports, or its ask when no total is recorded', async () => {
+    test('of an external row is its buyer total, or its ask without a buyer total', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
       await market.load([subject.listing('2', 1_050)]);
-      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'the two floors must come from different rows');
+      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'both floors come from the same row');
     });
 
     test('is the cheaper of an own and an external row by the total price, not by the ask', async () => {
@@ -231,7 +231,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('does not come from a mirrored row that an own row replaces, until the own row has expired', async () => {
+    test('does not come from a mirrored row that an unexpired own row replaces', async () => {
       const subject = newCollection({ royaltyBps: 0 });
       await market.load([
         subject.collection(),

@@ -1,4 +1,4 @@
-// What `{id}` may be: canonical id, slug, contract address or mint, in this order, on every endpoint with this parameter.
+// What `{id}` may be on every endpoint with this parameter. It is tried as canonical id, slug and address or mint, in this order.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const swapCase = (text: string) =>
 const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 
 forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
-  // Does not check responses against the OpenAPI document: its enumerations lack the chain that the settings add.
+  // Does not check responses against the OpenAPI document, whose enumerations lack the chain that the settings add.
   const read = async (id: string, endpoint = ''): Promise<any> =>
     (await fetch(`${market.url}/v1/collections/${encodeURIComponent(id)}${endpoint}`)).json();
   const idOf = async (id: string) => (await read(id)).data.id;
@@ -62,7 +62,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     for (const endpoint of ENDPOINTS) await market.ok(`/v1/collections/${subject.id}${endpoint}`);
   });
 
-  test('in a canonical id the address may have any letter case, and the chain must be in lower case', async () => {
+  test('in a canonical id, the address may have any letter case', async () => {
     const evm = newCollection({ chain: 'base' });
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
@@ -75,7 +75,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     }
   });
 
-  test('an EVM address is accepted in any letter case, a Solana mint only in its own letter case', async () => {
+  test('a Solana mint is accepted only in its own letter case', async () => {
     const evm = newCollection();
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
@@ -109,10 +109,10 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
       assert.equal(await idOf(slug), subject.id, slug);
       assert.equal((await market.ok(`${subject.path}/listings`)).data.length, 0);
     }
-    assert.equal(await statusOf('bored-apes'), 404, 'in another letter case');
+    assert.equal(await statusOf('bored-apes'), 404, 'a slug in another letter case was found');
   });
 
-  test('an address on several chains names the collection with the largest all-time volume, else the collection on the first chain', async () => {
+  test('an address on several chains names the collection with the largest all-time volume', async () => {
     const address = toEvmAddress('on several chains');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const volume = (chain: string, allTime: number) => ({
@@ -122,21 +122,29 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
       volume: { allTime },
     });
     await market.load([on('abstract'), on('monad'), on('ink')]);
-    assert.equal(await idOf(address), `ink_${address}`, 'without any volume, the first chain is expected');
+    assert.equal(
+      await idOf(address),
+      `ink_${address}`,
+      'without any volume, the address does not name the collection on the first chain',
+    );
     await market.load([on('polygon')]);
-    assert.equal(await idOf(address), `polygon_${address}`, 'a new collection must count in the next request');
+    assert.equal(await idOf(address), `polygon_${address}`, 'the new collection did not count in the next request');
     await market.load([volume('abstract', 1)]);
-    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume must be preferred to an unknown volume');
+    assert.equal(await idOf(address), `abstract_${address}`, 'a known volume was not preferred to an unknown volume');
     await market.load([volume('monad', 3), volume('ink', 2)]);
     assert.equal(await idOf(toUpperHex(address)), `monad_${address}`);
     assert.equal(await idOf(address), `monad_${address}`);
     await market.load([volume('ink', 3)]);
-    assert.equal(await idOf(address), `ink_${address}`, 'with equal volumes, the first chain is expected');
+    assert.equal(
+      await idOf(address),
+      `ink_${address}`,
+      'with equal volumes, the address does not name the collection on the first chain',
+    );
     assert.equal((await read(address, '/floor')).data.collectionId, `ink_${address}`);
-    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id must name its own collection');
+    assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id names another collection');
   });
 
-  test('among collections with one address, a collection on a chain that is not configured any more comes last', async () => {
+  test('among collections with one address, a collection on a chain that is no longer configured comes last', async () => {
     assert.equal(await idOf(ON_FORMER_CHAIN), `abstract_${ON_FORMER_CHAIN}`);
   });
 
@@ -180,7 +188,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     }
   });
 
-  test('a mint that differs from a stored mint only in letter case is rejected at import, and the message names the stored mint', async () => {
+  test('a mint that differs from a stored mint only in letter case is rejected at import', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const at = subject.address.search(/[a-hjkmnp-z]/);

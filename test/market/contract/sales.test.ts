@@ -56,7 +56,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('an own Solana sale has the code of the service and the prefix of own order ids; fields that a record lacks are null', async () => {
+  test('an own Solana sale has the code of the service and the prefix of own order ids', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
@@ -111,7 +111,7 @@ forEachMarket('sales', {}, (market) => {
     );
   });
 
-  test('many sales of one second are served with any limit in the same order, without a gap or a repeat', async () => {
+  test('many sales of one second are served in the same order with any limit', async () => {
     const subject = newCollection();
     const second = at(START - HOUR_MS);
     const sales = range(90).map((n) =>
@@ -139,7 +139,7 @@ forEachMarket('sales', {}, (market) => {
       seen.push(...rawsOf(response.data));
       if (!response.pagination.hasMore) break;
       cursor = `&cursor=${response.pagination.nextCursor}`;
-      // Three sales: one is newer than all other sales, one is among the sales that were served, and one belongs to a later page.
+      // The first sale is newer than all others. The second is among the sales already served. The third belongs to a later page.
       await market.load([sale(page + 1), sale(11 + 2 * page), sale(13 + 8 * (page + 1))]);
     }
     const before = range(20).map((n) => `${10 + 2 * n}`);
@@ -151,7 +151,7 @@ forEachMarket('sales', {}, (market) => {
     assert.ok(seen.length > before.length, 'no sale that was imported for a later page is served');
   });
 
-  test('sales whose price cannot be interpreted are left out of their page, which may be short or empty while more pages follow', async () => {
+  test('a sale whose price cannot be interpreted is left out of its page', async () => {
     const subject = newCollection();
     const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
     const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
@@ -183,7 +183,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(
       rawsOf(data),
       ['62700000000000000'],
-      'only the price that was imported as a JSON number must be served',
+      'a price other than the one imported as a JSON number is served',
     );
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
@@ -193,7 +193,7 @@ forEachMarket('sales', {}, (market) => {
     const sales = range(50).map((n) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS) }));
     await market.load([subject.collection(), ...sales]);
     const first = await market.ok(`${subject.path}/sales`);
-    assert.equal(first.data.length, 25, 'the default limit');
+    assert.equal(first.data.length, 25, 'the default limit is not 25');
     const second = await market.ok(`${subject.path}/sales?cursor=${first.pagination.nextCursor}`);
     assert.equal(second.data.length, 25);
     assert.deepEqual(second.pagination, { nextCursor: null, hasMore: false });
@@ -208,7 +208,7 @@ forEachMarket('sales', {}, (market) => {
     });
   });
 
-  test('a sale is served in the first request after its import, and only once however often it is imported', async () => {
+  test('a sale is served in the first request after its import', async () => {
     const subject = newCollection();
     const sale = subject.sale('1', 5, { tx: toEvmHash('imported twice'), logIndex: 1 });
     await market.load([subject.collection()]);
@@ -221,7 +221,7 @@ forEachMarket('sales', {}, (market) => {
     assert.equal(
       (await market.ok(`${subject.path}/sales`)).data.length,
       2,
-      'a sale with another log index of the same transaction must be a second sale',
+      'a sale with another log index of the same transaction is not a second sale',
     );
   });
 
@@ -237,7 +237,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('a bad limit, or a cursor that was not issued for these sales, leads to a bad_request that names the parameter', async () => {
+  test('a bad limit or a foreign cursor is a bad_request that names the parameter', async () => {
     const [one, two] = [newCollection(), newCollection()];
     const rows = (subject: typeof one) =>
       range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);

@@ -1,4 +1,4 @@
-// The rule that chooses figures: which kind of provenance wins, what is complete, and how old a figure may be.
+// The rule that chooses figures: which kind of provenance wins, when figures are complete, and how old a figure may be.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -50,7 +50,7 @@ describe('a figure is chosen', () => {
     assert.equal(chooseFigure([candidate('chain', { complete: false })], NOW), null);
   });
 
-  test('only up to its maximum age, and says until when it is valid', () => {
+  test('only up to its maximum age', () => {
     const aged = (age: number) => chooseFigure([candidate('reported', { at: NOW - age, maxAgeMs: 100 })], NOW);
     assert.equal(aged(99)?.validUntil, NOW + 1);
     assert.equal(aged(100), null);
@@ -96,7 +96,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
   });
 
-  test('of a chain are not replaced by a newer record; imported figures are replaced by it until the record is a day old', () => {
+  test('of a chain are not replaced by a newer record', () => {
     const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
     const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
     assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);
@@ -111,7 +111,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
   });
 
-  test('are read from the snapshot (supply) or unknown (owners) when the facts cannot be read', () => {
+  test('are not counted when the facts cannot be read', () => {
     assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
   });
 });
@@ -127,14 +127,14 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
   });
 
-  test('is the count in a record while the record is younger than a day, and then the count of the imported listings', () => {
+  test('is the count in a record for a day, then the count of the imported listings', () => {
     const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
     const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
     assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is the count of the own book while the mirror has no listing, and unknown when the mirror has listings that no source has covered', () => {
+  test('is the count of the own book while the mirror has no listing', () => {
     assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
@@ -174,7 +174,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
   });
 
-  test('of a scan are complete in the windows that do not begin before the sales that the scan covers', () => {
+  test('of a scan are complete in the windows that the scan covers from their begin', () => {
     const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
     assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
     assert.deepEqual(since(DAY_MS), [null, null, 7]);
@@ -187,14 +187,14 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
 
-  test('have no window once the coverage ended two hours ago, and no total once it ended a day ago', () => {
+  test('have no window once the coverage ended two hours ago', () => {
     const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
     assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
     assert.deepEqual(ended(DAY_MS), [null, null, null]);
   });
 
-  test('of a record are served for two hours in the windows and for a day over all time, and after that the sums of an import are served', () => {
+  test('of a record are served for two hours in the windows, and for a day over all time', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
@@ -206,13 +206,13 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('have no window from an import when a current record has some windows but lacks this one', () => {
+  test('have no window from an import when a current record lacks only this window', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
   });
 
-  test('that were imported stay as a total, and have no window once the import is two hours old', () => {
+  test('that were imported stay as a total after their windows have become too old', () => {
     const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
     assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
@@ -224,7 +224,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ sums }).sales, [null, null, null]);
   });
 
-  test('are unknown when the facts cannot be read, and only the volume is unknown when the currency is not known', () => {
+  test('are unknown when the facts cannot be read', () => {
     assert.deepEqual(trades(null, { snapshotVolume: 5 }).volume, [null, null, null]);
     const { volume, sales } = trades({ coverage: [covered('chain', 'sales')] }, { decimals: null });
     assert.deepEqual(
@@ -285,7 +285,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('comes from the analytics record if there is no listing, then from the stats record, each for half an hour, and then from the snapshot', () => {
+  test('comes from records if there is no listing, for half an hour, and then from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;

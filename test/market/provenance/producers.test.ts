@@ -1,5 +1,5 @@
-// docs/provenance.md has the producers of each figure. Each row of its table is proved: the producer runs alone on each of its chains, the
-// figure is read over HTTP, and read again around its maximum age.
+// Proves each row of the table in docs/provenance.md, which has the producers of each figure. The producer runs alone on each of
+// its chains. The figure is read over HTTP, and read again around its maximum age.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -44,8 +44,8 @@ import { startTestService } from '../../support/service/service.ts';
 const CHAINS = createChains();
 const LONG_MS = 40 * DAY_MS;
 /**
- * Figures are first read when they are this old. The producer runs on one chain after the other, a minute apart. When the figures of the
- * first chain have this age, the producer has run on the last chain too.
+ * The age of figures at their first read. The producer runs on one chain after the other, a minute apart. When the figures of the
+ * first chain have this age, the producer has run on every chain.
  */
 const FIRST_READ_AGE_MS = 10 * MINUTE_MS;
 
@@ -70,14 +70,14 @@ function toMs(age: string): number {
   return Number(amount) * (unit === 'h' ? HOUR_MS : MINUTE_MS);
 }
 
-/** Every producer states the same: one token, which is listed once at this price in base units. */
+/** Every producer reports one token, which is listed once at this price in base units. */
 const FLOOR = '5';
 /** Volume and number of sales: the token was sold once, now, for one native unit. */
 const WINDOWS = { allTime: 1, sevenDay: 1, twentyFourHour: 1 };
 
 const PRODUCERS = readProducers();
 
-test('the table has every figure of a collection, and the strongest producer of each figure first', () => {
+test('the table has the producers of every figure, the strongest first', () => {
   assert.deepEqual(
     [...new Set(PRODUCERS.map(({ figure }) => figure))],
     [
@@ -239,14 +239,14 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
           }
         };
         const ages = [...new Set(rows.map(({ maxAgeMs }) => maxAgeMs ?? LONG_MS))].toSorted((a, b) => a - b);
-        // A response is fresh in the cache for less than the time between two reads of a collection.
+        // These ages lie so far apart that no read is served from the response cache.
         for (const ageMs of [FIRST_READ_AGE_MS, ...ages.flatMap((age) => [age - MINUTE_MS, age])]) {
           await check(ageMs, ({ maxAgeMs }) => maxAgeMs === null || ageMs < maxAgeMs);
         }
       });
     }
 
-    test('the figures of a chain stay when a marketplace reports newer figures', async () => {
+    test('a newer report of a marketplace does not replace the figures of a followed chain', async () => {
       const one = newCollection();
       await followOnChain(one);
       const reported = { allTime: 777, sevenDay: 777, twentyFourHour: 777 };
@@ -258,7 +258,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       assert.deepEqual([volume, sales, supply, owners], [WINDOWS, WINDOWS, 1, 1]);
     });
 
-    test('a day after every upstream has stopped, the only known figures are the floor of the listings still served, and the listed count of a collection that has no marketplace', async () => {
+    test('a day after every upstream has stopped, no figure is served that would be out of date', async () => {
       const [reported, scanned, followed] = [newCollection(), newCollection(), newCollection()];
       await produce['stats record']?.(reported);
       await produce['analytics record']?.(reported);
@@ -273,11 +273,12 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
         assert.deepEqual(figures, { volume: WINDOWS, sales: WINDOWS, supply: 1, owners: 1, listedCount: 1 });
       }
       now += DAY_MS;
+      // Two figures stay known: the floor of the listings that are still served, and the listed count of a collection without a marketplace.
       const unknown = { allTime: null, sevenDay: null, twentyFourHour: null };
       for (const one of [reported, scanned, followed]) {
         const { floor, listedCount, ...figures } = await statsOf(one);
         assert.deepEqual(figures, { volume: unknown, sales: unknown, supply: null, owners: null });
-        // No marketplace is read for the collection `followed`, so its listed count is the count of the own book, which has no orders.
+        // No marketplace is read for `followed`. Its listed count is that of the own book, which has no orders.
         assert.equal(listedCount, one === followed ? 0 : null);
         const [first = null] = (await service.ok(`${one.path}/listings`)).data;
         assert.deepEqual(floor, first && first.price, 'the floor is not the price of the first listing');
