@@ -45,7 +45,7 @@ forEachEngine('the explanation of an order', (engine) => {
     );
   });
 
-  test('an order is dormant since the newest event that took the token away, or since its submission if there is no such event', async () => {
+  test('an order is dormant since the newest event that took the token away', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.changeBalance(-1n);
@@ -87,7 +87,7 @@ forEachEngine('the explanation of an order', (engine) => {
     assert.deepEqual({ at, because }, { at: NOW + 120_000, because: 'not-approved' });
   });
 
-  test("the check `balance` compares the offerer's balance with the units that a fill needs, whatever state is stored", async () => {
+  test("the check `balance` compares the offerer's balance with the units that a fill needs", async () => {
     await orders.follow({ held: 3n });
     const order = ask({ standard: 'erc1155', quantity: 3n });
     const { orderId } = await orders.submitSigned(orders.contextOf({}), order);

@@ -1,5 +1,5 @@
-// Submits, reads and explains orders with /intake/v1, on the public server with API keys and on the local socket without keys. Each
-// response status of an operation has a test.
+// The routes of /intake/v1 that submit, read and explain orders. They are tested on the public server with API keys, and on the
+// local socket without keys. Each response status of an operation has a test.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -126,7 +126,7 @@ forEachEngine('the intake interface', (engine) => {
           assert.deepEqual(errorOf(await intake.send('GET', path, { key: null })), [401, 'unauthorized']);
           assert.deepEqual(errorOf(await intake.send('GET', path, { key: intake.keys.store })), [403, 'forbidden']);
         }
-        // Text that no database can store is not an id.
+        // The second id has text that no database can store.
         for (const none of ['none', '%00']) {
           assert.deepEqual(errorOf(await intake.send('GET', `/orders/${none}`)), [404, 'not_found'], none);
           assert.deepEqual(errorOf(await intake.send('GET', `/orders/${none}/explain`)), [404, 'not_found'], none);

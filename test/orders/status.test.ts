@@ -31,28 +31,28 @@ test('an order whose offerer holds the token and has approved the operator is ac
   assert.deepEqual(derive({}), { status: 'active', dormant: null, filledQuantity: 0n, endedAt: null, tx: null });
 });
 
-test('an active order without the token or the approval is dormant, unless its collection is not followed', () => {
+test('an active order without the token or the approval is dormant, if its collection is followed', () => {
   assert.equal(summaryOf({ balance: 0n }), 'active no-balance');
   assert.equal(summaryOf({ approved: false }), 'active not-approved');
   assert.equal(summaryOf({ balance: 0n, approved: false }), 'active no-balance');
   assert.equal(summaryOf({ balance: null, approved: null }), 'active');
 });
 
-test('an order of several units is dormant unless the offerer holds all units, or one unit if the order may be filled in parts', () => {
+test('an order of several units is dormant unless the offerer holds enough units for a fill', () => {
   assert.equal(summaryOf({ balance: 4n }, { quantity: 5n }), 'active no-balance');
   assert.equal(summaryOf({ balance: 5n }, { quantity: 5n }), 'active');
   assert.equal(summaryOf({ balance: 1n }, { quantity: 5n, partial: true }), 'active');
   assert.equal(summaryOf({ balance: 0n }, { quantity: 5n, partial: true }), 'active no-balance');
 });
 
-test('a fill of all units ends the order with the transaction of the last fill; a fill of a part leaves the order active', () => {
+test('a fill of all units ends the order with the transaction of the last fill', () => {
   assert.equal(summaryOf({ fills: [fillOf(5)], balance: 0n }), 'filled 0x5');
   const parts = derive({ fills: [fillOf(5, 2n), fillOf(6, 1n)] }, { quantity: 5n, partial: true });
   assert.deepEqual([parts.status, parts.filledQuantity], ['active', 3n]);
   assert.equal(summaryOf({ fills: [fillOf(5, 2n), fillOf(6, 3n)] }, { quantity: 5n, partial: true }), 'filled 0x6');
 });
 
-test('a cancel, a raised counter and an off-chain cancel each end the order, and the earliest of them decides', () => {
+test('the earliest of a cancel, a raised counter and an off-chain cancel ends the order', () => {
   assert.equal(summaryOf({ cancel: at(7) }), 'cancelled 0x7');
   assert.equal(summaryOf({ counterRaise: at(7) }), 'cancelled 0x7');
   assert.equal(summaryOf({ offChainCancel: at(7, null) }), 'cancelled');
@@ -60,7 +60,7 @@ test('a cancel, a raised counter and an off-chain cancel each end the order, and
   assert.equal(derive({ cancel: at(9), counterRaise: at(8) }).endedAt, 8);
 });
 
-test('an order expires exactly at its expiry time, and a cancel at that time or later leaves it expired', () => {
+test('an order expires exactly at its expiry time', () => {
   assert.equal(summaryOf({}, { expiresAt: NOW + 1 }), 'active');
   assert.equal(summaryOf({}, { expiresAt: NOW }), 'expired');
   assert.equal(summaryOf({ cancel: at(49) }, { expiresAt: 50 }), 'cancelled 0x49');

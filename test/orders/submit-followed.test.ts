@@ -1,4 +1,4 @@
-// Orders submitted on a chain with endpoints: they are checked against the followed collection and the chain itself.
+// Orders submitted on a chain with endpoints. They are checked against the followed collection and the chain itself.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -47,7 +47,7 @@ forEachEngine('orders on a followed chain', (engine) => {
     await orders.db.transaction(async (tx) => {
       await findChainCursor(tx, 'ethereum', 'for update');
       submitted = outcomeOf(orders.submit(orders.contextOf({}), order, signature)).then((code) => (outcome = code));
-      // The embedded engine has one connection, so on this engine the submission always waits.
+      // The embedded engine has one connection. On this engine the submission always waits for the block.
       if (engine.name === 'postgresql') {
         const isWaiting = async () =>
           outcome !== null || (await orders.db.query('select 1 from pg_locks where not granted')).length > 0;
@@ -59,7 +59,7 @@ forEachEngine('orders on a followed chain', (engine) => {
     assert.equal(outcome, 'not_the_owner');
   });
 
-  test('an order is rejected when it was filled or cancelled, or has a wrong counter, according to the chain log', async () => {
+  test('an order is rejected when it was filled, cancelled or has a wrong counter, by the chain log', async () => {
     await orders.follow();
     const [filled, cancelled] = [ask(), ask()];
     const item = { itemType: 2, token: EVM as Address, identifier: 1n, amount: 1n };

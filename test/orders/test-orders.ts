@@ -1,5 +1,4 @@
-// Orders on a test database: a context in which the test sets the results of chain calls, and functions that store evidence with the
-// queries that the chain follower uses.
+// Orders on a test database. The test sets the results of chain calls. Evidence is stored with the queries of the chain follower.
 
 import { before, beforeEach } from 'node:test';
 import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
@@ -58,7 +57,7 @@ export async function outcomeOf(work: Promise<unknown>): Promise<string> {
 
 const TX: Hex = `0x${'cd'.repeat(32)}`;
 
-/** The fields that all test events share. They are in block 90 and differ by their log index. */
+/** The fields that all test events share. The events are in block 90 and differ by their log index. */
 export const eventAt = (logIndex: number) => ({
   blockNumber: 90,
   blockTime: NOW - 120_000,
@@ -94,7 +93,7 @@ export class TestOrders {
     return this.#db;
   }
 
-  /** With `checks` null the chain has no endpoint. Otherwise the given calls replace calls of PASSING_CHECKS. */
+  /** If `checks` is null, the chain has no endpoint. Otherwise `checks` replaces results of PASSING_CHECKS. */
   contextOf(checks: Partial<ChainChecks> | null, now = NOW): OrderContext {
     const { db } = this;
     return {

@@ -1,5 +1,5 @@
-// Tests each row of the table of transitions in docs/orders.md: the status is derived from the evidence before and after the change.
-// Every row has a case here, and every case has a row.
+// Tests the table of transitions in docs/orders.md. The status is derived from the evidence before and after each change. Every row
+// of the table has a case here, and every case has a row.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const END = 1_000;
 const NOW = 500;
 /** Five units of a token, which may be filled in parts. */
 const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, expiresAt: END };
-/** The evidence of an order that can be filled, and of which nothing has been filled. */
+/** The evidence of an order that can be filled and has no fills. */
 const FRESH: OrderEvidence = {
   fills: [],
   cancel: null,
@@ -23,7 +23,10 @@ const FRESH: OrderEvidence = {
 
 type Change = Partial<OrderEvidence> & { now?: number; partial?: boolean };
 type Row = { state: string; happens: string; becomes: string; byBlock: string };
-/** The evidence before the change, and the variants of the evidence after the change for which the row must be true. */
+/**
+ * The evidence before the change, and variants of the evidence after the change. The row of the table must be true for each
+ * variant.
+ */
 type Case = { before: Change; after: readonly Change[] };
 
 const at = (time: number) => ({ at: time, tx: `0x${time}` });
@@ -132,7 +135,7 @@ function stateOf(change: Change): string {
   return dormant === null ? status : 'dormant';
 }
 
-/** The evidence that comes from the chain, as text to compare: without off-chain cancels and the clock. */
+/** The evidence that comes from the chain, as text to compare. It has no off-chain cancels and no clock. */
 function chainPartOf(change: Change): string {
   const { offChainCancel: _offChainCancel, ...fromChain } = { ...FRESH, ...change, now: undefined, partial: undefined };
   return JSON.stringify(fromChain, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
@@ -160,10 +163,10 @@ test('every row of the table in docs/orders.md is true, and every case has its r
     assert.equal(stateOf(before), state, `${name}: before`);
     for (const change of after) {
       assert.equal(stateOf(change), becomes, `${name}: after`);
-      // Balance null: the collection is no longer followed, which is not a change by a block.
+      // A balance of null means that the collection is no longer followed, which is not a change by a block.
       const isOfChain = change.balance !== null && chainPartOf(before) !== chainPartOf(change);
-      assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: by a block`);
-      // Without the block the evidence is as before, except for the clock.
+      assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: the column "by a block" is wrong`);
+      // If the block is taken back, the evidence is as before, except for the clock.
       if (isOfChain)
         assert.equal(stateOf({ ...before, ...(change.now && { now: change.now }) }), state, `${name}: undone`);
     }
@@ -175,12 +178,16 @@ test('when an order ends for several reasons, its state has the time and transac
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];
   };
-  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the last fill');
-  assert.deepEqual(endingOf({ cancel: at(400), counterRaise: at(300) }), ['0x300', 300, 0n], 'the first cancel');
+  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'wrong ending by the last fill');
+  assert.deepEqual(
+    endingOf({ cancel: at(400), counterRaise: at(300) }),
+    ['0x300', 300, 0n],
+    'wrong ending by the first cancel',
+  );
   assert.deepEqual(
     endingOf({ offChainCancel: offChain(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
-    'the filled units of a cancelled order must be counted',
+    'the filled units of a cancelled order were not counted',
   );
-  assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'the expiry time');
+  assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'wrong ending by the expiry time');
 });
