@@ -1,5 +1,5 @@
-// The audit on a real local chain after a long simulation. It must find no difference in unchanged data, and must find the rows that a
-// test changes. A replay of the stored chain log must give the state that is served.
+// The audit on a real local chain after a long simulation. In unchanged data it must find no difference. It must find the rows that
+// a test changes. A replay of the stored chain log must give the state that is served.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -44,7 +44,7 @@ forEachEngine('audit', (engine) => {
   });
   after(() => followed.stop());
 
-  /** `pauseMs` is short where no other process changes what the audit waits for. */
+  /** `pauseMs` is short by default, because in most tests no other process changes what the audit waits for. */
   const audit = (input: Record<string, unknown> = { sample: 0 }, pace: { pauseMs?: number } = { pauseMs: 1 }) =>
     createAuditOperations(followed.operations, pace).audit(input);
   /** An audit that reads the chain through the given reader. */
@@ -59,7 +59,7 @@ forEachEngine('audit', (engine) => {
       sample: 10,
     });
   };
-  /** Marks expired orders and listings. Returns the operations at this time, because orders expire while the tests run. */
+  /** Marks expired orders and listings. Orders expire while the tests run. */
   const sweep = async () => {
     const at = followed.operations.clock();
     const operations = { ...followed.operations, clock: () => at };
@@ -76,7 +76,7 @@ forEachEngine('audit', (engine) => {
     });
   const first = async (sql: string, params: readonly unknown[] = []) => {
     const [row] = await db.query(sql, params);
-    assert.ok(row, `no row for: ${sql}`);
+    assert.ok(row, `no row from: ${sql}`);
     return row;
   };
 
@@ -88,7 +88,7 @@ forEachEngine('audit', (engine) => {
     for (const state of ['active', 'filled', 'cancelled', 'expired', 'active no-balance']) {
       assert.ok(
         counts.some((row) => row['state'] === state),
-        `the simulation has no order in the state: ${state}`,
+        `the simulation has no order in the state ${state}`,
       );
     }
     const report = await audit();
@@ -103,7 +103,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  /** Changes rows of a table, or deletes them when `changes` is null, runs `work`, and restores the table. */
+  /** Changes rows of a table, or deletes them if `changes` is null. Then runs `work` and restores the table. */
   const whileBroken = async <T>(
     { table, where, changes }: { table: string; where: string; changes: string | null },
     work: () => Promise<T>,
@@ -112,7 +112,7 @@ forEachEngine('audit', (engine) => {
     const breaking =
       changes === null ? `delete from ${table} where ${where}` : `update ${table} set ${changes} where ${where}`;
     const broken = await db.query(`${breaking} returning 1`);
-    assert.ok(broken.length > 0, `no row to change: ${table} where ${where}`);
+    assert.ok(broken.length > 0, `no row to change in ${table} where ${where}`);
     try {
       return await work();
     } finally {
@@ -123,11 +123,11 @@ forEachEngine('audit', (engine) => {
     }
   };
   const both = async () => [await audit(), await replay()] as const;
-  /** The differences from the chain or from the replay, without the differences of figures from their count. */
+  /** The differences from the chain or from the replay. Differences from the count of the figures are left out. */
   const findings = ({ differences }: AuditReport) =>
     differences.filter(({ field }) => field !== 'counted').map(({ subject, field }) => `${subject}, ${field}`);
 
-  test('the same seed selects the same sample, and the sample has the requested size', async () => {
+  test('the same seed selects the same sample of the requested size', async () => {
     const order = await first(`select id from main.book_order order by md5('a' || id), id limit 1`);
     const broken = { table: 'main.book_order', where: `id = '${order['id']}'`, changes: `filled_quantity = 77` };
     const reports = await whileBroken(broken, async () => [
@@ -144,7 +144,7 @@ forEachEngine('audit', (engine) => {
   const findBroken = ([breakage, ...others]: readonly Breakage[]): ReturnType<typeof both> =>
     breakage ? whileBroken(breakage, () => findBroken(others)) : both();
 
-  test('the audit and the replay report each changed order, and nothing else', async () => {
+  test('the audit and the replay report exactly the changed orders', async () => {
     const broken: readonly (readonly [which: string, changes: string, field: string])[] = [
       [`status = 'active' and dormant is null and quantity = 1`, `status = 'filled'`, 'status'],
       [`status = 'filled' and quantity = 1`, `status = 'cancelled'`, 'status'],
@@ -174,13 +174,13 @@ forEachEngine('audit', (engine) => {
 
   const THIEF = `0x${'9'.repeat(40)}`;
 
-  test('the audit and the replay report changed owners in the primary database and in the indexer, and nothing else', async () => {
+  test('the audit and the replay report exactly the changed owners', async () => {
     const tokens = await db.query(
       `select collection_id as collection, token_id as id, holder from main.holding join main.follow using (collection_id)
        where standard = 'erc721' order by exists (select from main.book_order as listed
          where listed.collection_id = holding.collection_id and listed.token_id = holding.token_id), 1, 2 limit 4`,
     );
-    // The first token is not listed. If the token were listed, its order would be reported too.
+    // The first token is not listed. Otherwise its order would be reported too.
     const [held, owned, burned, forgotten] = tokens;
     assert.ok(held && owned && burned && forgotten);
     const subjectOf = ({ collection, id }: typeof held) => `token ${collection} ${id}`;
@@ -257,7 +257,7 @@ forEachEngine('audit', (engine) => {
     ]);
   });
 
-  test('when an event and all its effects are missing, the audit reports the token, and the replay finds no difference', async () => {
+  test('when an event and all its effects are missing, only the audit finds the difference', async () => {
     const missed = await first(
       `select event.*, follow.collection_id, holder from main.chain_event as event
        join main.follow on contract = contract_address
@@ -285,7 +285,7 @@ forEachEngine('audit', (engine) => {
       ofToken.map(({ field }) => field),
       ['holders', 'served owner'],
     );
-    // The numbers of tokens of the two holders are also an effect of the event.
+    // The event also changes the numbers of tokens of the two holders.
     const effects = [missed['holder'], from].map((holder) => `holder ${collection} ${String(holder)}, replayed`);
     assert.deepEqual(
       findings(replayed).filter((finding) => !effects.includes(finding)),
@@ -325,7 +325,7 @@ forEachEngine('audit', (engine) => {
     assert.ok(report.collections > 0);
   });
 
-  test('a replay of the chain log gives the served state, in a given database and in its own embedded database', async () => {
+  test('a replay of the chain log gives the served state', async () => {
     const swept = await sweep();
     const report = await replay(swept);
     assert.deepEqual(report.differences, []);
@@ -334,7 +334,8 @@ forEachEngine('audit', (engine) => {
       [0, (await first(`select count(*)::int as count from main.book_order`))['count']],
     );
     assert.ok(report.tokens > 0);
-    // The replay's own database is embedded whatever the engine of the service is. It takes seconds to start, so it is tested only once.
+    // The replay's own database is embedded, whatever the engine of the service. It takes seconds to start and is therefore tested
+    // once.
     if (engine.name === 'postgresql') return;
     const alone = await createAuditOperations(swept)['audit.replay']({});
     assert.deepEqual(alone, report);
@@ -363,7 +364,7 @@ forEachEngine('audit', (engine) => {
       await settle();
     }
     const reports = await audited;
-    // A count may be made between a commit and the copy that follows it.
+    // A count may come between a commit and its copy.
     assert.deepEqual(reports.flatMap(findings), []);
     await settle();
     assert.deepEqual((await replay()).differences, []);
@@ -373,7 +374,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('the audit compares nothing while the cursor is at an orphaned block, and continues when the follower has reverted it', async () => {
+  test('the audit compares nothing while the cursor is at an orphaned block', async () => {
     const { simulation, settle } = followed;
     await settle();
     await simulation.reorganise(2);
@@ -386,13 +387,13 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
   });
 
-  test('while the indexer does not contain the complete chain log, orders and tokens are counted as unreadable', async () => {
+  test('while the indexer lacks a part of the chain log, orders and tokens are counted as unreadable', async () => {
     const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
     const report = await whileBroken(behind, () => audit({ sample: 10 }));
     assert.deepEqual([report.drift, report.unreadable], [0, 20]);
   });
 
-  test('when the chain cannot be read, orders and tokens are counted as unreadable, and not as equal or different', async () => {
+  test('when the chain cannot be read, orders and tokens are counted as unreadable', async () => {
     const { chain } = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const silent = createTestReader({ chain, urls: ['http://127.0.0.1:9'], patienceMs: 100, openMs: 10 });
     const report = await auditBy(silent);
@@ -400,7 +401,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('the audit names no block when the endpoint can return blocks but no state of a contract', async () => {
+  test('the audit names no block when the endpoint has the blocks, but the state of no contract', async () => {
     const reader = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const contracts = new Proxy(reader.contracts, {
       get: () => () => Promise.reject(new RpcFailure('no-state')),
@@ -435,7 +436,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('with and without a running server, the command audit prints how many rows were compared, and exits with 1 on a difference', async () => {
+  test('the command audit exits with 1 on a difference, with and without a running server', async () => {
     const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const { code, stdout, stderr } = await runCommand(defineAudit, ['audit', ...args], { env: settings });

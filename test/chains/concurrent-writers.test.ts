@@ -1,5 +1,5 @@
-// All writers of maintained figures run at the same time: a chain that is followed and reorganised, its projection in two processes,
-// imports, marketplace snapshots, cancels, expiries and copies of the catalog. At the end every figure must equal a count.
+// All writers of maintained figures run at the same time. At the end every figure must equal a count. The writers are: a chain with
+// reorganisations, its projection in two processes, imports, marketplace snapshots, cancels, expiries and copies of the catalog.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -34,15 +34,15 @@ import { NOW, collection, listing, runImport, sale, toContext, toNdjson, token }
 const CHAINS = createChains();
 const ethereum = CHAINS.get('ethereum') ?? assert.fail();
 const SECOND = 1_000;
-/** Everything that can expire in the test has expired before this time. */
+/** By this time, everything that can expire in the test has expired. */
 const LATER = NOW + 60 * 60 * SECOND;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
 const PEOPLE = [1, 2, 3, 4].map((number) => toEvmAddress(`person ${number}`));
 const TOKENS = 8;
 /**
- * Own orders and mirrored listings take their order hashes from the same numbers, 1 to `ORDERS`. Events of the chain use the first half of
- * these numbers, so that they end some orders and listings.
+ * Own orders and mirrored listings take their order hashes from the numbers 1 to `ORDERS`. Events of the chain use the first half
+ * of these numbers, so that they end only a part of the orders and listings.
  */
 const ORDERS = 60;
 const CONTRACTS: readonly (readonly [Address, TokenStandard])[] = [
@@ -112,7 +112,7 @@ forEachEngine('figures of followed collections', (engine) => {
       await sweepExpired(context);
       await copyCatalog(context, ALL);
     };
-    // By now every order and listing may have been sold, cancelled or expired. New orders and listings make some figures more than zero.
+    // By now every order and listing may have ended. New orders and listings make some figures more than zero.
     const last = new Random('last', engine.name);
     for (let orders = 0; orders < 20; orders += 1) {
       const [contractAddress, standard] = last.pick(CONTRACTS);
@@ -133,14 +133,14 @@ forEachEngine('figures of followed collections', (engine) => {
     );
     t.diagnostic(JSON.stringify(counts));
     for (const [what, count] of Object.entries(counts ?? {}))
-      assert.ok(Number(count) > 0, `the count of "${what}" is 0`);
+      assert.ok(Number(count) > 0, `"${what}" has no rows to count`);
     now = LATER;
     await settle();
     assert.deepEqual(await recount(), []);
   });
 });
 
-/** A chain of random transactions that agree with each other: only what an account holds can be transferred or sold. */
+/** A chain of random transactions that agree with each other. An account transfers or sells only what it holds. */
 class RandomWorld {
   readonly chain = new ScriptedChain(ethereum, NOW - 100 * SECOND);
   readonly #random: Random;
@@ -154,7 +154,10 @@ class RandomWorld {
     for (let blocks = 0; blocks < 5; blocks += 1) this.mine();
   }
 
-  /** Adds a block. No two of its transactions concern the same token, so that each transaction agrees with the state before the block. */
+  /**
+   * Adds a block. No two transactions of a block concern the same token, so that each transaction agrees with the state before the
+   * block.
+   */
   mine(): void {
     const transactions = new Map<string, ScriptedEvent[]>();
     for (let count = this.#random.integer(1, 5); count > 0; count -= 1) {

@@ -1,5 +1,5 @@
-// A simulation on a local chain, and a follower that the test runs step by step to bring a database up to date with the chain. Listed
-// orders are stored directly, without the checks of the intake.
+// A simulation on a local chain, and a follower that brings a database up to date step by step. Listed orders are stored directly,
+// without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
@@ -34,7 +34,7 @@ export type FollowedLife = {
   simulation: Simulation;
   /** The context that operations of the service receive. */
   operations: FollowOperations;
-  /** Runs the follower, the backfill and the projection until no work is left, then the sweep and the copy of the catalog. */
+  /** Runs the follower, the backfill and the projection until no work is left. Then runs the sweep and the copy of the catalog. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -44,8 +44,8 @@ const BOOK_SIZE = 40;
 const STEPS_MAX = 2_000;
 
 /**
- * Starts a local chain that the service takes for Ethereum. The collections of the chain are followed from block 0, in the database that
- * `open` returns.
+ * Starts a local chain that the service takes for Ethereum. The collections of the chain are followed from block 0, in the database
+ * that `open` returns.
  */
 export async function startFollowedLife(open: () => Promise<Database>, seed: number): Promise<FollowedLife> {
   let skippedMs = 0;
@@ -128,7 +128,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   }
 }
 
-/** Raises the counter of one person, so that at least one counter is raised even if the simulation raises none. */
+/** Raises the counter of one person, because the simulation may raise none. */
 async function raiseCounter({ chain, people, protocol }: World, state: ChainState): Promise<void> {
   const [person] = people;
   if (!person) throw new Error('there are no people');

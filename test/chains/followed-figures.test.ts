@@ -1,5 +1,5 @@
-// The owners, the supply and the volume of a followed collection come from its chain, even for an ERC-1155 collection, where several
-// accounts may hold one token.
+// The owners, the supply and the volume of a followed collection come from its chain. This is also true for an ERC-1155 collection,
+// whose tokens may have several holders.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -80,7 +80,7 @@ forEachEngine('a collection that is followed', (engine) => {
     const scope = { prefix: '', now, limit: 10 };
     assert.deepEqual(await recountFigures({ ...context, main: db, indexer: db }, scope), []);
   };
-  /** Supply and owners with the kinds of their provenance. */
+  /** Supply and owners, each with the kind of its provenance. */
   const figures = async () => {
     const { supply, owners } = await readCollectionDetail(context.market, COLLECTION);
     return [supply && [supply.value, supply.kind], owners && [owners.value, owners.kind]];
@@ -90,7 +90,7 @@ forEachEngine('a collection that is followed', (engine) => {
     [owners, 'chain'],
   ];
 
-  test('has the owners and the supply of an ERC-1155 contract, through transfers, burns and a reorganisation', async () => {
+  test('has the owners and the supply of an ERC-1155 contract through transfers, burns and a reorganisation', async () => {
     chain.mine([mint('1', ANN, 5n), mint('2', ANN)]);
     await settle();
     assert.deepEqual(await figures(), chainFigures(2, 1));
@@ -107,7 +107,7 @@ forEachEngine('a collection that is followed', (engine) => {
   });
 
   for (const standard of ['erc721', 'erc1155'] as const) {
-    test(`does not count the owners that a marketplace reports for its ${standard} tokens, and counts these owners when the collection is no longer followed`, async () => {
+    test(`does not count the owners that a marketplace reports for its ${standard} tokens while it is followed`, async () => {
       await follow(standard);
       chain.mine([mint('1', ANN), mint('2', BEN)]);
       await settle();

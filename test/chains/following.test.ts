@@ -1,4 +1,4 @@
-// The follower on a real chain with the real Seaport: events take effect, a reorganisation reverts them, and the past blocks of a
+// The follower on a real chain with the real Seaport. Events take effect, and a reorganisation reverts them. The past blocks of a
 // collection that is added later are read.
 
 import { toContext } from '../support/service/intake.ts';
@@ -73,7 +73,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(sold, [{ asset: tokenId.toString(), price: '100', seller, buyer, listing_id: id }]);
   });
 
-  test('a cancel or a raised counter ends an order; a transfer or a revoked approval makes an order dormant until that event is undone', async () => {
+  test('a cancel or a raised counter ends an order, and a transfer or a revoked approval makes it dormant', async () => {
     const { db, settle } = await open();
     const { people, nft, protocol } = world;
     const ids: string[] = [];
@@ -100,7 +100,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual(await states(), ['cancelled', 'cancelled', 'active']);
   });
 
-  test('a reorganisation reverts the fill, the sale, the owner and the mint of orphaned blocks, and the new blocks take effect', async () => {
+  test('a reorganisation reverts the fill, the sale, the owner and the mint', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     const order = await world.sign(2, { tokenId, price: 500n });
@@ -128,7 +128,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'cancelled');
   });
 
-  test('blocks about which the endpoints disagree take no effect, neither as the first block nor later', async (t) => {
+  test('blocks about which the endpoints disagree take no effect', async (t) => {
     const lying = await startLyingEndpoint(world.chain.url);
     t.after(() => lying.close());
     const db = await engine.open();
@@ -155,7 +155,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'filled');
   });
 
-  test('a backfill that is interrupted after a slice continues with the next slice, and reads no block twice', async () => {
+  test('a backfill that is interrupted after a slice continues with the next slice', async () => {
     const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
     const db = await engine.open();
     const databases = { main: db, indexer: db };
@@ -193,7 +193,7 @@ forEachEngine('following a chain', (engine) => {
     await narrow.close();
   });
 
-  test('a collection that is added later gets the same holders, approvals and sales as if it had been followed from the start', async () => {
+  test('a collection that is added later gets the same data as if it had been followed from the start', async () => {
     const early = await open();
     const tokenId = await mintTo(0);
     const counter = await counterOf(world, 0);
@@ -216,7 +216,7 @@ forEachEngine('following a chain', (engine) => {
     );
   });
 
-  test('when a collection is no longer followed, its dormant orders become active, because its holders are unknown', async () => {
+  test('when a collection is no longer followed, its dormant orders become active', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(2);
     await settle();
@@ -236,11 +236,7 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual([await stateOf(db, id), changed], ['active', [collectionId]]);
     await follow(db, world);
     await settle();
-    assert.equal(
-      await stateOf(db, id),
-      'active no-balance',
-      'the holders are not known although the collection is followed again',
-    );
+    assert.equal(await stateOf(db, id), 'active no-balance', 'the followed collection has no holders again');
   });
 });
 

@@ -1,5 +1,6 @@
-// Mirrored listings on a followed chain with the real Seaport. The service serves what the chain decides about a listing, whatever the
-// marketplace reports, and whether the event or the report arrives first. The primary and the indexer are two databases.
+// Mirrored listings on a followed chain with the real Seaport. The service serves what the chain decides about a listing, whatever
+// the marketplace reports. The order in which the event and the report arrive has no effect. The primary and the indexer are two
+// databases.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -74,7 +75,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     const asset = tokenId.toString() as AssetId;
     return readToken(context.market, { chain, contractAddress: world.nft.address as Address, asset });
   };
-  /** The listed token ids, cheapest first, and the ask floor and the buyer floor. */
+  /** The listed token ids, cheapest first, followed by the ask floor and the buyer floor. */
   const served = async ({ context, indexer }: Opened) => {
     const id = `ethereum_${world.nft.address}`;
     const window = await readListingWindow(context.market, await resolveCollection(context.market, id));
@@ -100,7 +101,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
   const transfer = (from: 0 | 1 | 2, to: 0 | 1 | 2, order: SignedOrder) =>
     callOf(world.people[from], world.nft, 'transferFrom', [world.people[from], world.people[to], tokenIdOf(order)]);
 
-  test('a listing whose seller does not hold the token is never served, sets no floor, and does not make the seller the owner', async () => {
+  test('a listing whose seller does not hold the token is never served and sets no floor', async () => {
     const opened = await open();
     const real = await signed(0, 500n);
     const phantom = await signed(1, 1n, tokenIdOf(real));
@@ -119,7 +120,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.deepEqual([token.owner.address, token.listing?.raw], [world.people[0], 500n]);
   });
 
-  test('a transfer hides a listing and makes the recipient the owner, and the return of the token lists it again', async () => {
+  test('a transfer hides a listing, and the return of the token lists it again', async () => {
     const opened = await open();
     const order = await signed(0, 70n);
     await opened.settle();
@@ -132,13 +133,13 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal((await tokenOf(opened, tokenIdOf(order))).owner.address, world.people[1]);
     await opened.list(order, { priceRaw: '60', timestamp: new Date().toISOString() });
     await opened.settle();
-    assert.equal(await opened.stateOf(order), 'active no-balance', 'a further report listed the token again');
+    assert.equal(await opened.stateOf(order), 'active no-balance', 'a later report listed the token again');
     await world.act(transfer(1, 0, order));
     await opened.settle();
     assert.deepEqual((await served(opened)).floors, [60n, 60n]);
   });
 
-  test('a revoked approval hides the listings of its operator, and does not hide listings whose operator is not known', async () => {
+  test('a revoked approval hides only the listings of its operator', async () => {
     const opened = await open();
     const [known, unknown] = [await signed(2, 30n), await signed(2, 40n)];
     await opened.settle();
@@ -155,7 +156,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const isCompleteFirst of [true, false]) {
     const when = isCompleteFirst ? 'earlier' : 'later';
-    test(`a listing without the terms of its order is judged by the terms that another marketplace reports ${when} for the order`, async () => {
+    test(`a listing without terms is judged by the terms that another marketplace reports ${when} for the order`, async () => {
       const opened = await open();
       const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
       const complete = { source: 'opensea' };
@@ -169,7 +170,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       }
       for (const order of [revoked, raised]) {
         await opened.list(order, { ...incomplete, timestamp: new Date().toISOString() });
-        assert.equal(await opened.pending(), 0, 'a further report without the terms removed the stored terms');
+        assert.equal(await opened.pending(), 0, 'a later report without the terms removed the stored terms');
       }
       await opened.settle();
       assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked), tokenIdOf(raised)]);
@@ -183,7 +184,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a fill, a cancel and a raised counter end listings, each row keeps the transaction, and no later report revives a listing', async () => {
+  test('no report revives a listing that a fill, a cancel or a raised counter has ended', async () => {
     const opened = await open();
     const orders = [await signed(0, 11n), await signed(0, 12n), await signed(0, 13n)] as const;
     await opened.settle();
@@ -209,7 +210,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const name of ['fill', 'cancel', 'counter', 'transfer', 'approval'] as const) {
     const event = { counter: 'raised counter', approval: 'revoked approval' }[name as string] ?? name;
-    test(`when a reorganisation removes a ${event}, the listings that it affected are listed again, whether or not a marketplace reported their end`, async () => {
+    test(`when a reorganisation removes a ${event}, the affected listings are listed again`, async () => {
       const opened = await open();
       const [order, reported] = [await signed(2, 90n), await signed(2, 91n)];
       const buyer = world.people[1];
@@ -243,7 +244,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a listing that was judged by an event is judged again after the event is orphaned, even if the event was never written into the indexer', async () => {
+  test('a listing that an orphaned event judged is judged again, even if the event never reached the indexer', async () => {
     const opened = await open();
     const [filled, moved] = [await signed(2, 90n), await signed(2, 91n)];
     await opened.settle();
@@ -276,7 +277,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
-  test('when a collection is followed, its stored listings are judged; when it is no longer followed, its hidden listings are listed again', async () => {
+  test('the stored listings of a collection are judged exactly while the collection is followed', async () => {
     const context = toMirrorContext(databases);
     const [real, phantom, filled, cancelled] = [
       await signed(0, 500n),
@@ -312,7 +313,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     );
   });
 
-  test('without an endpoint of the chain, a new listing is judged by the stored log; on a frozen chain it is listed as reported', async () => {
+  test('without an endpoint of the chain, a new listing is judged by the stored log', async () => {
     const opened = await open();
     const real = await signed(0, 500n);
     const phantom = await signed(1, 1n, tokenIdOf(real));

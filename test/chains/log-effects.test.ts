@@ -1,5 +1,5 @@
-// The effects of a batch of chain log entries: the fills and tokens that must be written when the reorganisations in the batch are
-// taken into account.
+// The effects of a batch of chain log entries: the fills and tokens that must be written after the reorganisations of the batch are
+// applied.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -44,7 +44,7 @@ const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): Ch
   quantity: 1n,
 });
 
-/** Makes a batch. A number stands for a reorganisation with that block as the common ancestor. */
+/** Makes a batch. A number stands for a reorganisation whose common ancestor is the block of this number. */
 const entriesOf = (...events: (ChainEvent | number)[]): LogEntry[] =>
   events.map((event, seq) =>
     typeof event === 'number' ? { seq, ancestor: event, affected: toEvidenceChanges('ethereum', []) } : { seq, event },
@@ -58,7 +58,7 @@ describe('a reorganisation within a batch', () => {
     assert.deepEqual(blocksOf(fill(9), fill(10), fill(11), 10), [9, 10]);
   });
 
-  test('a reorganisation does not void fills that follow it in the log, even in blocks above its ancestor', () => {
+  test('a reorganisation does not void fills after it in the log, even in blocks above its ancestor', () => {
     assert.deepEqual(blocksOf(fill(11), 10, fill(11), fill(12)), [11, 12]);
   });
 
@@ -68,7 +68,7 @@ describe('a reorganisation within a batch', () => {
   });
 });
 
-test('a token that moved several times has the block of its last transfer, and tokens of other contracts are left out', () => {
+test('a token that moved several times has the block of its last transfer', () => {
   const other = `0x${'dd'.repeat(20)}` as Address;
   const { moved } = effectsOf(transfer(5, 1n), transfer(6, 1n), transfer(6, 2n), transfer(7, 1n, other));
   assert.deepEqual(

@@ -54,12 +54,12 @@ test('the price of a sold listing is the sum of all payments, including fees', (
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('in an accepted bid the buyer is the offerer, the seller is the fulfiller, and the price is the offered amount', () => {
+test('in an accepted bid the buyer is the offerer, and the price is the offered amount', () => {
   const sale = fill(BUYER, SELLER, [coin(WRAPPED, 77n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 7n), FEES)]);
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: '7', price: 77n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('an ask and a bid that matchOrders filled with each other are one sale, from the offerer of the ask to the bidder', () => {
+test('an ask and a bid that matchOrders filled with each other are one sale', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 90n), SELLER), to(coin(WRAPPED, 10n), FEES)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER)]);
   const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
@@ -67,7 +67,7 @@ test('an ask and a bid that matchOrders filled with each other are one sale, fro
   assert.deepEqual(salesOf([bid, ask]), expected);
 });
 
-test('matched orders are paired, and the account that matched them is neither buyer nor seller', () => {
+test('the account that matched two orders is neither buyer nor seller', () => {
   const matcher = address('3');
   const ask = fill(SELLER, matcher, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, matcher, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
@@ -77,7 +77,7 @@ test('matched orders are paired, and the account that matched them is neither bu
   assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched became one sale');
 });
 
-test('two matched pairs for one token are two sales, and a matched bid without an ask has an unknown seller', () => {
+test('two matched pairs for one token are two sales', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);
   assert.equal(salesOf([ask, bid, ask, bid]).length, 2);
@@ -89,7 +89,7 @@ test('a bundle of several tokens of one contract is one sale that has no token i
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a fill with tokens of several contracts is one sale for each contract, and none of these sales has an amount', () => {
+test('a fill with tokens of several contracts is one sale without an amount for each contract', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),
@@ -100,7 +100,7 @@ test('a fill with tokens of several contracts is one sale for each contract, and
   );
 });
 
-test('payments in native and wrapped native currency are added, and payments in another currency have no amount', () => {
+test('payments in native and wrapped native currency are added', () => {
   const sold = (...payments: SpentItem[]) =>
     salesOf([
       fill(

@@ -64,7 +64,7 @@ describe('a returned text', () => {
     );
   });
 
-  test('a returned text is undecodable when it is cut off, or when its length is more than the bytes that follow', () => {
+  test('a returned text is undecodable when it is cut off or its length is too large', () => {
     const data = encodeAbiParameters([{ type: 'string' }], ['Moons']);
     assert.equal(textAt(data, 0), 'Moons');
     for (const cut of ['0x', data.slice(0, 66), data.slice(0, 130), data.slice(0, 136)])

@@ -55,7 +55,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison(), { uncompared: 0, disputed: null });
   });
 
-  test('two endpoints that agree decide against a third, which is not called for a minute', async (t) => {
+  test('two endpoints that agree decide against a third endpoint', async (t) => {
     const lying = await liar(t, 'altered-logs');
     let now = 5_000;
     const reader = readerOf(t, [lying.url, scene.local.url, scene.local.url], { clock: () => now });
@@ -68,23 +68,23 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /other endpoints serve other data/);
   });
 
-  test('a block that only one endpoint has is not accepted, whether or not its logs are read', async (t) => {
+  test('a block that only one endpoint has is not accepted', async (t) => {
     const lying = await liar(t, 'new-fork');
     await mine(scene.local);
     const forked = readerOf(t, [lying.url, scene.local.url]);
     const head = await forked.blocks.head();
-    assert.match(head.hash, /f0f0f0f0$/, 'the head is not of the fork');
+    assert.match(head.hash, /f0f0f0f0$/, 'the head is not the block of the fork');
     assert.equal(await forked.events.accepts(head), false);
     assert.equal(await forked.events.ofBlock(head, filter), null);
     assert.equal(forked.comparison().disputed?.block, head.number);
     assert.equal(
       await readerOf(t, [lying.url]).events.accepts(head),
       true,
-      'a block of a single endpoint was not accepted',
+      'the block of a single endpoint was not accepted',
     );
   });
 
-  test('a block that the second endpoint lacks is accepted only after the head of that endpoint has not advanced for a minute', async (t) => {
+  test("a block that the second endpoint lacks is accepted once that endpoint's head has stood still for a minute", async (t) => {
     const late = await startFaultyEndpoint(scene.local.url, { lag: 0 });
     t.after(() => late.close());
     let now = Date.now();
@@ -109,7 +109,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
   });
 
-  test('a block is accepted without a comparison, and counted, while every other endpoint is down', async (t) => {
+  test('while every other endpoint is down, a block is accepted without a comparison and counted', async (t) => {
     const down = await startFaultyEndpoint(scene.local.url, { faults: ['reset'], faultShare: 1 });
     t.after(() => down.close());
     const reader = readerOf(t, [scene.local.url, down.url]);
@@ -117,7 +117,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
   });
 
-  test('past blocks are compared only with the setting `all`, and with `off` no block is compared', async (t) => {
+  test('past blocks are compared only with the setting `all`', async (t) => {
     const lying = await liar(t, 'altered-logs');
     const urls = [scene.local.url, lying.url];
     const range = (compared: ChainReaderOptions['compared']) =>

@@ -1,5 +1,5 @@
-// Reads a real local chain through endpoints that return wrong data, stall, limit requests or fail. A read must give the correct result
-// or fail.
+// Reads a real local chain through endpoints that return wrong data, stall, limit requests or fail. Each read must give the correct
+// result or fail.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -16,10 +16,10 @@ import { createTestReader, readBlockEvents } from '../../support/chain/reader.ts
 import { RPC_FAULTS, startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-endpoint.ts';
 
-/** Faults whose response never ends, so that only the timeout ends the request. */
+/** Faults whose response never ends. Only the timeout ends the request. */
 const SLOW_FAULTS: ReadonlySet<string> = new Set(['stall', 'drip', 'endless']);
 const STALL_TIMEOUT_MS = 400;
-/** Faults that can affect the response to any method, so that the endpoint must have failures. */
+/** Faults that can affect the response to any method. The endpoint must therefore have failures. */
 const FAULTS_OF_ANY_METHOD: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
 
 suite('a chain is read through faulty endpoints', () => {
@@ -41,7 +41,8 @@ suite('a chain is read through faulty endpoints', () => {
     t.after(() => endpoint.close());
     return endpoint;
   };
-  // Without a comparison of blocks (endpoint-comparison.test.ts), a read calls a second endpoint only because the first one is faulty.
+  // Blocks are not compared here (see endpoint-comparison.test.ts). So a read calls a second endpoint only because the first one is
+  // faulty.
   const readerOf = (t: TestContext, urls: string[], options: Partial<ChainReaderOptions> = {}) => {
     const reader = createTestReader({ chain: scene.chain, urls, compared: 'off', openMs: 20, ...options });
     t.after(() => reader.close());
@@ -78,7 +79,7 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!FAULTS_OF_ANY_METHOD.has(fault)) return;
       const [first, second] = reader.endpoints();
-      // An endpoint that accepts no batches receives single requests. The rejection of a batch is not counted as a failure.
+      // The rejection of a batch is not a failure: the endpoint then gets single requests.
       if (fault !== 'no-batch') assert.ok((first?.failures ?? 0) > 0);
       if (!SLOW_FAULTS.has(fault)) assert.equal(second?.failures, 0);
     });
@@ -86,7 +87,7 @@ suite('a chain is read through faulty endpoints', () => {
 
   for (const seed of [1, 2, 3]) {
     test(`reads through a single endpoint with random faults give the correct result after enough attempts (seed ${seed})`, async (t) => {
-      // `wrong-chain` is left out: after that fault an endpoint is not called for a minute, and the test would have to wait.
+      // After `wrong-chain` an endpoint is not called for a minute, for which the test would have to wait.
       const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
       const reader = readerOf(t, [endpoint.url], { timeoutMs: STALL_TIMEOUT_MS });
@@ -95,7 +96,7 @@ suite('a chain is read through faulty endpoints', () => {
     });
   }
 
-  test('a read fails with not-found when one endpoint is down and the other endpoint does not have the block', async (t) => {
+  test('a read fails with not-found when one endpoint is down and the other does not have the block', async (t) => {
     const down = await faulty(t, { faults: ['reset'], faultShare: 1 });
     const reader = readerOf(t, [down.url, scene.local.url], { openMs: 60_000 });
     const orphan = await reader.blocks.head();
@@ -104,7 +105,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
   });
 
-  test('an endpoint that serves another chain is not used, and its status is wrong-chain', async (t) => {
+  test('an endpoint that serves another chain is not used', async (t) => {
     const stranger = await faulty(t, { chainId: 1337 });
     const alone = readerOf(t, [stranger.url]);
     await assert.rejects(alone.blocks.head(), ChainUnavailable);
@@ -135,7 +136,7 @@ suite('a chain is read through faulty endpoints', () => {
     });
   }
 
-  test('after a rejected batch, an endpoint receives only batches of a size that it accepts, or single requests', async (t) => {
+  test('after a rejected batch, an endpoint receives only requests that it accepts', async (t) => {
     for (const batchMax of [1, 2]) {
       const endpoint = await faulty(t, { batchMax, withoutTimestamps: true });
       const reader = readerOf(t, [endpoint.url]);
@@ -160,7 +161,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(endpoint.asked['eth_getLogs'], scene.to - scene.from + 1);
   });
 
-  test('when the bloom filter shows that logs are missing, the logs are requested again, even from an endpoint that is the only one', async (t) => {
+  test('when the bloom filter shows that logs are missing, the logs are requested again', async (t) => {
     const faultyOne = await faulty(t, { faults: ['omitted-logs'], faultShare: 1 });
     const alone = readerOf(t, [faultyOne.url]);
     assert.deepEqual(await readBlocks(alone), truth);
@@ -196,7 +197,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal((await reader.blocks.header(1))?.number, 1);
   });
 
-  test('a head far ahead is rejected when another endpoint contradicts it, and accepted from a single endpoint', async (t) => {
+  test('a head far ahead is rejected when another endpoint contradicts it', async (t) => {
     const faultyOne = await faulty(t, {});
     const reader = readerOf(t, [faultyOne.url, scene.local.url]);
     assert.equal((await reader.blocks.head()).number, scene.to);
@@ -224,7 +225,7 @@ suite('a chain is read through faulty endpoints', () => {
     await scene.local.rpc.call('anvil_rollback', 100);
   });
 
-  test('Retry-After is respected, and the endpoint is used again afterwards', async (t) => {
+  test('an endpoint is not called before Retry-After has passed', async (t) => {
     const endpoint = await faulty(t, { faults: ['limited'], faultShare: 1, retryAfterS: 3 });
     let now = Date.now();
     const reader = readerOf(t, [endpoint.url, scene.local.url], { clock: () => now });
@@ -241,7 +242,7 @@ suite('a chain is read through faulty endpoints', () => {
     assert.equal(reader.endpoints()[0]?.state, 'ready');
   });
 
-  test('a read fails when patienceMs has passed, and a read in progress fails immediately when the reader is closed', async (t) => {
+  test('a read fails when patienceMs has passed', async (t) => {
     const endpoint = await faulty(t, { faults: ['stall'], faultShare: 1 });
     const impatient = readerOf(t, [endpoint.url], { timeoutMs: 150, patienceMs: 300 });
     const start = performance.now();
@@ -254,7 +255,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('status, errors and logs contain the host of the URL, but no user, password, path or query', async (t) => {
+  test('status, errors and logs contain the host of the URL, but no other part of it', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];

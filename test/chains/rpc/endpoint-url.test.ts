@@ -7,7 +7,7 @@ import { parseEndpointUrl } from '../../../src/chains/rpc/endpoint-url.ts';
 const authorizationOf = (user: string, password: string) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-test('user and password are sent as a header, decoded, and are no part of the URL of requests', () => {
+test('user and password are sent decoded in a header, not in the URL', () => {
   const { url, host, headers } = parseEndpointUrl('https://us%40r:p%20w@rpc.example:8545/v2');
   assert.deepEqual([url, host], ['https://rpc.example:8545/v2', 'rpc.example:8545']);
   assert.equal(headers['authorization'], authorizationOf('us@r', 'p w'));
@@ -19,7 +19,7 @@ test('a percent sign that begins no valid sequence is part of the user or the pa
   assert.equal(headers['authorization'], authorizationOf('100%', '5%zz'));
 });
 
-test('user, password and the header with them are redacted, however short they are, and so are long parts of path and query', () => {
+test('user, password and their header are redacted, however short they are', () => {
   const { redact } = parseEndpointUrl('https://bob:p%40ss@rpc.example/v2/0123456789abcdef?key=fedcba9876543210&v=2');
   const basic = Buffer.from('bob:p@ss').toString('base64');
   assert.equal(redact('https://bob:p%40ss@rpc.example'), 'https://…:…@rpc.example');
@@ -27,7 +27,7 @@ test('user, password and the header with them are redacted, however short they a
   assert.equal(redact('/v2/0123456789abcdef?key=fedcba9876543210'), '/v2/…?key=…');
 });
 
-test('a short user is redacted as a word only, so that other words stay readable', () => {
+test('a short user is redacted only as a whole word', () => {
   const { redact } = parseEndpointUrl('https://a:b@rpc.example');
   assert.equal(redact('a bad gateway answered a:b'), '… bad gateway answered …:…');
 });

@@ -28,7 +28,7 @@ const LOG = {
 };
 const LATER = { ...LOG, blockNumber: '0xc', blockHash: hashOf('c'), blockTimestamp: '0x70', logIndex: '0x0' };
 
-test('a valid response is read, even in upper case and without the fields that some endpoints leave out', () => {
+test('a valid response is read, even in upper case and without optional fields', () => {
   const { removed: _removed, blockTimestamp: _time, ...sparse } = LOG;
   const upperCase = { ...sparse, address: CONTRACT.toUpperCase().replace('X', 'x'), blockHash: hashOf('A') };
   const [first, second] = readLogs([upperCase, LATER], REQUEST);
@@ -90,12 +90,12 @@ test('a bloom filter contains its entries, and is not used when it is too full',
   assert.equal(
     isBloomTooFull(toHex(half), 1),
     false,
-    'the bloom is not used for one entry, although a false positive has a probability of 1/8 only',
+    'the bloom filter is not used for one entry, where false positives have a probability of 1/8',
   );
   assert.equal(
     isBloomTooFull(toHex(half), 6),
     true,
-    'the bloom is used for six entries, although a false positive is more probable than not',
+    'the bloom filter is used for six entries, where more than half of all checks are false positives',
   );
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

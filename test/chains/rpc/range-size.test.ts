@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RangeSize } from '../../../src/chains/rpc/range-size.ts';
 
-test('after a rejection the size is halved, and then grows slowly up to one block below the rejected size', () => {
+test('after a rejection the size is halved, and then grows up to one block below the rejected size', () => {
   const range = new RangeSize(1_000);
   range.rejected(1_000);
   assert.equal(range.current(), 500);
@@ -22,7 +22,7 @@ test('after many successes in a row, sizes above the rejected size are tried aga
   assert.ok(range.current() > 1_000);
 });
 
-test('the success of a short last range does not increase the size, and the size is at least one block', () => {
+test('the success of a short last range does not increase the size', () => {
   const range = new RangeSize(1_000);
   range.succeeded(3);
   assert.equal(range.current(), 1_000);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toRpcFailure } from '../../../src/chains/rpc/rpc-failure.ts';
 import type { RpcFailureKind } from '../../../src/chains/rpc/rpc-failure.ts';
 
-/** Error messages of endpoints, from their documentation and from issues about them. */
+/** Error messages of endpoints, from their documentation and from public issues. */
 const MESSAGES: [RpcFailureKind, number, string, unknown?][] = [
   ['range-too-large', -32_005, 'query returned more than 10000 results'],
   ['range-too-large', -32_602, 'range 1000000 exceeds limit of 10000'],
@@ -42,7 +42,7 @@ for (const [kind, code, message, data] of MESSAGES)
     assert.equal(toRpcFailure({ code, message, data }, (text) => text).kind, kind);
   });
 
-test('an error that is not an object, or has no code and message, is classified as rpc-error', () => {
+test('an error without code and message is classified as rpc-error', () => {
   for (const error of [true, 'no', 7, [], {}, { code: 'x', message: 5 }])
     assert.equal(toRpcFailure(error, (text) => text).kind, 'rpc-error');
 });
