@@ -1,5 +1,5 @@
-// What is served when no marketplace can be read for a day. A figure that a marketplace reported is served until it has its maximum age,
-// and is unknown afterwards. The floor of the stored listings and the supply in the stored snapshot stay known.
+// What is served when no marketplace can be read for a day. A figure that a marketplace reported becomes unknown at its maximum
+// age. The floor of the stored listings and the supply in the stored snapshot stay known.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -35,8 +35,9 @@ const ALL = [
   'listedCount',
 ];
 /**
- * `known`: the figures that each collection still has `afterMs` after the last good run. The floor stays known, because it is computed
- * from the listings that are served. The supply that OpenSea reported stays known, because it is stored with the collection.
+ * `known`: the figures that each collection still has `afterMs` after the last complete run. The floor stays known, because it is
+ * computed from the listings that are served. The supply that OpenSea reported stays known, because it is stored with the
+ * collection.
  */
 const EXPECTED = [
   {
@@ -75,7 +76,7 @@ forEachEngine('figures of marketplaces that cannot be read', (engine) => {
     ['every upstream is dead', 'reset'],
     ['the keys are revoked', 'unauthorized'],
   ] as const) {
-    test(`when ${outage} for a day, no figure is served after its maximum age, except the floor of stored listings and the stored snapshot`, async (t) => {
+    test(`when ${outage} for a day, no figure of a marketplace is served after its maximum age`, async (t) => {
       let passed = 0;
       const clock = () => Date.now() + passed;
       const world = await startVendorServers(t, { now: clock, rows: 10 });

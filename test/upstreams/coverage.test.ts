@@ -1,5 +1,5 @@
-// Walks over the lists of marketplaces store which part of a list they have covered. A sum or a count is served as a total only if all
-// rows that it needs are covered.
+// Walks over the lists of marketplaces store which part of a list they have covered. A sum or a count is served as a total only if
+// all its rows are covered.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -93,7 +93,7 @@ forEachEngine('coverage', (engine) => {
     ]);
   };
 
-  test('a complete and accepted snapshot of listings is stored as covered; an incomplete or doubted snapshot is not', async (t) => {
+  test('a snapshot of listings is stored as covered only if it is complete and accepted', async (t) => {
     const listings = range(60).map((n) => ({
       tokenId: String(n),
       seller: makeAddress(n % 5),
@@ -142,7 +142,7 @@ forEachEngine('coverage', (engine) => {
     });
   }
 
-  test('sales that were read to the end of the list are covered from the beginning, also after an outage; an unread sale is never covered', async (t) => {
+  test('sales that were read to the end of the list are covered from the beginning', async (t) => {
     const market = makeCollection({ sales: range(30).map((n) => saleAt(n, NOW_S - 3_600 + n)) });
     const { run, replay } = await startOpenSea(t, market);
     await run('opensea-sales');
@@ -153,7 +153,7 @@ forEachEngine('coverage', (engine) => {
     replay.heal();
     assert.deepEqual(await covered(APES_ID), [['sales', 'opensea', 'scan', null, NOW]]);
     market.sales.push(...range(450).map((n) => saleAt(1_000 + n, NOW_S + n)));
-    // A newer sale that another process or an import stored does not hide the sales before it.
+    // A newer sale that another process stored must not hide the sales before it.
     const { tokenId, tx } = saleAt(5_000, 0);
     const imported = {
       kind: 'sale',
@@ -192,7 +192,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['sales', 'opensea', 'scan', from, now]]);
   });
 
-  test('a list of tokens that was read to its end is covered, unless it lacks a token that is stored', async (t) => {
+  test('a list of tokens that was read to its end is covered, unless it lacks a stored token', async (t) => {
     const market = makeCollection({ tokens: range(250).map(String) });
     const { run } = await startOpenSea(t, market);
     await run('opensea-tokens');
@@ -203,7 +203,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['tokens', 'opensea', 'scan', null, NOW]]);
   });
 
-  test('on Solana, walks cover the listings, the sales from the oldest sale that was read, and the tokens with their owners; a walk for a symbol that does not exist covers nothing', async (t) => {
+  test('on Solana, walks cover the listings, the tokens, and the sales from the oldest sale that was read', async (t) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));
     const mints = range(20).map((n) => addressOf('mint', n));

@@ -1,5 +1,5 @@
-// Runs the tasks of all vendors while every source has the same fault, for each fault. During a fault the tables keep exactly the rows
-// that the sources sent before. Memory stays bounded. After the faults every table is up to date.
+// Runs the tasks of all vendors while every source has the same fault, for each fault. During a fault the tables keep exactly their
+// earlier rows. Memory stays bounded. After the faults every table is up to date.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -19,12 +19,14 @@ import { watchLiveMemory } from '../support/measure/live-memory.ts';
 
 const LIMIT_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
-/** How far the clock moves between runs: longer than any breaker stays open and any pause between retries. */
+/**
+ * The clock moves by this time between runs. It is longer than any breaker stays open and longer than any pause between retries.
+ */
 const PAUSE_MS = 60_000;
 const ROWS = 210;
 /** Requests that each server still answers correctly before the fault begins. */
 const SKIPPED = { embedded: 0, postgresql: 2 };
-/** The most memory that the faults may add in all: less than one decompressed gzip bomb, which has 256 MiB. */
+/** The most memory that all faults together may add. One gzip bomb, decompressed, has 256 MiB, which is more. */
 const GROWTH_MAX = 250 * 2 ** 20;
 
 forEachEngine('every fault at every source', (engine) => {
@@ -36,7 +38,7 @@ forEachEngine('every fault at every source', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('while every source has the same fault no stored row changes, and afterwards every table is brought up to date', async (t) => {
+  test('while every source has the same fault, no stored row changes', async (t) => {
     let passed = 0;
     const clock = () => Date.now() + passed;
     const world = await startVendorServers(t, { now: clock, rows: ROWS });
@@ -53,12 +55,14 @@ forEachEngine('every fault at every source', (engine) => {
       );
     const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {
-        // The tasks run concurrently, so it is not determined which task's request gets the fault.
+        // The tasks run concurrently, so any of them may get the fault.
         if (fault) world.replays[server].fail(fault, { skip, ms: 30 });
         else world.replays[server].heal();
       }
     };
-    /** Repeats the run until every task ends without a problem: on a busy machine a correct response may come after its deadline. */
+    /**
+     * Repeats the run until every task ends without a problem. On a busy machine a correct response may come after its deadline.
+     */
     const runUntilComplete = () =>
       until(
         async () => {
@@ -66,7 +70,7 @@ forEachEngine('every fault at every source', (engine) => {
           return (await runAll()).every((end) => end.kind === 'done' && end.result.problems?.length === 0);
         },
         LIMIT_MS,
-        'no run ended without a problem',
+        'in every run a task ended with a problem',
       );
     await runUntilComplete();
     const expected = await dump(db);
@@ -112,6 +116,6 @@ function assertKept(found: Dump, expected: Dump, when: string): void {
   for (const [table, rows] of Object.entries(expected)) {
     for (const row of found[table]?.keys() ?? [])
       assert.ok(rows.has(row), `${when}: ${table} has an unexpected row ${row}`);
-    assert.equal(found[table]?.size, rows.size, `${when}: rows of ${table} are gone`);
+    assert.equal(found[table]?.size, rows.size, `${when}: ${table} does not have its earlier number of rows`);
   }
 }

@@ -1,5 +1,5 @@
-// Tests the runs of a task over the followed collections: which collections a run processes, in which order, and when the next run is due
-// after a run that was aborted or whose upstream failed.
+// The runs of a task over the followed collections: which collections a run processes, and in which order. Also when the next run
+// is due after an aborted run or a failed upstream.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -28,9 +28,9 @@ const toFollow = (name: string): Follow => ({
 });
 
 /**
- * Returns a function that runs over the collections a, b and c. Processing a collection takes a second. A collection in `failing` fails for
- * the given reason, and the run is aborted while it processes the collection `abortAt`. `processed`: the names of the processed collections
- * in their order. `end`: whether the next run is due soon, or the error message of a run that failed.
+ * Returns a function that runs over the collections a, b and c. Processing a collection takes a second. A collection in `failing`
+ * fails for the given reason. The run is aborted while it processes the collection `abortAt`. `processed` has the names of the
+ * processed collections in their order. `end` says whether the next run is due soon, or has the error message of a failed run.
  */
 function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
   const lastRuns = new Map<string, LastRun>();
@@ -67,7 +67,7 @@ function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
   };
 }
 
-/** A run over one collection for each reason, in which each collection fails for its reason. */
+/** A run over one collection for each reason. Each collection fails for its reason. */
 function runWithFailures(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
   return runFollowed({
@@ -86,7 +86,7 @@ function runWithFailures(reasons: readonly UpstreamReason[]) {
   });
 }
 
-test('when an outage of the upstream ends a run early, the next run is due soon and processes only the remaining collections', async () => {
+test('when an outage ends a run early, the next run processes only the remaining collections', async () => {
   const run = startRuns();
   assert.deepEqual(await run({ b: 'unreachable' }), { processed: 'ab', end: true });
   assert.deepEqual(await run({ b: 'breaker-open' }), { processed: 'cb', end: true });
@@ -117,7 +117,7 @@ test('after an outage of an hour all collections are processed', async () => {
   assert.deepEqual((await run({}, { afterMs: 3_600_000 })).processed, 'abc');
 });
 
-test('a single collection that fails, or a wrong key, does not make the next run due soon', async () => {
+test('a failure that is no outage does not make the next run due soon', async () => {
   for (const reason of ['server-error', 'not-found', 'malformed', 'unauthorized', 'over-budget'] as const) {
     assert.equal((await startRuns()({ b: reason })).end, false, reason);
   }
@@ -143,14 +143,14 @@ test('one collection that fails does not make the next run due soon when the oth
   assert.match(String((await startRuns()({ a: 'not-found', b: 'not-found', c: 'not-found' })).end), /not-found/);
 });
 
-test('a collection at which a run was aborted comes after the other collections in the next run', async () => {
+test('a collection at which a run was aborted is the last collection of the next run', async () => {
   const run = startRuns();
   assert.deepEqual(await run({}, { abortAt: 'a' }), { processed: 'a', end: 'aborted' });
   assert.deepEqual(await run({}, { abortAt: 'c' }), { processed: 'bc', end: 'aborted' });
   assert.deepEqual(await run(), { processed: 'ac', end: false });
 });
 
-test('a last run in the future, which a process with a wrong clock stored, is ignored', async () => {
+test('a last run in the future, stored by a process with a wrong clock, is ignored', async () => {
   const run = startRuns();
   await run({}, { afterMs: 86_400_000 });
   assert.equal((await run({}, { afterMs: -86_400_000 })).processed, 'abc');
@@ -161,11 +161,11 @@ test('a last run in the future, which a process with a wrong clock stored, is ig
   );
 });
 
-test('viewed collections are processed first, and more often than other collections when there is not enough time for all', async () => {
+test('viewed collections are processed first, and more often when time is short', async () => {
   assert.equal(
     (await startRuns({ viewed: 'c' })()).processed,
     'cab',
-    'the viewed collection was not the first of the collections that were never processed',
+    'the viewed collection is not the first of the collections without a last run',
   );
   const run = startRuns({ periodMs: 1_000, viewed: 'c' });
   let processed = '';
@@ -173,10 +173,10 @@ test('viewed collections are processed first, and more often than other collecti
   assert.equal(processed.length, 60, 'a run did not process exactly one collection');
   const times = (name: string) => processed.split(name).length - 1;
   assert.ok(times('c') >= 25 && times('c') <= 45, processed);
-  assert.ok(Math.min(times('a'), times('b')) >= 8, `a collection was hardly processed: ${processed}`);
+  assert.ok(Math.min(times('a'), times('b')) >= 8, `a collection was processed too rarely: ${processed}`);
 });
 
-test('after a run that took longer than its period the next run is due soon, and begins with the collection that waited longest', async () => {
+test('a run that took longer than its period is followed soon by a run that begins with the collection that waited longest', async () => {
   const run = startRuns({ periodMs: 2_000 });
   assert.deepEqual(await run(), { processed: 'ab', end: true });
   assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again immediately');
@@ -189,7 +189,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     db = await engine.open();
   });
 
-  test('the next run is due after 20 seconds when the last run was interrupted, and after the period when it was complete', async () => {
+  test('after an interrupted run the next run is due after 20 seconds, else after the period', async () => {
     const dueInS = async (soon: boolean) => {
       const task = {
         name: 'one',
@@ -205,7 +205,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     assert.deepEqual([await dueInS(true), await dueInS(false)], [20, 86_400]);
   });
 
-  test('when the upstream has none of the collections, the next run is due after a quarter of an hour, or after a shorter period; after any other failure the next run is due soon', async () => {
+  test('when the upstream has none of the collections, the next run is due after at most a quarter of an hour', async () => {
     const dueInS = async (reasons: readonly UpstreamReason[], periodMs: number) => {
       const task = {
         name: 'one',

@@ -40,7 +40,7 @@ forEachEngine('last runs', (engine) => {
   const add = (context: ReturnType<typeof toServiceContext>, opensea?: string) =>
     operationsOf(context)['collections.add']({ chain: 'apechain', address: APES.contract, opensea });
 
-  test('a collection that is added again under another name is read in the next run, even if it was read just before', async (t) => {
+  test('a collection that is added again under another name is read in the next run', async (t) => {
     const market = makeCollection({ tokens: ['1', '2'], chain: 'elsewhere' });
     const replay = await startReplayServer(t, openseaRoutes([market]));
     const context = toServiceContext(replay.url);
@@ -72,7 +72,7 @@ forEachEngine('last runs', (engine) => {
     assert.equal(row?.['count'], 2);
   });
 
-  test('a collection is marked as launched when the operator says so, and stays marked until the operator removes the mark', async () => {
+  test('a collection stays marked as launched until the operator removes the mark', async () => {
     const { 'collections.add': call } = operationsOf(toServiceContext('http://127.0.0.1:1'));
     const launched = async (input: { launched?: boolean }) => {
       await call({ chain: 'apechain', address: APES.contract, ...input });
@@ -84,7 +84,7 @@ forEachEngine('last runs', (engine) => {
     );
   });
 
-  test('a collection that is removed at the end of its processing causes no failure, and stays removed', async () => {
+  test('a collection that is removed while it is processed stays removed', async () => {
     const context = toServiceContext('http://127.0.0.1:1');
     for (const isFirst of [true, false]) {
       await add(context);
@@ -95,7 +95,7 @@ forEachEngine('last runs', (engine) => {
         writes.push(saveRun(), insertFollowName(db, { collectionId: ID, vendor: 'opensea', name: 'another' }));
       await db.transaction(async (tx) => {
         await deleteFollow(tx, ID);
-        // The embedded engine has one connection, so no write can wait for the removal.
+        // The embedded engine has one connection. No write can wait for the removal there.
         if (engine.name === 'embedded') return;
         writeAtEnd();
         await until(

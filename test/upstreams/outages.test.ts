@@ -1,5 +1,5 @@
-// All sources fail at the same time, with the periods and pauses of the real service. The test moves time forward, in the process and in
-// the stored schedule, and the servers count the requests that arrive.
+// All sources fail at the same time, with the periods and pauses of the real service. The test moves time forward in the process
+// and in the stored schedule. The servers count the requests.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -19,14 +19,19 @@ import { SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
-/** Minutes after which every breaker is open, because three calls with their retries have failed. */
+/** The minutes after which every breaker is open. By then three calls with their retries have failed. */
 const SETTLING_MINUTES = 2;
-/** The length of the outage; null: OUTAGE_MINUTES_DEFAULT. After some minutes the pauses no longer grow, so more minutes test nothing new. */
+/**
+ * The length of the outage. If null, OUTAGE_MINUTES_DEFAULT is used. After some minutes the pauses no longer grow, so more minutes
+ * test nothing new.
+ */
 const OUTAGE_MINUTES = Number(process.env['OUTAGE_MINUTES'] ?? 0) || null;
 const OUTAGE_MINUTES_DEFAULT = { embedded: 6, postgresql: 20 };
 /** Tasks that become due within this time are started together. */
 const STEP_MS = 2_000;
-/** The most requests to a server in a minute of an outage. A breaker allows one trial in 14 seconds; Magic Eden has two breakers. */
+/**
+ * The most requests to a server in a minute of an outage. A breaker allows one trial in 14 seconds. Magic Eden has two breakers.
+ */
 const REQUESTS_A_MINUTE_MAX: Record<Server, number> = {
   opensea: 5,
   magicEden: 10,
@@ -104,7 +109,7 @@ forEachEngine('an outage of all sources', (engine) => {
     return { world, live, allDue, setFault, sum, names };
   };
 
-  test('sources that fail for long get few requests, and a minute after they recover all data is fresh, without a burst of requests', async (t) => {
+  test('sources that fail for long get few requests, and all data is fresh a minute after they recover', async (t) => {
     const { world, live, allDue, setFault, sum, names } = await start(t);
     await live(MINUTE_MS);
     assert.deepEqual(await world.missing(db), []);
@@ -121,7 +126,7 @@ forEachEngine('an outage of all sources', (engine) => {
       }
     }
     const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
-    // A viewed token is not requested again soon after an invalid response, so the tasks that refresh such tokens need not fail.
+    // After an invalid response, a viewed token is not requested again soon. So the tasks that refresh viewed tokens need not fail.
     const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
     assert.deepEqual(
       failing.filter((name) => usual.includes(name)).toSorted(),
@@ -155,7 +160,7 @@ forEachEngine('an outage of all sources', (engine) => {
   });
 });
 
-/** A generator of numbers from 0 to 1. The same seed gives the same numbers (mulberry32). */
+/** A generator of numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

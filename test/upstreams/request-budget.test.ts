@@ -1,5 +1,5 @@
-// The hourly request budget of an upstream, which all processes share through the database. The test moves the database's time forward
-// and counts the requests of all processes together.
+// The hourly request budget of an upstream, which all processes share through the database. The test moves the database's time
+// forward, and counts the requests of all processes together.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -56,7 +56,7 @@ forEachEngine('a budget of requests', (engine) => {
     const route = { path: /.*/, origin: 'schema' as const, answer: () => ({ n: sent.push(clock()) }) };
     const replay = await startReplayServer(t, [route]);
     const log = createLog('warn', (line) => logged.push(line));
-    /** The upstream client of one more process, whose clock may be wrong. */
+    /** The upstream client of another process, whose clock is wrong by `wrongMs`. */
     const join = (wrongMs = 0): UpstreamClient => {
       const own = toContext(db, { clock: () => clock() + wrongMs });
       const context: ServiceContext = { ...own, config: readConfig({}), log, random: () => 0.5 };
@@ -67,8 +67,8 @@ forEachEngine('a budget of requests', (engine) => {
   const budgetOf = (perHour: number) => new SharedBudget(db, { upstream: NAME, perHour, clock });
 
   /**
-   * For `ms`, all processes send as many requests as the budget allows, and new processes replace them one after the other. Returns
-   * how many requests a single process with a budget of its own would have sent.
+   * All processes send as many requests as the budget allows, for `ms`. New processes replace them one after the other. Returns how
+   * many requests a single process with a budget of its own would have sent.
    */
   const live = async (join: (index: number) => UpstreamClient, ms: number, { count, perHour }: Crowd) => {
     const alone = new ProcessBudget({ perHour, clock });
@@ -80,7 +80,7 @@ forEachEngine('a budget of requests', (engine) => {
       if (step % RESTART_STEPS === 0) processes[index] = join(index);
       await Promise.all(processes.map((upstream) => trySend(upstream, { patienceMs: 0 })));
       for (let n = 0; n < count; n += 1) if ((await alone.take({ patienceMs: 0 })) === 0) sentAlone += 1;
-      // Pauses without requests let the burst allowance refill.
+      // In pauses without requests the burst allowance refills.
       await pass(step % QUIET_STEPS === 0 ? HOUR_MS / 2 : STEP_MS);
     }
     return sentAlone;
@@ -92,14 +92,14 @@ forEachEngine('a budget of requests', (engine) => {
     }
   };
 
-  test('several processes together send at most the hourly budget in any hour, and as many requests as a single process would send', async (t) => {
+  test('several processes together send as many requests as a single process would send', async (t) => {
     const { join, sent } = await start(t, 60);
     const alone = await live(() => join(), 4 * HOUR_MS, { count: 2, perHour: 60 });
     assertWithin(sent, 60);
     assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single process`);
   });
 
-  test('a budget of one or two requests is not exceeded in any hour, and is not left unused', async (t) => {
+  test('a budget of one or two requests is neither exceeded nor left unused', async (t) => {
     for (const perHour of [1, 2]) {
       await db.query('delete from main.request_budget');
       const { join, sent } = await start(t, perHour);
@@ -117,7 +117,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.ok(Math.abs(sent.length - alone) <= 1, `${sent.length} by all processes, ${alone} by a single process`);
   });
 
-  test('a new process may send only the requests that other processes left, and once it has tried to send, its status shows how many are left', async (t) => {
+  test('a new process may send only the requests that other processes left', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await trySend(join()), await trySend(join())], ['sent', 'sent']);
     const newcomer = join();
@@ -133,7 +133,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
 
-  test('a request beyond the shared budget waits until the budget allows it, and fails when the wait would be too long', async (t) => {
+  test('a request beyond the shared budget waits until the budget allows it', async (t) => {
     const { join, sent } = await start(t, 20);
     const [one, other] = [join(), join()];
     for (const upstream of [one, other]) await trySend(upstream);
@@ -163,13 +163,13 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(sent.length, 3);
   });
 
-  test('bulk requests leave half of the burst to other requests and are not starved by them, and all requests together stay within the hourly budget', async () => {
+  test('bulk requests leave half of the burst to other requests and are not starved by them', async () => {
     const budget = budgetOf(600);
     const takeWhile = async (isBulk: boolean) => {
       for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;
     };
     assert.equal(await takeWhile(true), 30);
-    assert.equal(await takeWhile(false), 30, 'other requests cannot use the rest');
+    assert.equal(await takeWhile(false), 30, 'other requests cannot use the rest of the burst');
     const sent: number[] = [];
     let waiting: number | null = null;
     let bulkSent = 0;
@@ -204,7 +204,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(
       (await takeAll(200, 0)).length,
       10,
-      'a new budget must allow exactly a tenth of its requests immediately',
+      'a new budget does not allow exactly a tenth of its requests immediately',
     );
     const waits = await takeAll(200, HOUR_MS);
     assert.ok(waits.length >= 89 && waits.length <= 90, `${waits.length} requests may be sent in the following hour`);
@@ -212,7 +212,7 @@ forEachEngine('a budget of requests', (engine) => {
       assert.ok(waitMs > ((n + 1) * HOUR_MS) / 89 - SLACK_MS, `request ${n + 1} waits only ${waitMs} ms`);
   });
 
-  test('setting the clock of the database back adds nothing to the budget, and requests need not wait until the old time is reached', async (t) => {
+  test('setting the clock of the database back adds nothing to the budget', async (t) => {
     const { join } = await start(t, 20);
     const upstream = join();
     for (const ms of [HOUR_MS, 365 * 24 * HOUR_MS, 30_000]) {
@@ -223,15 +223,15 @@ forEachEngine('a budget of requests', (engine) => {
       await setBack(ms);
       assert.equal(await trySend(upstream, { patienceMs: 0 }), 'over-budget', `back by ${ms}`);
       await pass(HOUR_MS / 17);
-      // A step back of less than a minute looks like two statements that ran out of order. The later time then stays stored, and the budget
-      // refills only after that time.
+      // A step back of less than a minute looks like two statements that ran out of order. The later time stays stored, and the
+      // budget refills only after that time.
       assert.equal(await trySend(upstream, { patienceMs: 0 }), ms < 60_000 ? 'over-budget' : 'sent', `back by ${ms}`);
     }
     await pass(30_000);
     assert.equal(await trySend(upstream, { patienceMs: 0 }), 'sent');
   });
 
-  test('when the database fails no request is sent, and a call that was aborted still fails as aborted', async (t) => {
+  test('when the database fails no request is sent', async (t) => {
     const { join, sent, logged } = await start(t, 20);
     const upstream = join();
     for (const expected of ['sent', 'sent']) assert.equal(await trySend(upstream), expected);

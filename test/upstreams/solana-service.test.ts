@@ -1,4 +1,4 @@
-// Tests Solana end to end. A service follows a collection, with replay servers in place of its sources. The marketplace interface must
+// Solana end to end. A service follows a collection, with replay servers in place of its sources. The marketplace interface must
 // serve what these servers sent.
 
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** The wallet that holds two assets of the fixture: one is listed, the other is not. */
+/** The wallet that holds two assets of the fixture. One of them is listed. */
 const ESCROW = 'GbEaKK8vSvSRU9m6ZMSaQjuSgbHjcfNKXTpJPk6Hb8Cp';
 const SELLER = addressOf('se', 9);
 const BUYER = addressOf('bu', 9);
@@ -38,7 +38,7 @@ const { group, collection } = readDasFixtures();
 
 forEachEngine('Solana from its sources to the interface', (engine) => {
   describe('service', () => {
-    const mintOf = (index: number): string => group[index]?.['id'] ?? assert.fail('there is no such asset');
+    const mintOf = (index: number): string => group[index]?.['id'] ?? assert.fail('the fixture lacks an asset');
     const closers: (() => Promise<void>)[] = [];
     const replays: ReplayServer[] = [];
     const feed = createFeedStore();
@@ -104,7 +104,8 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
           PRICE_SOURCES: 'none',
         },
       });
-      // Each task runs once when the service starts, before anything is followed. A task cannot be started again during that run.
+      // Each task runs once when the service starts, before any collection is followed. During this run the task cannot be started
+      // again.
       await until(
         async () => (await readTasks()).every((task) => task.lastSuccess !== null),
         LIMIT_MS,
@@ -117,7 +118,8 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
         magiceden: 'paper_lanterns',
       });
       assert.equal(added.status, 200, JSON.stringify(added.body));
-      // Adding a collection starts the marketplace tasks immediately. The feed's task does not depend on what is followed.
+      // Adding a collection starts the marketplace tasks immediately, but not the feed's task, which does not depend on what is
+      // followed.
       const started = await service.operate('sync.start', { name: 'feed' });
       assert.equal(started.status, 200, JSON.stringify(started.body));
       await until(
@@ -179,7 +181,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       }
     });
 
-    test('a token in escrow belongs to its seller while it is listed, and otherwise its owner is shown as custody without an address', async () => {
+    test('a token in escrow belongs to its seller while it is listed', async () => {
       for (const index of [LISTED, UNLISTED]) assert.equal(group[index]?.['ownership'].owner, ESCROW);
       const listed = await token(LISTED);
       assert.deepEqual(listed.owner, { address: SELLER, kind: 'wallet', label: null });
@@ -188,7 +190,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.equal(JSON.stringify(await token(UNLISTED)).includes(ESCROW), false);
     });
 
-    test('mirrored and own listings are served as one list, cheapest first, and the id of an own listing begins with the service name', async () => {
+    test('mirrored and own listings are served as one list, cheapest first', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/listings');
       assert.deepEqual(
         data.map((row: any) => [row.mint, row.price.raw]),
@@ -201,12 +203,12 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.deepEqual([data[0].orderId, data[0].marketplace], ['mercat_one', 'MERCAT']);
     });
 
-    test('a sale has its exact price, and the floor is the lowest price of mirrored and own listings', async () => {
+    test('a sale has its exact price', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/sales');
       assert.deepEqual([data[0].price.raw, data[0].mint, data[0].buyer], ['1750000000', mintOf(SOLD), BUYER]);
       assert.equal((await token(SOLD)).lastSale.price.raw, '1750000000');
       const { data: floor } = await service.ok('/v1/collections/paper-lanterns/floor');
-      // The buyer also pays the platform fee and the royalty, which comes from DAS, on top of the own ask.
+      // The buyer also pays the platform fee and the royalty on top of the own ask. The royalty comes from DAS.
       assert.equal(floor.askFloor.raw, '2000000000');
       const own = 2_000_000_000 * (1 + 0.02 + 0.042);
       assert.equal(floor.buyerFloor.raw, String(Math.min(own, 2_500_000_000)));
@@ -222,7 +224,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       for (const { url } of replays) assert.equal(text.includes(url), false);
     });
 
-    test('a viewed token gets its current owner soon, long before the next walk over all tokens', async () => {
+    test('a viewed token gets its current owner long before the next walk over all tokens', async () => {
       const moved = das.assets[MOVED] ?? assert.fail();
       const before = (await token(MOVED)).owner.address;
       moved['ownership'].owner = BUYER;
@@ -234,7 +236,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.notEqual(before, BUYER);
       await until(isFresh, LIMIT_MS, 'the new owner was not served');
       const methods = new Set(das.asked.map(({ method }) => method));
-      assert.deepEqual([...methods], ['getAssetBatch'], 'another method was called');
+      assert.deepEqual([...methods], ['getAssetBatch'], 'a method other than getAssetBatch was called');
     });
   });
 });

@@ -1,5 +1,5 @@
-// The tasks that mirror Solana, against local servers in place of Magic Eden, a DAS endpoint and an operator's own feed: which rows are
-// added and retired, which snapshots are accepted, and how many requests unchanged data costs.
+// The tasks that mirror Solana, against local servers in place of Magic Eden, a DAS endpoint and an operator's feed. Tests which
+// rows are added and retired, which snapshots are accepted, and how many requests unchanged data costs.
 
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import assert from 'node:assert/strict';
@@ -65,7 +65,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     random: () => 0.5,
   });
   const run = (task: Task | undefined): Promise<TaskResult> =>
-    task?.run(AbortSignal.timeout(60_000), () => undefined, { isFull: true }) ?? assert.fail('there is no task');
+    task?.run(AbortSignal.timeout(60_000), () => undefined, { isFull: true }) ?? assert.fail('the task does not exist');
   const statuses = async () => {
     const found = await db.query(`select status, count(*)::int as count from indexer.listing group by status`);
     return Object.fromEntries(found.map((row) => [row['status'], row['count']]));
@@ -95,11 +95,11 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     };
   };
 
-  test('a listing keeps the time at which its price and seller were first read, so that unchanged listings change no row', async (t) => {
+  test('a listing keeps the time at which its price and seller were first read', async (t) => {
     const { setListings, listings } = await startMagicEden(t);
     setListings(rows(150));
     const first = await listings();
-    // Overlapping pages contain some rows twice.
+    // The pages overlap, so some rows come twice.
     assert.equal(first.changed, 150 + 150 + 1, 'a listing, a token or the statistics were not stored');
     now += 5 * MINUTE_MS;
     assert.deepEqual(
@@ -118,7 +118,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
   });
 
-  test('a listing that is listed again after its expiry gets the time at which it was listed again', async (t) => {
+  test('a listing that is listed again after its expiry has the new listing time', async (t) => {
     const { setListings, listings } = await startMagicEden(t);
     const expiry = (time: number) => ({ expiry: time / 1_000 });
     setListings([listingRow(0, expiry(NOW + 10 * MINUTE_MS))]);
@@ -130,7 +130,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(row, { listed_at: new Date(now), expires_at: new Date(NOW + 60 * MINUTE_MS) });
   });
 
-  test('a listing that is missing from a complete snapshot is retired, and becomes active again under the same id when it is listed again', async (t) => {
+  test('a listing that is missing from a complete snapshot is retired', async (t) => {
     const { setListings, listings, replay } = await startMagicEden(t);
     setListings(rows(150));
     await listings();
@@ -154,7 +154,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });
   });
 
-  test('no listing is retired when a walk finds fewer listings than the marketplace counts, or when nearly all are missing for the first time', async (t) => {
+  test('no listing is retired when a walk finds fewer listings than the marketplace counts', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(80));
     await listings();
@@ -166,7 +166,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 80 });
   });
 
-  test('a symbol that Magic Eden does not know is reported and retires no listing, and an empty list with invalid statistics retires no listing', async (t) => {
+  test('a symbol that Magic Eden does not know is reported and retires no listing', async (t) => {
     const { book, setListings, listings } = await startMagicEden(t);
     setListings(rows(3));
     await listings();
@@ -190,7 +190,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal((await listings()).retired, 2, 'an empty list retired nothing, although the symbol is known');
   });
 
-  test('sales are read back to the newest stored sale; a walk that fails stores no sale, so that no gap is left', async (t) => {
+  test('a walk over sales that fails stores no sale, so that no gap is left', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
@@ -210,7 +210,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(replay.count(), 2, 'the walk did not end a quarter of an hour before the newest sale');
   });
 
-  test('a sale has the id of the stored listing of the same token by the same seller, even after that listing was retired', async (t) => {
+  test('a sale has the id of the stored listing of the same token by the same seller', async (t) => {
     const { book, setListings, listings, sales } = await startMagicEden(t);
     const seller = addressOf('se', 0);
     const [low, high] = [45_000_000, 60_000_000].map((lamports) => ({
@@ -220,7 +220,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     const inPool = (n: number) => ({ seller, listingSource: 'MMM', pdaAddress: addressOf('pool', n) });
     setListings([
       ...[0, 1].map((n) => listingRow(n, { seller })),
-      // These two tokens are listed in a pool and outside of it.
+      // These two tokens are listed both in a pool and outside of it.
       listingRow(2, { seller, ...high }),
       listingRow(2, { ...inPool(2), ...low }),
       listingRow(3, { seller, ...high }),
@@ -243,7 +243,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     );
   });
 
-  test('when one collection cannot be read, the other collections are still read; when none can be read, the task fails', async (t) => {
+  test('when one collection cannot be read, the other collections are still read', async (t) => {
     const { book, replay, setListings, listings } = await startMagicEden(t);
     const other = addressOf('other', 1);
     await follow('solana', other, 'other');
@@ -258,7 +258,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     await assert.rejects(listings(), /not-found/);
   });
 
-  test('Magic Eden’s asks on an EVM chain are mirrored with their order hashes, for collections that are followed under a symbol', async (t) => {
+  test('Magic Eden’s asks on an EVM chain are mirrored with their order hashes', async (t) => {
     const { book, asks } = await startMagicEden(t);
     await follow('ethereum', EVM_CONTRACT, 'some-symbol');
     await follow('ethereum', `0x${'9'.repeat(40)}`, null);
@@ -285,7 +285,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     return task;
   };
 
-  test('2,525 mints are read through DAS: the id of their collection is lower case, the mints keep their case', async (t) => {
+  test('2,525 mints are read through DAS with their letter case', async (t) => {
     const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
     const collection = assetOf(LANTERNS, LANTERNS, {
       grouping: [],
@@ -309,7 +309,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
   });
 
-  test('a collection gets the token standard and the royalty of its tokens, unless it already has its own', async (t) => {
+  test('a collection gets the token standard and the royalty of its tokens', async (t) => {
     const minted = { interface: 'ProgrammableNFT', royalty: { basis_points: 750 } };
     const store = createDasStore([assetOf(LANTERNS, LANTERNS, { grouping: [] }), assetOf(ASSET, LANTERNS, minted)]);
     const task = await followWithDas(t, store);
@@ -346,7 +346,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     return { store, replay, own, feed: () => run(task) };
   };
 
-  test('own Solana listings are read from the feed and get ids with the service name; an unchanged feed is not read again for an hour', async (t) => {
+  test('an unchanged feed of own Solana listings is not read again for an hour', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = own(40);
     assert.equal((await feed()).changed, 40);
@@ -363,7 +363,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(store.unchanged, 1);
   });
 
-  test('a feed that is not a snapshot retires nothing; a complete snapshot retires the listings that it lacks; a snapshot that was cut off retires nothing', async (t) => {
+  test('only a complete snapshot of a feed retires listings', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = own(40);
     await feed();
@@ -381,7 +381,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(await statuses(), { active: 30, cancelled: 10 });
   });
 
-  test('a feed whose snapshot lacks nearly all listings is read in full until the snapshot is accepted, although the feed does not change', async (t) => {
+  test('a feed whose snapshot lacks nearly all listings is read in full until the snapshot is accepted', async (t) => {
     const { store, own, feed } = await startFeed(t);
     store.lines = [OPENING, ...own(40), ENDING];
     await feed();

@@ -105,7 +105,7 @@ test('a value in the path is encoded as a single segment', () => {
   for (const segment of ['', '.', '..']) assert.throws(() => toPath('v1', segment));
 });
 
-test('after a server error or a broken connection the request is retried a few times within the call', async (t) => {
+test('after a server error or a broken connection, the request is retried within the call', async (t) => {
   const { upstream, replay } = await start(t);
   for (const fault of ['server-error', 'reset', 'truncated'] as const) {
     replay.reset();
@@ -131,7 +131,7 @@ test('a request that the server rejects is not retried, and does not open the br
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('all calls wait as long as Retry-After demands, or fail when that is longer than their patience', async (t) => {
+test('no call is sent before the time in Retry-After', async (t) => {
   const live = await start(t, { clock: Date.now });
   live.replay.fail('too-many-requests', { times: 1, retryAfter: '1' });
   const begun = performance.now();
@@ -179,7 +179,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
   'gzip-bomb': 'too-large',
 };
 
-test('under every fault a call ends in time, and its error has the reason without the URL or the key', async (t) => {
+test('under every fault a call ends in time, and its error shows neither URL nor key', async (t) => {
   const { upstream, replay } = await start(t, { breakerOpenMs: 0 });
   for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });
@@ -207,10 +207,10 @@ test('a response that decompresses to a quarter of a gigabyte is aborted at the 
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2);
   await failureOf(things(upstream));
   clearInterval(watch);
-  assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB`);
+  assert.ok(peak - before < 64 * 2 ** 20, `${Math.round((peak - before) / 2 ** 20)} MiB were held`);
 });
 
-test('after three failed calls the breaker opens; while it is open no request is sent, and afterwards a single trial request is sent', async (t) => {
+test('after three failed calls the breaker opens, and later allows a single trial request', async (t) => {
   const { upstream, replay, pass, now } = await start(t, { breakerOpenMs: 5_000, breakerOpenMaxMs: 30_000 });
   replay.fail('not-json');
   for (let call = 0; call < 3; call += 1) await failureOf(things(upstream));
@@ -241,7 +241,7 @@ test('after three failed calls the breaker opens; while it is open no request is
   assert.equal(upstream.status().lastSuccessAt, now());
 });
 
-test('in an outage of an hour about four requests a minute are sent, and the recovery is noticed within a minute', async (t) => {
+test('in an outage of an hour about four requests a minute are sent', async (t) => {
   const { upstream, replay, pass } = await start(t);
   replay.fail('not-json');
   for (let second = 0; second < 3_600; second += 1) {
@@ -258,7 +258,7 @@ test('in an outage of an hour about four requests a minute are sent, and the rec
   assert.ok(waited <= 60, `${waited} s`);
 });
 
-test('an aborted call ends immediately and does not count as a failure of the upstream', async (t) => {
+test('an aborted call does not count as a failure of the upstream', async (t) => {
   const { upstream, replay } = await start(t, { timeoutMs: 60_000 });
   replay.fail('hang');
   for (let call = 0; call < 4; call += 1) {
@@ -268,7 +268,7 @@ test('an aborted call ends immediately and does not count as a failure of the up
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('no more requests than the hourly budget are sent in any hour, whatever the times of the calls', async () => {
+test('no more requests than the hourly budget are sent in any hour', async () => {
   let now = 0;
   const budget = new ProcessBudget({ perHour: 600, clock: () => now });
   const sent: number[] = [];
@@ -281,7 +281,7 @@ test('no more requests than the hourly budget are sent in any hour, whatever the
   assert.ok(sent.length > 5 * 300, `${sent.length} in all`);
 });
 
-test('a request beyond the budget of a process waits until the budget allows it, and fails when the wait would be too long', async (t) => {
+test('a request beyond the budget of a process waits until the budget allows it', async (t) => {
   const { upstream, replay, pass } = await start(t, { hourlyBudget: 20 });
   assert.deepEqual(upstream.status().budget, { perHour: 20, left: 2 });
   await things(upstream);
@@ -307,7 +307,7 @@ test('retries count against the budget', async (t) => {
   assert.equal(upstream.status().budget?.left, 0);
 });
 
-test('when the budget cannot be read no request is sent, and a request that was taken and not sent is put back', async (t) => {
+test('when the budget cannot be read, no request is sent', async (t) => {
   const putBack: string[] = [];
   let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
   let giveBack: () => Promise<void> = () => Promise.resolve();

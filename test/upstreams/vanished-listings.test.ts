@@ -1,5 +1,5 @@
-// How mirrored listings end when their marketplace does not report an end: they are missing from a snapshot, or another marketplace
-// reports the same order as ended. The last test checks the counts and the rejections of an ingester.
+// How mirrored listings end when their marketplace does not report an end. Either they are missing from a snapshot, or another
+// marketplace reports the end of the same order. The last test checks the counts and the rejections of an ingester.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -34,7 +34,10 @@ forEachEngine('mirrored listings', (engine) => {
       }),
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
-  /** Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only listings below that price are retired. */
+  /**
+   * Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only listings below that price are
+   * retired.
+   */
   const snapshot = async (
     rows: readonly Record<string, unknown>[],
     { source = 'opensea', below = null }: { source?: string; below?: bigint | null } = {},
@@ -50,7 +53,7 @@ forEachEngine('mirrored listings', (engine) => {
   };
   const countActive = async () => Object.values(await statuses()).filter((status) => status === 'active').length;
 
-  test('a listing that is missing from a snapshot is retired and reported as changed, and is active again when a snapshot contains it', async () => {
+  test('a listing that is missing from a snapshot is retired and reported as changed', async () => {
     await snapshot(range(4).map((n) => row(n)));
     changed = [];
     const { accepted, retired } = await snapshot([row(0), row(1), row(2)]);
@@ -63,7 +66,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot(range(4).map((n) => row(n)))).changed, 0);
   });
 
-  test('a listing that is reported as filled after it was retired stays filled when a later snapshot contains it', async () => {
+  test('a retired listing that is reported as filled stays filled when a later snapshot contains it', async () => {
     await snapshot([row(0), row(1)]);
     await snapshot([row(0)]);
     await ingester().ingest([row(1, { status: 'filled', tx: '0x01' })]);
@@ -72,7 +75,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'filled' });
   });
 
-  test('a snapshot retires no listing of another marketplace or collection, and no listing that may be too new for the snapshot', async () => {
+  test('a snapshot retires only listings of its own marketplace and collection', async () => {
     const fresh = { timestamp: new Date(NOW - LISTING_DELAY_MAX_MS).toISOString() };
     await ingester().ingest([
       row(0),
@@ -87,7 +90,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
-  test('a run may see as many different listings as its limit, and each of them several times; one more listing fails the run', async () => {
+  test('a run that sees more different listings than its limit fails', async () => {
     const run = new Ingester(toContext(db), { seenMax: 2 });
     await run.ingest([row(0), row(1), row(0)]);
     await run.ingest([row(1)]);
@@ -101,7 +104,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled' });
   });
 
-  test('a snapshot that lacks more than half of the listings is rejected, even the third time, until five minutes have passed since the first such snapshot', async () => {
+  test('a snapshot that lacks more than half of the listings is rejected for five minutes', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     const short = book.slice(0, 19);
@@ -115,7 +118,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('short snapshots are not accepted within five minutes of the first, even if there are many; the second is not accepted, even if it comes late', async () => {
+  test('a second short snapshot is not accepted, however late it comes', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
@@ -127,7 +130,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal(await countActive(), 0);
   });
 
-  test('a snapshot may retire all listings of a collection with 20 listings, and half of the listings of a larger collection', async () => {
+  test('a snapshot may retire all listings of a collection with 20 listings, and half of a larger one', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -135,7 +138,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await snapshot(book.slice(0, 20))).retired, 20);
   });
 
-  test('a snapshot of the listings below a price retires none at or above that price, and is accepted or rejected independently of complete snapshots', async () => {
+  test('a snapshot of the listings below a price retires none at or above that price', async () => {
     const priced = (n: number) => row(n, { priceRaw: String(1_000 + n) });
     const book = range(100).map(priced);
     await snapshot(book);
@@ -161,13 +164,13 @@ forEachEngine('mirrored listings', (engine) => {
     }
   });
 
-  test('the buyer total of a listing decides whether the listing is below the price of a partial snapshot', async () => {
+  test('the buyer total decides whether a listing is below the price of a partial snapshot', async () => {
     await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });
   });
 
-  test('an order that one marketplace reports as filled or cancelled ends at all marketplaces, even at a marketplace that reports the order only afterwards', async () => {
+  test('an order that one marketplace reports as ended ends at all marketplaces', async () => {
     const twins = (hash: string, n: number) => [
       row(n, { orderHash: hash, tokenId: '7' }),
       row(n + 1, { orderHash: hash, tokenId: '7', source: 'magic-eden' }),
@@ -200,7 +203,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active' });
   });
 
-  test('a listing whose order is in the own order book is not stored; if it was stored earlier, a snapshot retires it', async () => {
+  test('a listing whose order is in the own order book is not stored', async () => {
     await snapshot([row(0, { orderHash: HASH })]);
     await ingester().ingest([order()]);
     await db.query(`update main.book_order set order_hash = $1, status = 'cancelled'`, [HASH]);
@@ -219,7 +222,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual(await statuses(), { L0: 'cancelled', L1: 'active', L3: 'active' });
   });
 
-  test('every row is counted, and rejections are counted by reason with one example for each reason', async () => {
+  test('rejections are counted by reason, with one example for each reason', async () => {
     const run = ingester();
     await run.ingest([
       ...range(700).map((n) => token({ tokenId: String(n) })),

@@ -1,5 +1,5 @@
-// Recently viewed tokens and collections: a view of a followed collection is recorded and forgotten after a day. Viewed tokens are read
-// again from the marketplaces, with a share of the request budget.
+// Recently viewed tokens and collections. A view of a followed collection is recorded and forgotten after a day. Viewed tokens are
+// read again from the marketplaces, with a share of the request budget.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -78,7 +78,7 @@ forEachEngine('recent views', (engine) => {
     const context = { ...toContext(db, { clock: () => now }), config, log, random: () => 0.5 };
     const run = async (task: Task | undefined) => {
       const options = { main: db, log, random: () => 0.5, stop: AbortSignal.timeout(30_000), force: true };
-      return runTask(task ?? assert.fail('there is no such task'), options);
+      return runTask(task ?? assert.fail('the task does not exist'), options);
     };
     return { replay, context, run };
   };
@@ -101,7 +101,7 @@ forEachEngine('recent views', (engine) => {
     return requested;
   };
 
-  test('a view of a followed collection is recorded at most once a minute and forgotten after a day; other views are not recorded', async () => {
+  test('a view of a followed collection is recorded at most once a minute and forgotten after a day', async () => {
     await follow(APES_ID);
     const views = createViews();
     views.note(APES_ID);
@@ -164,7 +164,7 @@ forEachEngine('recent views', (engine) => {
     await market.close();
   });
 
-  test('the number of unwritten views is bounded, and views that could not be written are written the next time', async () => {
+  test('the number of unwritten views is bounded', async () => {
     await follow(APES_ID);
     const views = createViews();
     for (let n = 0; n < 5_000; n += 1) views.note(APES_ID, String(n) as AssetId);
@@ -179,7 +179,7 @@ forEachEngine('recent views', (engine) => {
     assert.equal(await count(), 2_000, 'views of other tokens were not recorded after the first views were written');
   });
 
-  test('a viewed token gets its name, rank and owner, and is read again after an hour', async (t) => {
+  test('a viewed token is read again after an hour', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '8']);
     assert.equal((await run()).kind, 'done');
@@ -222,7 +222,7 @@ forEachEngine('recent views', (engine) => {
     );
   });
 
-  test('a view or refresh with a time in the future, from a wrong clock, is ignored', async (t) => {
+  test('a view or refresh whose time is in the future, from a wrong clock, is ignored', async (t) => {
     const { replay, run } = await startOpenSea(t);
     now += 24 * HOUR_MS;
     await view(APES_ID, ['7']);
@@ -251,7 +251,7 @@ forEachEngine('recent views', (engine) => {
     await Promise.all(both);
   });
 
-  test('other tokens are read although the marketplace does not have one token; an unavailable marketplace gets no further requests', async (t) => {
+  test('other tokens are still read when the marketplace does not have one of them', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '999', '8']);
     const end = await run();

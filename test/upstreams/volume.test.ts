@@ -1,4 +1,4 @@
-// Volume and sales: which sales count, and whether the sums of the time windows agree with the stored sales and with each other.
+// Volume and sales: which sales count, and whether the sums of the windows agree with the stored sales and with each other.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -17,7 +17,7 @@ const NOBODY = `0x${'0'.repeat(40)}`;
 
 type SaleInput = { n: number; price: bigint; seller: string | null; soldAt: number; block: number | null };
 
-/** A seeded generator: the same numbers in every run. */
+/** A seeded random generator: it gives the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -68,7 +68,7 @@ forEachEngine('volume', (engine) => {
     };
   };
 
-  test('each window has the sum of its sales at any moment and is at most as large as a longer window; orphaned sales do not count', async () => {
+  test('each window has the sum of its sales at any moment', async () => {
     const random = createRandom(7);
     const sellers = [SELLER, null, NOBODY, '0x0'];
     const inputs = range(600).map((n): SaleInput => ({
@@ -97,7 +97,7 @@ forEachEngine('volume', (engine) => {
     );
   });
 
-  test('a sale with an unknown seller counts; a mint and a free sale do not', async () => {
+  test('a mint and a free sale do not count', async () => {
     const at = { soldAt: NOW - HOUR_MS, block: null };
     await insert([
       { n: 1, price: 5n, seller: null, ...at },

@@ -9,7 +9,7 @@ type Page = { rows: readonly unknown[]; next: string | null };
 
 const LIMITS = { pagesMax: 10, rowsMax: 100 };
 
-/** Walks over pages that are given by their paging cursors. The first page has the cursor ''. */
+/** Walks over the given pages. The keys are paging cursors. The first page has the cursor ''. */
 async function walk(pages: Readonly<Record<string, Page>>, limits = LIMITS) {
   const requested: string[] = [];
   const rows: unknown[] = [];
@@ -30,7 +30,7 @@ test('a walk that reaches a page without a next cursor is complete', async () =>
   assert.deepEqual(end, { gap: null, pages: 2, rows: 3 });
 });
 
-test('a cursor that was followed before ends the walk immediately, even when the pages differ', async () => {
+test('a cursor that was followed before ends the walk immediately', async () => {
   const { requested, end } = await walk({
     '': { rows: [1], next: 'b' },
     b: { rows: [2], next: 'c' },

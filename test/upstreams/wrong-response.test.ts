@@ -1,5 +1,5 @@
-// Gives every reading function of a vendor the response of another operation, or of a collection that was not requested. No function may
-// make an incorrect record from such a response, or report that it has read the complete list.
+// Gives every reading function of a vendor the response of another operation, or of a collection that was not requested. No
+// function may make an incorrect record from it, or report a complete list.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -24,7 +24,10 @@ const sources = createSources({
   asks: '0x7f57bc32ee0034fa9a41fac7df1d2c0e5782b9ad',
 });
 
-/** For each fixture: the only function that makes records from it, and their number by kind. Null when no function does. */
+/**
+ * For each fixture: the only function that makes records from it, and their number by kind. Null if no function makes records from
+ * it.
+ */
 const RIGHT: Readonly<Record<string, readonly [source: string, records: object] | null>> = {
   'magic-eden/listings': ['listings', { listing: 2, token: 1 }],
   'magic-eden/activities': ['sales', { sale: 1 }],

@@ -1,4 +1,4 @@
-// An invented marketplace, registered as docs/adding-a-marketplace.md describes: everything that the service knows about it is in this folder.
+// An invented marketplace, registered as docs/adding-a-marketplace.md describes. All code about this marketplace is in this folder.
 
 import { defineVendor } from '../../../src/upstreams/vendor.ts';
 import { readListings } from './recorded-formats.ts';

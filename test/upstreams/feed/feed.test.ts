@@ -1,5 +1,5 @@
-// The operator's own feed: lines become records. The feed counts as a snapshot only when its last line was received. An unchanged feed
-// costs one response without a body. No fault leads to an incorrect row or to unbounded memory.
+// The operator's own feed: lines become records. The feed counts as a snapshot only if its last line was received. An unchanged
+// feed costs one response without a body. No fault leads to an incorrect row or to unbounded memory.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -21,7 +21,10 @@ import { addressOf } from '../../support/replay/magic-eden.ts';
 const COLLECTION = addressOf('co', 1);
 const OPENING = { kind: 'feed', snapshot: ['listing'] };
 const ENDING = { kind: 'feed', end: true };
-/** The longest wait of the client for further bytes. A test pauses this long after each page, as a slow write to the database would. */
+/**
+ * The time after which the client stops waiting for further bytes. A test pauses this long after each page, as a slow write to the
+ * database would.
+ */
 const STALL_MS = 200;
 const GROWTH_MAX = 160 * 2 ** 20;
 const HELD_MAX = 64 * 2 ** 20;
@@ -64,7 +67,7 @@ async function read(feed: FeedClient, etag: string | null = null): Promise<Read>
   }
 }
 
-test('the lines of a feed become records; a feed that declares a snapshot is one of the service’s own listings only if its last line was received', async (t) => {
+test('the lines of a feed become records', async (t) => {
   const lines = readFixture('feed/feed.ndjson').trim().split('\n');
   const { feed, store } = await start(t, lines);
   const { records, rejected, end } = await read(feed);
@@ -84,7 +87,7 @@ test('every line is read as the record that it contains; a price that is a JSON 
   assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
 });
 
-test('a feed is a snapshot when its first line declares a snapshot and its last line was received', async (t) => {
+test('a feed is a snapshot only if its first line declares it and its last line was received', async (t) => {
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
   const complete = await read(feed);
   assert.deepEqual(complete.records, [listing(1)]);
@@ -132,7 +135,7 @@ test('invalid lines are rejected with a reason, and the other lines are kept', a
   assert.deepEqual(end?.snapshot, { source: null });
 });
 
-test('bytes that are not UTF-8 make one line invalid, and a character that is split between two chunks is read correctly', async (t) => {
+test('bytes that are not UTF-8 make only their line invalid', async (t) => {
   const name = 'Mönk 🦊';
   const good = Buffer.from(`${JSON.stringify({ kind: 'token', name })}\n`);
   const server = http.createServer((_request, response) => {
@@ -148,7 +151,7 @@ test('bytes that are not UTF-8 make one line invalid, and a character that is sp
   assert.deepEqual([records, rejected], [[{ kind: 'token', name }], ['a line is not UTF-8']]);
 });
 
-test('an unchanged feed costs one response without a body; without the token the feed is not served', async (t) => {
+test('an unchanged feed costs one response without a body', async (t) => {
   const { store, create } = await start(t, [listing(1)]);
   store.token = 'secret';
   const feed = create('secret');
@@ -173,7 +176,7 @@ test('a 304 response to a request without an entity tag is a failure', async (t)
   assert.equal((await read(new FeedClient({ url, token: null, clock: Date.now }))).failure, 'rejected');
 });
 
-test('no fault leads to an incorrect row, to an incomplete snapshot that counts as complete, or to unbounded memory', async (t) => {
+test('no fault leads to an incorrect row, or to an incomplete snapshot that counts as complete', async (t) => {
   const rows = Array.from({ length: 3_000 }, (_, index) => listing(index));
   const { feed, replay } = await start(t, [OPENING, ...rows, ENDING]);
   const good = await read(feed);
@@ -192,7 +195,7 @@ test('no fault leads to an incorrect row, to an incomplete snapshot that counts 
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 });
 
-test('a feed that decompresses to a quarter of a gigabyte is read to its end without being held in memory', async (t) => {
+test('a feed that decompresses to a quarter of a gigabyte is not held in memory', async (t) => {
   const { replay } = await start(t, []);
   const feed = new FeedClient({ url: `${replay.url}/feed`, token: null, clock: Date.now, timeoutMs: 60_000 });
   replay.fail('gzip-bomb');
@@ -220,7 +223,7 @@ test('when a reader stops early the connection is closed', async (t) => {
   assert.equal(feed.status().failures, 0, 'an aborted read counts as a failure of the feed');
 });
 
-test('a feed that stops sending is aborted; a feed that is long, or whose rows are stored slowly, is read to its end', async (t) => {
+test('only a feed that stops sending is aborted, however long the others take', async (t) => {
   const { replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),

@@ -27,7 +27,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
   return { book, replay, upstream: createTestUpstream(replay.url) };
 }
 
-test('an ask of the older API is left out when it is of another marketplace, and otherwise is a listing with its order hash', () => {
+test('an ask of the older API becomes a listing, unless it is of another marketplace', () => {
   const { orders } = parseJsonText(readFixture('magic-eden/asks-v3.json')) as { orders: Record<string, unknown>[] };
   const kites = { chain: ethereum, contractAddress: KITES };
   assert.deepEqual(parseMagicEdenAsks(orders, kites), { records: [], rejected: [], unsupported: [], skipped: 1 });
@@ -56,7 +56,7 @@ test('an ask of the older API is left out when it is of another marketplace, and
   assert.equal(parseMagicEdenAsks(own, { ...kites, begunBy: begins - 1 }).skipped, 1);
 });
 
-test('asks are read to the last page; an ask in the wrapped native currency is a listing, and an ask in another currency is not', async (t) => {
+test('asks are read to the last page, and those in another currency are left out', async (t) => {
   const { book, upstream } = await start(t);
   const currency = (contract: string) => ({
     price: { amount: { raw: '5' }, currency: { contract, symbol: 'X', decimals: 18, displayName: 'X' } },
@@ -101,7 +101,7 @@ test('asks that have not begun are left out', () => {
   assert.deepEqual([records.length, rejected, skipped], [1, [], 2]);
 });
 
-test('a walk over asks that are mostly in another currency is complete; a walk over asks that are mostly invalid is not', async (t) => {
+test('a walk is incomplete only if most of its asks are invalid', async (t) => {
   const { book, upstream } = await start(t);
   const usdc = { contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', symbol: 'USDC', decimals: 6 };
   const price = { amount: { raw: '1000000' }, currency: usdc };
@@ -112,10 +112,10 @@ test('a walk over asks that are mostly in another currency is complete; a walk o
   const { records, rejected, end } = await run();
   assert.deepEqual([records.length, rejected.length, end?.gap], [10, 40, null]);
   book.asks.set(CONTRACT, rows({ maker: 'nobody' }));
-  assert.equal((await run()).end?.gap, 'too many rejected');
+  assert.equal((await run()).end?.gap, 'the walk is not reported as incomplete for its rejected asks');
 });
 
-test('no fault at any request leads to an incorrect ask, or to an incomplete walk that is reported as complete', async (t) => {
+test('no fault leads to an incorrect ask, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.asks.set(
     CONTRACT,

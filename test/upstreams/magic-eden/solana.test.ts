@@ -1,4 +1,4 @@
-// Magic Eden on Solana: responses become exact records, a walk reports whether its list is complete, and no fault leads to an incorrect
+// Magic Eden on Solana. Responses become exact records. A walk reports whether its list is complete. No fault leads to an incorrect
 // record.
 
 import assert from 'node:assert/strict';
@@ -42,7 +42,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
 const walk = (upstream: ReturnType<typeof createTestUpstream>, counted: number | null = null) =>
   collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW, counted }));
 
-test('a listing has its exact price and its account as id, and its token has a rank and a picture', async (t) => {
+test('a listing has its exact price, and its account as id', async (t) => {
   const { book, upstream } = await start(t);
   const [row] = parseFixture('magic-eden/listings.json');
   book.listings.set(LANTERNS_SYMBOL, [row]);
@@ -73,7 +73,7 @@ test('a listing has its exact price and its account as id, and its token has a r
   assertValidRecords(records);
 });
 
-test('when the two mints of a row differ, the listed token is `tokenMint`, and no token record is made', async (t) => {
+test('when the two mints of a row differ, the listed token is `tokenMint`', async (t) => {
   const { book, upstream } = await start(t);
   const [, row] = parseFixture('magic-eden/listings.json');
   assert.notEqual(row.tokenMint, row.token.mintAddress);
@@ -85,7 +85,7 @@ test('when the two mints of a row differ, the listed token is `tokenMint`, and n
   );
 });
 
-test('stats are in lamports; a symbol that does not exist has no stats', async (t) => {
+test('stats are in lamports', async (t) => {
   const { book, upstream } = await start(t);
   const fields = { kind: 'stats', chain: 'solana', contractAddress: LANTERNS, at: AT };
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
@@ -104,7 +104,7 @@ test('stats are in lamports; a symbol that does not exist has no stats', async (
   ]);
 });
 
-test('an activity `buyNow` is a sale with its signature and exact price; the activities of listings and bids are left out', async (t) => {
+test('an activity `buyNow` is a sale with its signature and exact price', async (t) => {
   const { book, upstream } = await start(t);
   const rows = parseFixture('magic-eden/activities.json');
   book.activities.set(LANTERNS_SYMBOL, rows);
@@ -165,7 +165,7 @@ test('sales are read back to the given time, and no further', async (t) => {
   assert.equal(new Set(all.records.map(({ tx }) => tx)).size, 2_600);
 });
 
-test('a price in SOL is converted to lamports from its decimal text, and never becomes another amount', async (t) => {
+test('a price in SOL is converted to lamports from its decimal text', async (t) => {
   const { book, upstream } = await start(t);
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -176,7 +176,7 @@ test('a price in SOL is converted to lamports from its decimal text, and never b
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // The amount as a program prints it when it holds the amount in a double.
+      // The amount as a program prints it that holds the amount in a double.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
@@ -191,7 +191,7 @@ test('a price in SOL is converted to lamports from its decimal text, and never b
   }
 });
 
-test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected with their reasons', async (t) => {
+test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected', async (t) => {
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
   const changesByReason = {
@@ -220,7 +220,7 @@ test('digits beyond the lamport, other currencies, other marketplaces and other 
   assert.equal(end?.gap, null, 'a few invalid rows made the walk incomplete');
 });
 
-test('an exact amount keeps all of its 20 digits, although the price in SOL beside it has lost some digits', async (t) => {
+test('an exact amount keeps all of its 20 digits', async (t) => {
   const { book, upstream } = await start(t);
   const rawAmount = '12345678901234567891';
   book.listings.set(LANTERNS_SYMBOL, [
@@ -229,7 +229,7 @@ test('an exact amount keeps all of its 20 digits, although the price in SOL besi
   assert.equal((await walk(upstream)).records[0]?.['priceRaw'], rawAmount);
 });
 
-test('each token that a pool sells is a listing of its own, although all tokens of the pool are listed under the same account', async (t) => {
+test('each token that a pool sells is a listing of its own', async (t) => {
   const { book, upstream } = await start(t);
   const pool = addressOf('pqq', 1);
   book.listings.set(
@@ -254,7 +254,7 @@ test('an expiry of -1 means no expiry, and an expiry in seconds is read as a tim
   );
 });
 
-test('when a few listings end between two pages no other listing is missed; when too many end, the walk is incomplete', async (t) => {
+test('a walk stays complete when only a few listings end between two pages', async (t) => {
   const { book, upstream } = await start(t);
   const rows = Array.from({ length: 257 }, (_, index) => listingRow(index));
   for (const [gone, isComplete] of [
@@ -267,7 +267,11 @@ test('when a few listings end between two pages no other listing is missed; when
       if (offset > 0 && offset < 100) book.listings.set(LANTERNS_SYMBOL, rows.slice(gone));
     };
     const { records, end } = await walk(upstream);
-    assert.equal(end?.gap === null, isComplete, `${gone} listings ended`);
+    assert.equal(
+      end?.gap === null,
+      isComplete,
+      `a walk during which ${gone} listings ended is wrongly reported as complete or incomplete`,
+    );
     const found = new Set(records.flatMap(({ kind, id }) => (kind === 'listing' ? [id] : [])));
     if (gone <= 10) assert.equal(found.size, 257);
   }
@@ -280,12 +284,12 @@ test('a walk that finds fewer listings than the stats count is incomplete', asyn
     Array.from({ length: 40 }, (_, index) => listingRow(index)),
   );
   assert.equal((await walk(upstream, 44)).end?.gap, null);
-  assert.equal((await walk(upstream, 45)).end?.gap, 'fewer than counted');
+  assert.equal((await walk(upstream, 45)).end?.gap, 'the walk is not reported as incomplete');
 });
 
 test('the walk ends when a server repeats a page or sends more rows than requested', async (t) => {
   const { book, replay } = await start(t);
-  // A long timeout, so that a large response is not aborted before its size is noticed.
+  // The timeout is long, so that the size of a large response is noticed before the timeout.
   const upstream = createTestUpstream(replay.url, PATIENCE_MS);
   book.listings.set(
     LANTERNS_SYMBOL,
@@ -300,7 +304,7 @@ test('the walk ends when a server repeats a page or sends more rows than request
   assert.equal(replay.count(), 3);
 });
 
-test('no fault at any request leads to an incorrect listing, or to an incomplete walk that is reported as complete', async (t) => {
+test('no fault leads to an incorrect listing, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.listings.set(
     LANTERNS_SYMBOL,
@@ -312,7 +316,7 @@ test('no fault at any request leads to an incorrect listing, or to an incomplete
   await underEveryFault(replay, run, { good });
 });
 
-test('no fault at any request leads to an incorrect sale, or to an incomplete walk that is reported as complete', async (t) => {
+test('no fault leads to an incorrect sale, or to an incomplete walk that is reported as complete', async (t) => {
   const { book, replay, upstream } = await start(t);
   book.activities.set(
     LANTERNS_SYMBOL,

@@ -1,5 +1,5 @@
-// The id of a mirrored listing begins with its marketplace and is not the hash of the signed order. A migration renames rows that earlier
-// versions stored under the hash.
+// The id of a mirrored listing begins with its marketplace and is not the hash of the signed order. A migration renames rows that
+// earlier versions stored under the hash.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -39,7 +39,7 @@ const without = (record: SourceRecord, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([field]) => field !== name));
 
 forEachEngine('ids of OpenSea listings', (engine) => {
-  test('in the lists of a collection, a listing and its sale have the same orderId, which is not the order hash; in a token, the orderId of the listing is the order hash', async () => {
+  test('in the lists of a collection, a listing and its sale have an orderId that is not the order hash', async () => {
     const { listing, sale, orderHash } = readOrder();
     const service = await startTestService({ settings: await engine.settings(), clock: () => NOW });
     try {
@@ -55,7 +55,7 @@ forEachEngine('ids of OpenSea listings', (engine) => {
     }
   });
 
-  test('the migration renames a row that was stored under the order hash, so that no listing or sale is stored twice', async () => {
+  test('the migration renames rows under the order hash, so that no listing or sale is stored twice', async () => {
     const { listing, sale, orderHash } = readOrder();
     const { main, indexer, close } = await openDatabases(
       readConfig(await engine.settings('empty')),

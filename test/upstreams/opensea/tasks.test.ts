@@ -1,4 +1,4 @@
-// The tasks that mirror OpenSea: they fill followed collections, keep them fresh, and leave them unchanged while OpenSea fails.
+// The tasks that mirror OpenSea. They fill followed collections, keep them fresh, and leave them unchanged while OpenSea fails.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -121,7 +121,7 @@ forEachEngine('OpenSea', (engine) => {
       .toSorted((a, b) => (a.total < b.total ? -1 : 1))
       .map(({ hash, tokenId, total, seller }) => [hash, tokenId, `${total}`, `${total}`, seller, 'active']);
 
-  test('the slug of a followed contract is found, and its description, statistics, listings, sales and tokens are stored', async (t) => {
+  test('the slug of a followed contract is found, and all data of the collection is stored', async (t) => {
     const market = makeMarket(450);
     const { done, replay } = await start(t, market);
     await collect(APES.contract);
@@ -157,7 +157,7 @@ forEachEngine('OpenSea', (engine) => {
       assert.equal((await done(name)).changed, 0, name);
   });
 
-  test('a name that the operator gave is kept, and a slug that another collection has already is not stored', async (t) => {
+  test('a name that the operator gave is kept', async (t) => {
     const { done } = await start(t, makeMarket(3));
     await collect('My Apes');
     const other = {
@@ -180,7 +180,7 @@ forEachEngine('OpenSea', (engine) => {
     );
   });
 
-  test('a listing that a complete snapshot lacks is retired, and is active again when a later snapshot has it', async (t) => {
+  test('a listing that a complete snapshot lacks is retired', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -212,7 +212,7 @@ forEachEngine('OpenSea', (engine) => {
     );
   });
 
-  test('all listings of a collection with many listings are read once an hour, and only the cheapest two pages in between', async (t) => {
+  test('all listings of a large collection are read once an hour, and only the cheapest two pages in between', async (t) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -221,8 +221,8 @@ forEachEngine('OpenSea', (engine) => {
       (await db.query(`select status from indexer.listing where asset = $1 order by status`, [String(n)])).map(
         (row) => row['status'],
       );
-    // Two tokens are bought: one of the cheapest, and one that is more expensive. Then both are listed again: token 3 below all other
-    // prices, and token 700 above them.
+    // Two tokens are bought, one of them among the cheapest. Then both are listed again: token 3 below all other prices, and token
+    // 700 above them.
     const bought = new Set([3, 700]);
     const relist = (n: number, total: bigint) => ({ ...(all[n] ?? assert.fail()), hash: makeHash(60_000 + n), total });
     const all = market.listings;
@@ -239,7 +239,7 @@ forEachEngine('OpenSea', (engine) => {
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
     );
-    // After a snapshot of the cheapest listings was not accepted, all listings are read.
+    // If a snapshot of the cheapest listings is not accepted, all listings are read.
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
@@ -250,7 +250,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(/all/), 2);
   });
 
-  test('a run that the operator requests reads all listings; for an hour after it, another process reads only the cheapest listings', async (t) => {
+  test('for an hour after a run of the operator, another process reads only the cheapest listings', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -292,7 +292,7 @@ forEachEngine('OpenSea', (engine) => {
       makeHash(80_000),
     ]);
     assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
-    // A list that is sorted by total price is not rejected either.
+    // The list is sorted by total price, which is not a wrong sort order.
     market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
     pass(5 * 60_000);
     assert.deepEqual((await done('listings', DUE)).problems, []);
@@ -301,7 +301,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings did not retire the missing listings');
   });
 
-  test('the longest list of tokens is read to its end within the deadline, however little of the budget is left', async () => {
+  test('the longest list of tokens is read to its end within the deadline', async () => {
     const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
     const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
     const tasks = await createVendorTasks(config.vendors, context);
@@ -324,7 +324,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
-  test('the floor, the listings and the sales of a collection are read from OpenSea even if its chain is followed', async (t) => {
+  test('a collection whose chain is followed is still read from OpenSea', async (t) => {
     const { done } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
     assert.equal((await done('sales')).changed, 5);
@@ -340,12 +340,12 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(tasks, []);
   });
 
-  test('under every fault the stored listings stay, and they are brought up to date after the fault', async (t) => {
+  test('under every fault the stored listings stay', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
     await done('listings');
-    // A fault of the upstream has the same effect on both database engines, so each engine is tested with one half of the faults.
+    // A fault of the upstream has the same effect on both database engines. Each engine is tested with one half of the faults.
     const half = engine.name === 'embedded' ? 0 : 1;
     for (const fault of REPLAY_FAULTS.filter((_, index) => index % 2 === half)) {
       for (const skip of [0, 1]) {
@@ -364,7 +364,6 @@ forEachEngine('OpenSea', (engine) => {
         market.listings.length,
         `after ${fault}`,
       );
-      // Restore the original listings.
       market.listings.pop();
       market.listings.unshift(first ?? assert.fail());
       await done('listings');

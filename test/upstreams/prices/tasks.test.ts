@@ -73,7 +73,7 @@ forEachEngine('prices', (engine) => {
     return { tables, misdirected, updated, coinbase, coingecko, run, done, task };
   };
 
-  test('every native currency gets its price, with one request to Coinbase for each currency and one request to CoinGecko for all', async (t) => {
+  test('every native currency gets its price with the fewest requests', async (t) => {
     const { coinbase, coingecko, done } = await start(t);
     const { problems, changed, refused } = await done();
     assert.deepEqual([problems, changed, refused], [[], 4, 0]);
@@ -85,7 +85,7 @@ forEachEngine('prices', (engine) => {
     ]);
   });
 
-  test('the currency of a configured chain gets a price when a source has it, and is skipped without a problem when no source has it', async (t) => {
+  test('the currency of a configured chain gets a price when a price source has it', async (t) => {
     const { tables, done } = await start(t, { extra: 'monad:evm:MON:18:143' });
     assert.deepEqual((await done()).problems, []);
     assert.equal((await rates())['MON'], undefined);
@@ -94,7 +94,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['MON'], 0.031);
   });
 
-  test('a currency whose two sources differ by more than 5 % gets no price and one warning, and other currencies get their prices', async (t) => {
+  test('a currency whose two sources differ by more than 5 % gets no price', async (t) => {
     const { tables, done } = await start(t);
     await done();
     tables.coingecko['ETH'] = '2900';
@@ -109,7 +109,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['SOL'], 86);
   });
 
-  test('when one source is unavailable its name is reported and the other source is used; when both are unavailable the task fails and the rates stay', async (t) => {
+  test('when one price source is unavailable, the other is used', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     const { problems = [] } = await done();
@@ -122,7 +122,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['ETH'], 2723.905);
   });
 
-  test('without network access one warning is logged and not repeated, and one message is logged when prices are available again', async (t) => {
+  test('without network access one warning is logged and not repeated', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     coingecko.fail('reset');
@@ -150,7 +150,7 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(
       await rates(),
       { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 },
-      'the prices of the second source were not stored',
+      'the prices of the second price source were not stored',
     );
     coinbase.fail('not-found');
     Object.assign(tables.coingecko, { ETH: '2723905000000', SOL: '-1', POL: '"0.2"', APE: '12' });
@@ -163,10 +163,10 @@ forEachEngine('prices', (engine) => {
     assert.equal((await done()).changed, 4);
   });
 
-  test('while both sources have a fault the stored prices are correct, and after the fault they are fresh', async (t) => {
+  test('while both price sources have a fault, the stored prices stay correct', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const correct = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
-    // These faults do not change a response that has no rows, pages or signatures.
+    // These faults change only rows, pages or signatures, which the responses here do not have.
     const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
     for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
@@ -175,7 +175,7 @@ forEachEngine('prices', (engine) => {
       for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, correct[symbol as 'ETH'], fault);
       coinbase.heal();
       coingecko.heal();
-      // The clock moves by more than any breaker stays open and any pause between retries lasts.
+      // The clock moves by more than any breaker stays open, and by more than any pause between retries.
       now += MINUTE_MS;
     }
     updated.at = now / 1_000;
@@ -184,7 +184,7 @@ forEachEngine('prices', (engine) => {
     assert.deepEqual(await rates(), correct);
   });
 
-  test('fixed prices need no request, and without sources there is no task', async (t) => {
+  test('fixed prices need no request', async (t) => {
     const fixed = await start(t, { settings: { PRICE_SOURCES: 'fixed', FIXED_PRICES: 'ETH=2500,SOL=80.5' } });
     await fixed.done();
     assert.deepEqual(await rates(), { ETH: 2500, SOL: 80.5 });
