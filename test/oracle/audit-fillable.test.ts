@@ -1,5 +1,5 @@
-// `mercat audit --fillable` beside a service that follows a local chain: the audit finds listings that the chain cannot fill, and
-// fillable orders that the service does not list.
+// `mercat audit --fillable` beside a service that follows a local chain. The audit finds listings that the chain cannot fill. It
+// also finds fillable orders that the service does not list.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -99,7 +99,7 @@ forEachEngine('audit --fillable', (engine) => {
       assert.ok(listings > 0 && rightlyAbsent > 0, printed);
     });
 
-    test('the audit reports a listing whose order was filled, and an asset whose fillable order is not listed', async () => {
+    test('the audit reports a listing that was filled, and an asset whose fillable order is not listed', async () => {
       const changed: string[] = [];
       await change(async (main) => {
         for (const [set, where] of [
@@ -136,7 +136,7 @@ forEachEngine('audit --fillable', (engine) => {
       ]);
     });
 
-    test('the audit reports a collection as not compared when the endpoint serves another chain', async () => {
+    test('the audit does not compare a collection when the endpoint serves another chain', async () => {
       const other = await startTestDevnet({ seed: 2, size: { people: 2, collections: 1, tokens: 2, editions: 0 } });
       try {
         const url = other.networks[0]?.world.chain.url ?? '';

@@ -1,4 +1,5 @@
-// The comparison of served listings with the orders that the chain can fill: which differences the oracle reports, and which it accepts.
+// The comparison of served listings with the orders that the chain can fill. It decides which differences the oracle reports, and
+// which it accepts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -65,7 +66,7 @@ const findingsOf = (...input: Parameters<typeof compare>) =>
   compare(...input).findings.map(({ kind, asset }) => `${kind} ${asset}`);
 
 describe('findings of the oracle', () => {
-  test('nothing is reported when each asset with a fillable order is served once, and no other asset is served', () => {
+  test('nothing is reported when exactly the assets with a fillable order are served, once each', () => {
     const orders = [orderOf(1), orderOf(2, { book: 'mirror', price: 200n }), orderOf(3, { fillable: false })];
     const compared = compare(orders, [rowOf(1), rowOf(2, { book: 'mirror', price: 200n })]);
     assert.deepEqual([compared.findings, compared.listings, compared.rightlyAbsent], [[], 2, 1]);
@@ -75,7 +76,7 @@ describe('findings of the oracle', () => {
     assert.deepEqual(findingsOf([orderOf(1, { fillable: false })], [rowOf(1)]), ['phantom 1']);
   });
 
-  test('a served listing that has expired is reported as phantom, even if the chain can still fill it at the time of the block', () => {
+  test('a served listing that has expired is reported as phantom', () => {
     assert.deepEqual(findingsOf([orderOf(1, { expiresAt: NOW - 5_000 })], [rowOf(1)]), ['phantom 1']);
   });
 
@@ -89,7 +90,7 @@ describe('findings of the oracle', () => {
     assert.deepEqual(findingsOf([orderOf(1)], [rowOf(1), rowOf(2)]), ['unknown 2']);
   });
 
-  test('a mirrored listing is reported as wrong when the asset has an own order, even if the mirrored listing is cheaper', () => {
+  test('a mirrored listing is reported as wrong when the asset has an own order, even a more expensive one', () => {
     const orders = [orderOf(1, { price: 200n }), orderOf(1, { book: 'mirror' })];
     assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror' })]), ['wrong 1']);
   });
@@ -99,7 +100,7 @@ describe('findings of the oracle', () => {
     assert.deepEqual(findingsOf(orders, [rowOf(1, { book: 'mirror', price: 200n })]), ['wrong 1']);
   });
 
-  test('an asset that is served twice, and a listing after a listing with a higher price, are reported as wrong', () => {
+  test('an asset that is served twice, or a listing that is out of order, is reported as wrong', () => {
     const orders = [orderOf(1, { price: 300n }), orderOf(2, { price: 200n })];
     assert.deepEqual(findingsOf(orders, [rowOf(1, { price: 300n }), rowOf(2, { price: 200n })]), ['wrong 2']);
     const row = rowOf(2, { price: 200n });
@@ -120,7 +121,7 @@ describe('differences that the oracle accepts', () => {
     assert.deepEqual([findingsOf([order], [rowOf(1)]), findingsOf([order], [])], [[], []]);
   });
 
-  test('an asset may be missing if its price is higher than all prices of a full window, but not if its price is lower', () => {
+  test('an asset may be missing only if its price is higher than all prices of a full window', () => {
     const orders = Array.from({ length: WINDOW_SIZE }, (_, index) => orderOf(index));
     const rows = orders.map((_, index) => rowOf(index));
     assert.deepEqual(findingsOf([...orders, orderOf(WINDOW_SIZE, { price: 101n })], rows), []);

@@ -1,4 +1,4 @@
-// The digest of a chain depends only on the data of the chain that the service serves, and on the block that was read.
+// The digest of a chain depends only on the served data of the chain, and on the block that was read.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const STEPS = 40;
 const SEED = 11;
-/** Of the simulation's listings, some expire within this time and others later. */
+/** Some listings of the simulation expire within this time, others later. */
 const LATER_MS = 15 * 24 * 3_600_000;
 
 forEachEngine('the digest of a chain', (engine) => {
@@ -41,7 +41,7 @@ forEachEngine('the digest of a chain', (engine) => {
     for (const count of Object.values(rows)) assert.ok(count > 0, JSON.stringify(rows));
   });
 
-  test('the digest stays the same when it is computed again, and when a sweep marks orders that expire after the block', async () => {
+  test('the digest stays the same when a sweep marks orders that expire after the block', async () => {
     const before = await digest();
     const dormant = await db.query(`select id from main.book_order where dormant is not null`);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => Date.now() + LATER_MS });
@@ -55,7 +55,7 @@ forEachEngine('the digest of a chain', (engine) => {
     assert.deepEqual(await digest(), before);
   });
 
-  test('the digest changes when a served value changes in a row of any table that the digest covers', async () => {
+  test('the digest changes when a served value changes in a row of any table that it covers', async () => {
     const before = await digest();
     const changes = [
       ['main.book_order', 'filled_quantity = filled_quantity + 1'],

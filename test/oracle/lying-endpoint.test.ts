@@ -1,5 +1,5 @@
-// The first of a service's endpoints begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At
-// every block the service still lists exactly what the chain can fill, and its status counts failures of this endpoint.
+// The first endpoint of a service begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At every
+// block the service still lists exactly what the chain can fill. Its status counts failures of this endpoint.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -13,15 +13,15 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 const ORDERS = 20;
 const BLOCKS_OF_EACH = 3;
 
-/** Lies that one truthful endpoint refutes, because each lie contradicts itself or a block that was read before. */
+/** Lies that one truthful endpoint refutes. Each contradicts itself or a block that was read before. */
 const REFUTABLE: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
 /** Lies that contradict nothing. They are refuted by two truthful endpoints. */
 const CONSISTENT: readonly Lie[] = ['new-fork'];
 
-// The tests run concurrently, because a run waits for its service and its chain most of the time.
+// The tests run concurrently, because a run mostly waits for its service and its chain.
 describe('endpoints that lie', { concurrency: true }, () => {
   for (const lie of [...REFUTABLE, ...CONSISTENT]) {
-    test(`while the first endpoint lies (${lie}), listings still agree with the chain, and the status counts failures of that endpoint`, async (t) => {
+    test(`while the first endpoint lies (${lie}), listings still agree with the chain`, async (t) => {
       let liar: LyingEndpoint | null = null;
       const failures: number[] = [];
       try {

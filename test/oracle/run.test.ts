@@ -1,4 +1,4 @@
-// A small run of the oracle: two services follow a local chain through kills and reorganisations, and after each block everything that
+// A small run of the oracle. Two services follow a local chain through kills and reorganisations. After each block, everything that
 // they list is compared with the chain. `npm run oracle` performs a long run. ORACLE_SEED selects another course of events.
 
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ const ORDERS = 30;
 /** The share of the orders that only a marketplace reports. */
 const MIRROR_SHARE = 0.5;
 
-test('at every block two services list exactly the orders that the chain can fill, and have the same digest', async (t) => {
+test('at every block, two services list exactly the orders that the chain can fill', async (t) => {
   const services = createTwoServices({ seed: SEED, faultShare: FAULT_SHARE });
   try {
     const result = await runOracle({
@@ -32,6 +32,8 @@ test('at every block two services list exactly the orders that the chain can fil
     });
     for (const line of describeResult(result).trim().split('\n')) t.diagnostic(line);
     assert.deepEqual(result.findings, []);
+    // The digest of a service is a hash over all data of the chain that the service serves at a block. It must be the same in both
+    // services.
     assert.deepEqual(result.differentDigests, []);
     const { blocks, digests, kills, reorganisations, deepest } = result;
     assert.deepEqual(
@@ -39,7 +41,7 @@ test('at every block two services list exactly the orders that the chain can fil
       { blocks: BLOCKS, digests: BLOCKS, kills: KILLS, reorganisations: REORGANISATIONS, deepest: REORG_DEPTH_MAX },
     );
     assert.ok(result.fillable.least >= ORDERS / 2, 'at some block less than half of the orders could be filled');
-    assert.ok(result.rightlyAbsent > 0, 'the run had no order that cannot be filled');
+    assert.ok(result.rightlyAbsent > 0, 'every order of the run could be filled');
   } finally {
     await services.close();
   }
