@@ -1,5 +1,5 @@
-// The driver of tasks in one process: schedule, leases, deadlines, nudges, stored results and log lines. Tests of several processes that
-// share the tasks are in takeover.test.ts.
+// The driver of tasks in one process: schedule, leases, deadlines, nudges, stored results and log lines. takeover.test.ts tests
+// several processes that share the tasks.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -48,12 +48,12 @@ forEachEngine('the driver of tasks', (engine) => {
   };
   const readRecord = async () => {
     const [found] = await listTasks(db);
-    return found ?? assert.fail('there is no record');
+    return found ?? assert.fail('the task has no record');
   };
   const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-  test('a task that has never run starts immediately, stores its result, and is due again after its period', async () => {
+  test('a task that has never run starts immediately, and is due again after its period', async () => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs > 0 && (await readRecord()).lastOk !== null, LIMIT_MS, 'the task did not run');
@@ -71,7 +71,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await until(() => runs >= 4, LIMIT_MS, 'the task did not run again');
   });
 
-  test('several drivers never run a task at the same time, and together run it once in each period', async () => {
+  test('several drivers together run a task once in each period', async () => {
     let concurrent = 0;
     let most = 0;
     let runs = 0;
@@ -116,7 +116,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(countOf(CLAIM), 1);
   });
 
-  test('a task runs after a nudge to the driver or in the database, and runs once more after nudges during a run', async () => {
+  test('a task runs after a nudge to the driver or in the database', async () => {
     let runs = 0;
     let release = () => undefined as void;
     const driver = start({
@@ -141,7 +141,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await idleAfter(4);
   });
 
-  test('a nudged task runs when the lease has ended, even if the process that claimed the task has died', async () => {
+  test('a nudged task of a process that has died runs when the lease has ended', async () => {
     const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run: () => Promise.resolve(DONE) };
     await runTask(task, { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) });
     await updateTasksNudged(db, ['one']);
@@ -150,7 +150,7 @@ forEachEngine('the driver of tasks', (engine) => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs === 1 && !(await readRecord()).isRunning, LIMIT_MS, 'the task was not taken over');
-    assert.equal(await claimTask(db, claim), false, 'after the run the task was due before its period had passed');
+    assert.equal(await claimTask(db, claim), false, 'the task was due again before its period had passed');
   });
 
   test('after the clock of the database was set back, a task runs although its stored time is far ahead', async () => {
@@ -160,7 +160,7 @@ forEachEngine('the driver of tasks', (engine) => {
     const options = { main: db, log, random, stop: AbortSignal.timeout(LIMIT_MS) };
     await runTask(task, options);
     assert.deepEqual([(await runTask(task, options)).kind, runs], ['busy', 1]);
-    // The clock was three hours ahead when this time was written.
+    // As if this time had been written while the clock was three hours ahead.
     await db.query(`update main.sync_task set due_at = due_at + interval '3 hours'`);
     start({ run });
     await until(() => runs === 2, LIMIT_MS, 'the task waits for the clock');
@@ -173,7 +173,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.deepEqual([lastError, lastOk, isRunning], ['not done within 0.03 s', null, false]);
   });
 
-  test('a failing task is retried; the first failure and the recovery are each logged once', async () => {
+  test('a failing task is retried, and logged once until it recovers', async () => {
     let runs = 0;
     let works = false;
     start({
@@ -202,7 +202,7 @@ forEachEngine('the driver of tasks', (engine) => {
     );
   });
 
-  test('stopping the driver aborts the run, waits for the end of the run, and makes the task due immediately', async () => {
+  test('stopping the driver aborts the run and makes the task due immediately', async () => {
     let hasEnded = false;
     const driver = start({
       run: async (signal) => {
@@ -224,7 +224,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await until(() => hasRun, LIMIT_MS, 'the task was not due');
   });
 
-  test('a run renews its lease and stores its progress, and is aborted without a record when it has lost its lease', async () => {
+  test('a run that has lost its lease is aborted without a record', async () => {
     const stop = new AbortController();
     const options = { main: db, log, random, stop: stop.signal, leaseMs: 3_000 };
     let reason: unknown;

@@ -1,5 +1,5 @@
-// A process that runs one task whose runs do not end by themselves. It prints `begun` to standard output when a run has begun. A test
-// then kills the process, or stops it with SIGTERM. Settings come from the environment. Usage: killed-process.ts LEASE_MS
+// A process that runs one task whose runs do not end by themselves. It prints `begun` to standard output when a run has begun. A
+// test then kills the process, or stops it with SIGTERM. Settings come from the environment. Usage: killed-process.ts LEASE_MS
 
 import { readConfig } from '../../src/config.ts';
 import { openDatabases } from '../../src/database/open.ts';

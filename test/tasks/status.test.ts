@@ -1,5 +1,5 @@
-// GET /status, and the commands status, sync and doctor. One test starts a command as a separate process. All other tests run the commands
-// in their own process.
+// GET /status, and the commands status, sync and doctor. One test starts a command as a separate process. The other tests run the
+// commands in their own process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -71,7 +71,7 @@ forEachEngine('the status for the operator', (engine) => {
   };
 
   describe('without a server', () => {
-    test('without a server, sync runs the named tasks once in its own process and prints the numbers of rows', async (t) => {
+    test('without a server, sync runs the named tasks once in its own process', async (t) => {
       const { settings, replay } = await priced(t);
       const { code, stdout } = await spawnMercat(settings, 'sync', 'prices', '--once');
       assert.match(stdout, /^prices: 4 read, 4 changed, 0 refused, 0 retired in [\d.]+ s\n$/);
@@ -132,8 +132,8 @@ forEachEngine('the status for the operator', (engine) => {
       for (const clean of cleanups) await clean();
     });
 
-    test('the response of GET /status contains no secret, host or text of an upstream, and is marked as not to be cached', async () => {
-      // The route is not part of the documented interfaces.
+    test('the response of GET /status contains no secret, host or text of an upstream', async () => {
+      // GET /status is in none of the OpenAPI documents.
       const get = (method = 'GET') => fetch(`${service.url}/status`, { method });
       const read = async (): Promise<any> => ((await (await get()).json()) as any).data;
       const ofPrices = async () => (await read()).tasks.find(({ name }: { name: string }) => name === 'prices');
@@ -152,7 +152,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.equal((await get('POST')).status, 405);
     });
 
-    test('while a server runs, sync runs the task in the server, and status reads from the server', async () => {
+    test('while a server runs, sync and status use the server', async () => {
       const before = await json(settings, 'status').then(({ tasks }) => tasks);
       const { code, stdout, stderr } = await mercat(settings, 'sync', 'prices', '--once', '--json');
       assert.deepEqual([code, stderr], [0, '']);
@@ -186,7 +186,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.ok(of('disk') && of('data directory'));
     });
 
-    test('doctor only warns when no source of dollar prices can be reached, because the service works without prices', async () => {
+    test('doctor only warns when no source of dollar prices can be reached', async () => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const { code, of } = await findings({
         PRICE_SOURCES: 'coinbase,coingecko',
@@ -203,7 +203,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(of('settings')?.message ?? '', /PORT must be .*; OPENSEA_HOURLY_BUDGET must be/);
     });
 
-    test('doctor reports an upstream that does not respond, rejects the key, serves another chain or has a different clock', async (t) => {
+    test('doctor reports an upstream that does not respond, rejects the key or serves another chain', async (t) => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const wrong = await startAnswering(t, { body: '{"jsonrpc":"2.0","id":1,"result":"0x89"}' });
       const strict = await startAnswering(t, { status: 401, date: new Date(Date.now() - 3_600_000) });

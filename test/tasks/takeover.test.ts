@@ -1,4 +1,5 @@
-// Processes that share the tasks: when the process that runs a task is killed, another process runs the task after the lease has ended.
+// Processes that share the tasks. When the process that runs a task is killed, another process runs the task after the lease has
+// ended.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -19,7 +20,7 @@ const LIMIT_MS = 60_000;
 const LEASE_MS = 1_000;
 
 forEachEngine('processes that share the tasks', (engine) => {
-  test('when a process that runs a task is killed, another process runs the task after the lease has ended, and not before', async () => {
+  test('when a process that runs a task is killed, another runs the task only after the lease has ended', async () => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), createLog('silent'));
@@ -47,8 +48,8 @@ forEachEngine('processes that share the tasks', (engine) => {
     await withDatabase((main) => migrate(main, 'main'));
     const first = startProcess();
     await until(first.hasBegun, LIMIT_MS, 'the first process did not begin');
-    // On PostgreSQL the second process is started now. On the embedded database it is started after the first process has ended, because
-    // only one process at a time can open this database.
+    // On PostgreSQL the second process is started now. The embedded database can be opened by one process only, so the second
+    // process starts after the first has ended.
     const second = engine.name === 'postgresql' ? startProcess() : null;
     if (second) {
       const before = await readLease();
@@ -58,9 +59,9 @@ forEachEngine('processes that share the tasks', (engine) => {
         'the lease was not renewed',
       );
       assert.equal((await readLease())['holder'], before['holder']);
-      assert.ok(!second.hasBegun(), 'two processes run the task at the same time');
+      assert.ok(!second.hasBegun(), 'two processes ran the task at the same time');
     }
-    // Renewals only extend the lease, so the next run cannot start before the end of the lease that is read here.
+    // Renewals only extend the lease. The next run cannot start before the end of the lease that is read here.
     const leaseBeforeKill = second ? await readLease() : null;
     first.child.kill('SIGKILL');
     await first.closed;
@@ -76,7 +77,7 @@ forEachEngine('processes that share the tasks', (engine) => {
       assert.deepEqual(
         [task?.isRunning, task?.failures],
         [false, 0],
-        'the run was not recorded as stopped with its lease released',
+        'the stopped run still holds its lease, or it counts as a failure',
       );
     });
   });
