@@ -1,5 +1,5 @@
-// `mercat shops` and `mercat keys`, with and without a running server. One test starts a command as a separate process. All other tests run
-// the commands in their own process.
+// `mercat shops` and `mercat keys`, with and without a running server. One test starts a command as a separate process. The other
+// tests run the commands in their own process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -50,7 +50,7 @@ forEachEngine('store commands', (engine) => {
   const json = async (...args: string[]) => parse(await mercat(...args, '--json'));
 
   describe('without a server', () => {
-    test('a shop and a key are created; the secret is printed once and is not in the database', async () => {
+    test('the secret of a new key is printed once and is not in the database', async () => {
       const shop = parse(await spawnMercat('shops', 'create', 'Corner shop', '--json'));
       assert.deepEqual(shop, { id: shop.id, name: 'Corner shop' });
       assert.deepEqual(await json('shops', 'list'), [shop]);
@@ -102,7 +102,7 @@ forEachEngine('store commands', (engine) => {
     const statusWith = async (secret: string) =>
       (await fetch(`${service.url}/api/v1/products`, { headers: { authorization: `Bearer ${secret}` } })).status;
 
-    test('a new key is valid immediately, a rotated key is still valid, and a revoked key is not', async () => {
+    test('a new key is valid immediately, and a revoked key is invalid immediately', async () => {
       assert.match((await mercat('shops', 'create', 'Harbour')).stdout, /^shop Harbour is shop_[0-9a-f]{32}\n$/);
       const { stdout } = await mercat('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       const [, id = '', secret = ''] = /^key (key_[0-9a-f]{32}) for products:read\n(\S+)\n/.exec(stdout) ?? [];
@@ -110,12 +110,12 @@ forEachEngine('store commands', (engine) => {
       assert.equal(await statusWith(secret), 200);
       const next = await json('keys', 'rotate', id, '--overlap', '0.5');
       assert.deepEqual([await statusWith(secret), await statusWith(next.secret)], [200, 200]);
-      // No request has used this key before, so no node has cached it.
+      // No request has used this key before. No node can have it in its cache.
       const unused = await json('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       assert.deepEqual(await json('keys', 'revoke', unused.id), { id: unused.id, revoked: true });
       assert.equal(await statusWith(unused.secret), 401);
       const { stdout: list } = await mercat('keys', 'list', '--shop', 'Harbour');
-      // One line of column headers, and three keys.
+      // A line of column headers, and three keys.
       assert.equal(list.trim().split('\n').length, 4);
       assert.match(list, new RegExp(`${unused.id} .* revoked `));
       assert.ok(!list.includes(secret));
@@ -184,7 +184,7 @@ forEachEngine('store commands', (engine) => {
   });
 });
 
-describe('bad usage ends with exit code 2 and a message, before a database is opened', () => {
+describe('bad usage ends with exit code 2 before a database is opened', () => {
   const cases: [DefineCommand, string[]][] = [
     [defineShops, ['shops']],
     [defineShops, ['shops', 'create']],

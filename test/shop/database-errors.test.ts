@@ -1,4 +1,5 @@
-// Errors of the database that say nothing about the request, such as a full disk: the response is a 503, and the request can be repeated.
+// Errors of the database that are independent of the request, such as a full disk. The response is a 503, and the request can be
+// repeated.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
@@ -16,7 +17,7 @@ forEachStore('a database that cannot do its work', (store) => {
   afterEach(() => store.query('drop trigger if exists fail on main.product'));
 
   for (const [what, code] of Object.entries(SQLSTATES)) {
-    test(`${what}: a write gets a 503 with Retry-After, stores nothing, and succeeds when it is repeated later`, async () => {
+    test(`${what}: a write gets a 503 with Retry-After, stores nothing, and can be repeated later`, async () => {
       const shop = await store.shop();
       await store.query(`create or replace function main.fail() returns trigger language plpgsql as
         $$ begin raise exception 'the database fails' using errcode = '${code}'; end $$`);

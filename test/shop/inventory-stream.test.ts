@@ -1,5 +1,5 @@
-// GET /inventory of a shop with many products: the response is complete, is made as fast as the client reads it, and leaves time for other
-// requests.
+// GET /inventory of a shop with many products. The response is complete, is made as fast as the client reads it, and leaves time
+// for other requests.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const LIMIT_MS = 60_000;
 const PAGE_SIZE = 250;
 const PRODUCTS = 3_000;
-/** More than the buffers of two sockets hold: each item has a name of 500 characters. */
+/** So many products that the buffers of two sockets cannot hold them. Each item has a name of 500 characters. */
 const MANY_PRODUCTS = 20_000;
 const NAME_LENGTH = 500;
 const READS = 20;
@@ -32,7 +32,7 @@ forEachStore('the inventory of a large shop', (store) => {
   const removeProducts = (shop: TestShop) => store.query('delete from main.product where shop_id = $1', [shop.id]);
   const pagesRead = () => store.statements('as selected');
 
-  test('the response has every tracked product once, newest first, and their number', async () => {
+  test('the response has every tracked product once, newest first', async () => {
     const shop = await newLargeShop();
     const { data, count } = await shop.ok('GET', '/inventory');
     assert.equal(count, (PRODUCTS * 9) / 10);
@@ -52,7 +52,7 @@ forEachStore('the inventory of a large shop', (store) => {
     await removeProducts(shop);
   });
 
-  test('for a client that does not read, only the pages that fit into the buffers are read from the database; after the client disconnects, another read can start', async () => {
+  test('for a client that does not read, only the pages that fit into the buffers are read from the database', async () => {
     const shop = await newLargeShop(MANY_PRODUCTS);
     const { secret } = await shop.newKey(['inventory:read']);
     const before = pagesRead();
@@ -71,15 +71,15 @@ forEachStore('the inventory of a large shop', (store) => {
         return read > 2 && read === last;
       },
       LIMIT_MS,
-      'pages are still read',
+      'further pages are read although the client does not read',
     );
-    assert.ok(read < (2 * MANY_PRODUCTS) / PAGE_SIZE, `all ${read} pages were read`);
+    assert.ok(read < (2 * MANY_PRODUCTS) / PAGE_SIZE, `all ${read} pages were read, although the client does not read`);
     for (const socket of sockets) socket.destroy();
     assert.equal((await shop.ok('GET', '/inventory?low_stock=true&threshold=0')).count, 0);
     await removeProducts(shop);
   });
 
-  test('a HEAD request reads one page only, and announces no length', async () => {
+  test('a HEAD request reads one page only', async () => {
     const shop = await newLargeShop();
     const before = pagesRead();
     const response = await fetch(`${store.service.url}/api/v1/inventory`, {
@@ -91,7 +91,7 @@ forEachStore('the inventory of a large shop', (store) => {
     await removeProducts(shop);
   });
 
-  test('of many simultaneous reads in one shop some get a 503 with Retry-After, and the requests of another shop do not wait for these reads', async () => {
+  test('many simultaneous reads in one shop do not delay the requests of another shop', async () => {
     const shop = await newLargeShop();
     const other = await store.shop();
     const { id } = await other.product({ inventory: 5 });
@@ -110,11 +110,11 @@ forEachStore('the inventory of a large shop', (store) => {
     const responses = await Promise.all(reads);
     const complete = responses.filter(({ status }) => status === 200);
     const rejected = responses.filter(({ status }) => status !== 200);
-    // At most two reads run and eight wait. When a read ends, a read that arrives later is accepted, so that more than ten can succeed.
+    // At most two reads run and eight wait. Whenever a read ends, one more is accepted, so more than ten can succeed.
     assert.ok(complete.length >= 10 && complete.length < READS, `${complete.length} of ${READS} reads got a 200`);
     for (const { body } of complete) assert.equal(body.count, (PRODUCTS * 9) / 10);
     for (const { status, headers } of rejected) assert.deepEqual([status, headers.get('retry-after')], [503, '2']);
-    // The last two reads run at the same time. A request that ended before these two did not wait for all reads.
+    // The last two reads run at the same time. A request that ended before them did not wait for all reads.
     const early = completed.slice(0, -2);
     assert.ok(early.includes('adjustment') && early.includes('index'), completed.join(', '));
     await removeProducts(shop);

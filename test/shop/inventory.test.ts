@@ -1,4 +1,5 @@
-// /api/v1/inventory and /api/v1/inventory/adjustments: stock levels, and the log of changes. stock-changes.test.ts tests the changes.
+// /api/v1/inventory and /api/v1/inventory/adjustments: stock levels, and the log of changes. stock-changes.test.ts tests the
+// changes.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -32,7 +33,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('are marked as low, and selected by `low_stock`, at or below `threshold` (10 if it is not given); reading them sends no event', async () => {
+    test('are marked as low at or below `threshold`, which is 10 by default', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>
@@ -59,7 +60,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual(await listLowEvents(shop), []);
     });
 
-    test('cannot be read with invalid parameters: the response is a 400 that names the parameter', async () => {
+    test('cannot be read with invalid parameters', async () => {
       const shop = await store.shop();
       for (const query of [
         'low_stock=1',
@@ -81,7 +82,7 @@ forEachStore('inventory', (store) => {
   });
 
   describe('the adjustment log', () => {
-    test('is newest first, has the key, reason and source of each change, and keeps its entries when the product is deleted', async () => {
+    test('is newest first and keeps its entries when the product is deleted', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.newKey(['inventory:write']);
@@ -110,7 +111,7 @@ forEachStore('inventory', (store) => {
       });
     });
 
-    test('of one product has only the entries of this product, its cursors are invalid for any other list, and unknown parameters are rejected', async () => {
+    test('of one product has only the entries of this product', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
       for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });

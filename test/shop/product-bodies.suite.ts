@@ -7,7 +7,7 @@ import { assertInvalidProduct, assertNothingStored } from '../support/service/sh
 
 /** Declares the tests: every unreadable body is a 400 with the message 'Invalid product payload', and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {
-  test('a description that looks like deeply nested JSON, or begins with U+FEFF, is stored and returned unchanged', async () => {
+  test('a description that looks like deeply nested JSON, or begins with U+FEFF, is stored unchanged', async () => {
     const shop = await store.shop();
     for (const description of ['['.repeat(2_001), '{"a":'.repeat(6_000), '\ufeffbegins with a byte order mark']) {
       const product = await shop.product({ name: `\ufeff${description.slice(0, 9)}`, description });
@@ -48,7 +48,7 @@ export function describeProductBodies(store: TestStore): void {
       'a field named __proto__': '{"__proto__":{"name":"a","price":1}}',
     };
     for (const [name, body] of Object.entries(bodies)) {
-      test(`(${name}) is rejected by create and update with a 400 and the documented message, and nothing is stored`, async () => {
+      test(`(${name}) is rejected by create and update with a 400`, async () => {
         const shop = await store.shop();
         const product = await shop.product();
         for (const [method, path] of [

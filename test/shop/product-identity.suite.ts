@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, inParallel } from '../support/service/shop.ts';
 
-/** Declares the tests of slugs, which are unique in a shop, and of versions, which If-Match names. */
+/** Declares the tests of slugs and versions. A slug is unique in a shop. If-Match names a version. */
 export function describeProductIdentity(store: TestStore): void {
   describe('slugs', () => {
     test('are derived from the name: lower-case words in ASCII letters, never empty', async () => {
@@ -25,7 +25,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
     });
 
-    test('get the smallest free number from 2 up as a suffix when they are derived from a name and already in use', async () => {
+    test("get the smallest free number from 2 up as a suffix when the name's slug is in use", async () => {
       const shop = await store.shop();
       const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
       assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('in a request are rejected with a 400 that names the field when another product has the slug, even in concurrent updates', async () => {
+    test('in a request are rejected with a 400 when another product has the slug', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });

@@ -1,4 +1,4 @@
-// Which scope each operation needs, in one table: a key with any other scope, and a request without a key, is rejected before its
+// Which scope each operation needs, in one table. A request without such a scope, or without a key, is rejected before its
 // parameters and its body are read.
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-/** The scopes of which a key needs one. */
+/** The scopes of each operation. A key needs one of them. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'GET /api/v1/products': ['products:read'],
   'POST /api/v1/products': ['products:write'],
@@ -61,7 +61,7 @@ test('every operation of the store and the intake is in the table', async () => 
   assert.deepEqual(operations.toSorted(), Object.keys(NEEDED).toSorted());
 });
 
-test('a key is admitted by an operation exactly when it has a scope of the operation; a request without a usable key gets a 401', async () => {
+test('a key is admitted by an operation exactly when it has a scope of the operation', async () => {
   await service.operate('shops.create', { name: 'shop' });
   const keys: [scope: string, secret: string][] = [];
   for (const scope of SCOPES) {
@@ -76,7 +76,7 @@ test('a key is admitted by an operation exactly when it has a scope of the opera
       senders += 1;
       const headers = {
         ...(authorization !== null && { authorization }),
-        // Another address each time, because failed authentications are limited for each address.
+        // Each request has another address, because failed authentications are limited for each address.
         'content-type': 'application/json',
         'x-forwarded-for': `203.0.113.${senders % 250}`,
       };

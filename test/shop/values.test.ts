@@ -54,7 +54,7 @@ describe('keys', () => {
     );
   });
 
-  test('are not well formed any more when one character is replaced, or when two neighbouring characters are swapped', () => {
+  test('are malformed when one character is replaced, or when two neighbouring characters are swapped', () => {
     const printable = fc.stringMatching(/^[0-9A-Za-z_]$/);
     fc.assert(
       fc.property(fc.nat(), printable, (number, character) => {
@@ -77,7 +77,8 @@ describe('keys', () => {
       }
     }
     assert.equal(counts.size, 62);
-    // Each character is expected 968 times, with a standard deviation of 31. Bytes modulo 62 would give the first eight about 1,170 times.
+    // Each character is expected 968 times, with a standard deviation of 31. Bytes modulo 62 would give the first eight characters
+    // about 1,170 times.
     for (const count of counts.values()) assert.ok(count > 790 && count < 1_140, String(count));
   });
 });
@@ -146,7 +147,7 @@ describe('product fields', () => {
     return { ...parsed.value, slug: parsed.value.slug ?? 'slug' };
   };
 
-  test('that are valid are accepted, and an update with the same fields changes nothing', () => {
+  test('that are valid are accepted', () => {
     fc.assert(
       fc.property(validBody, (body) => {
         const fields = fieldsOf(body);
@@ -160,7 +161,7 @@ describe('product fields', () => {
     );
   });
 
-  test('that an update omits keep their value, and the update reports exactly the fields whose value changed', () => {
+  test('that an update omits keep their value', () => {
     fc.assert(
       fc.property(validBody, validBody, (one, two) => {
         const before = fieldsOf(one);
@@ -189,7 +190,7 @@ describe('product fields', () => {
   });
 });
 
-test('ids sort in the order of their creation, even when the clock does not advance or is set back', () => {
+test('ids sort in the order of their creation, even when the clock is set back', () => {
   const ids: string[] = [];
   for (const now of [5_000, 5_000, 4_000, 5_001, 0]) {
     for (let made = 0; made < 30_000; made += 1) ids.push(createId('prod', Date.UTC(2030, 0) + now));

@@ -53,7 +53,7 @@ forEachEngine('webhook deliveries', (engine) => {
     return last;
   };
 
-  test('an event is sent exactly once to each webhook of its shop that subscribes to its type, and to no other webhook', async () => {
+  test('an event is sent exactly once to each webhook of its shop that subscribes to its type', async () => {
     const all = await subscribe(db, { shopId, url: `${receiver.url}/all` });
     await subscribe(db, { shopId, url: `${receiver.url}/products`, events: ['product.*'] });
     await subscribe(db, { shopId, url: `${receiver.url}/low`, events: ['inventory.low', 'product.deleted'] });
@@ -77,7 +77,7 @@ forEachEngine('webhook deliveries', (engine) => {
     );
   });
 
-  test('an event is not sent to a webhook that was created later, and the body of a delivery has the recorded data', async () => {
+  test('an event is not sent to a webhook that was created later', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId, 'product.created', NOW + 7);
@@ -95,7 +95,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(headers['webhook-id'], (await deliveriesOf(db, webhook.id))[0]?.eventId);
   });
 
-  test('the standardwebhooks package verifies a delivery, and rejects a delivery whose body was changed', async () => {
+  test('the standardwebhooks package verifies a delivery', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db, { time: createTestClock(Date.now()) }).run();
@@ -108,7 +108,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.throws(() => verifier.verify(body.replace('Mug', 'Jug'), headers as Record<string, string>));
   });
 
-  test('for a day after a rotation, deliveries are signed with the old and the new secret, and after that with the new secret only', async () => {
+  test('for a day after a rotation, deliveries are signed with the old and the new secret', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: NOW + ROTATION_OVERLAP_MS, now: NOW });
@@ -126,7 +126,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
   });
 
-  test('a failed delivery is repeated on the schedule with one id and the same body, and is dead after the last attempt', async () => {
+  test('a failed delivery is repeated on the schedule, and is dead after the last attempt', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     receiver.respond = respondWith(500);
@@ -161,7 +161,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.dueAt, NOW + 5_500);
   });
 
-  test('Retry-After, in seconds or as a date, lengthens a delay to at most a day, and never shortens it', async () => {
+  test('Retry-After lengthens a delay to at most a day, and never shortens it', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const forms: [string, number][] = [
       ['120', 120_000],
@@ -179,7 +179,7 @@ forEachEngine('webhook deliveries', (engine) => {
     }
   });
 
-  test('a 410 disables a webhook immediately, with a reason; after it is enabled again, all missed events can be recovered', async () => {
+  test('a 410 disables a webhook immediately', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     receiver.respond = respondWith(410);
     await record(db, shopId);
@@ -218,13 +218,13 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(await dispatcher.run(), 1);
   });
 
-  test('five days without a success disable a webhook, and one success restarts the count', async () => {
+  test('five days without a success disable a webhook', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const dispatcher = makeDispatcher(db);
     const attemptOne = async (status: number, atMs: number) => {
       receiver.respond = respondWith(status);
       dispatcher.clock.set(NOW + atMs);
-      // Earlier deliveries are marked as dead, so that only the new one is attempted.
+      // Marks earlier deliveries as dead, so that only the new delivery is attempted.
       await db.query(`update main.delivery set state = 'dead'`);
       await record(db, shopId, 'product.created', NOW + atMs);
       assert.equal(await dispatcher.run(), 1);
@@ -239,7 +239,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.match(disabled.disabledReason ?? '', /five days/);
   });
 
-  test('after its lease a delivery is due again, and a failure of the earlier holder of the lease is not recorded', async () => {
+  test('a failure of the earlier holder of a lease is not recorded', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     const statuses = [500, 200];
@@ -268,7 +268,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
   });
 
-  test('a success of an earlier holder of the lease is recorded, and the later failure of the present holder does not undo it', async () => {
+  test('a recorded success of an earlier holder of the lease is not undone by a later failure', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     const statuses = [200, 500];
@@ -297,12 +297,12 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('a recovery that is repeated until nothing is left comes to an end, even if the deliveries fail again', async () => {
+  test('a recovery that is repeated until nothing is left comes to an end', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });
     const time = createTestClock();
-    // One delivery at a time is sent to a failing webhook.
+    // A failing webhook gets one delivery at a time.
     const sendAll = async () => {
       for (let n = 0; n < 12; n += 1) {
         const dispatcher = makeDispatcher(db, { time });

@@ -29,7 +29,7 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 export type Receiver = {
   url: string;
   received: Received[];
-  /** Responds to a request. Tests replace this function. By default it responds with 204. */
+  /** Responds to a request, by default with 204. Tests replace this function. */
   respond: (request: Received, response: ServerResponse) => void;
   close(): Promise<void>;
 };
@@ -157,7 +157,7 @@ export async function reread(db: Database, webhook: Webhook): Promise<Webhook> {
   return found;
 }
 
-/** True when a signature of the request is correct. The expected signature is computed here, not by the code under test. */
+/** True if a signature of the request is correct. The expected signature is not computed by the code under test. */
 export function isSignedWith({ headers, body }: Received, secret: string): boolean {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const text = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;

@@ -1,4 +1,4 @@
-// Invalid bodies and parameters of /api/v1/webhooks: each is a 400 that names the field, and stores nothing.
+// Invalid bodies and parameters of /api/v1/webhooks. Each is a 400 that names the field, and stores nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -17,7 +17,9 @@ import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, s
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const KILLED_PROCESS_LIMIT_MS = 60_000;
 
-/** The points at which a process is killed, in the order in which it reaches them. At the first point the change is not committed. */
+/**
+ * The points at which a process is killed, in the order in which it reaches them. At the first point the change is not committed.
+ */
 const POINTS = [
   'before the commit',
   'after the commit',
@@ -35,7 +37,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
   });
   after(() => receiver.close());
 
-  test('after a kill at any point, a committed change is delivered with one webhook-id, and an uncommitted change is not delivered', async () => {
+  test('after a kill at any point, exactly the committed changes are delivered, with one webhook-id each', async () => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), quiet);
@@ -56,7 +58,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
       return made;
     });
     const receivedAt = (path: string) => receiver.received.filter((request) => request.path === path);
-    // Each process also sends the deliveries that earlier processes left behind.
+    // Each process also sends the deliveries of earlier processes.
     for (const { point, shopId, path } of shops) {
       await killAt([point, shopId, `${new URL(receiver.url).origin}${path}`, String(NOW)], settings);
       if (point === 'after the claim') assert.equal(receivedAt(path).length, 0);

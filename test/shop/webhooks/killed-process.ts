@@ -37,7 +37,7 @@ await insertDeliveries(main, clock(), 100);
 await stopAt('after the fan-out');
 class StoppingSender extends WebhookSender {
   override async send(request: WebhookRequest, signal: AbortSignal): Promise<AttemptResult> {
-    // Deliveries that earlier processes left behind are sent without a stop.
+    // Deliveries of earlier processes are sent without a stop.
     if (request.url !== url) return super.send(request, signal);
     await stopAt('after the claim');
     const result = await super.send(request, signal);

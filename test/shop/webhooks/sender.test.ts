@@ -1,4 +1,4 @@
-// One attempt to deliver: its duration and the bytes read are limited, and every behaviour of a receiver gives a result.
+// One attempt to deliver. Its duration and the number of bytes read are limited. Every behaviour of a receiver gives a result.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -48,7 +48,7 @@ test('a redirect is not followed', async () => {
   await other.close();
 });
 
-test('an attempt fails at the timeout when the receiver does not respond or does not end its response', async () => {
+test('an attempt fails at the timeout when the receiver does not end its response', async () => {
   const timedOut = { status: null, retryAfter: null, error: 'no complete response within 0.4 s' };
   receiver.respond = () => undefined;
   const { durationMs, ...silent } = await post();
@@ -69,7 +69,7 @@ test('a long response is read up to the limit only', async () => {
   let isClosed = false;
   receiver.respond = (_request, response) => {
     const pour = () => {
-      // Limited, so that a sender that reads without end fails the test instead of blocking it.
+      // The limit lets the test fail instead of hang if the sender reads without end.
       while (sent < 256 * WEBHOOK_RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));
@@ -116,7 +116,7 @@ test('an attempt fails when the URL has https and the server speaks plain HTTP',
 test('an attempt on a kept connection that the receiver closes is repeated on a new connection', async () => {
   const sockets = new Set<net.Socket>();
   let requests = 0;
-  // Responds once on each connection, and closes the connection when it is used again.
+  // Responds once on each connection. Closes the connection when it is used again.
   const server = net.createServer((socket) => {
     sockets.add(socket);
     let isUsed = false;

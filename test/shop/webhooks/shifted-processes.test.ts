@@ -14,7 +14,7 @@ import { startReceiver } from './fixtures.ts';
 const LIMIT_MS = 60_000;
 const SCOPES = ['products:write', 'products:read', 'webhooks:write', 'webhooks:read'];
 
-/** Node options with which the wall clock of a process is ahead by `ms`, or behind when `ms` is negative. */
+/** Node options that put the wall clock of a process ahead by `ms`, or behind if `ms` is negative. */
 function shiftedBy(ms: number): string {
   const script = `const RealDate = Date; globalThis.Date = class Date extends RealDate {
     constructor(...given) { if (given.length === 0) super(RealDate.now() + ${ms}); else super(...given); }
@@ -36,7 +36,8 @@ forEachEngine('processes whose clocks differ', (engine) => {
     let started = 0;
     const start = (aheadMs: number): Promise<ServiceProcess> => {
       started += 1;
-      // Processes on one PostgreSQL database have a data directory each. The embedded database is opened by one process after another.
+      // Each process on a PostgreSQL database has its own data directory. The embedded database is opened by one process after
+      // another.
       const dataDir = engine.name === 'embedded' ? DATA_DIR : path.join(DATA_DIR, String(started));
       mkdirSync(dataDir, { recursive: true });
       const own = { DATA_DIR: dataDir, NODE_OPTIONS: shiftedBy(aheadMs), WEBHOOK_ALLOW_PRIVATE: 'true' };
