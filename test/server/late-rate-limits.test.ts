@@ -1,4 +1,4 @@
-// The edge with a rate limiter that responds late: responses keep the order of their requests, and requests of closed connections are
+// The edge with a rate limiter that responds late. Responses keep the order of their requests. Requests of closed connections are
 // dropped.
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const REJECTION: RateLimitExceeded = { limit: 1, resetAt: 60_000, leftMs: 60_000
 
 type Verdict = PromiseWithResolvers<RateLimitExceeded | null>;
 
-/** An edge whose limiter resolves when the test decides, in front of a route that responds with the path. */
+/** An edge with a route that responds with the path. The limiter resolves when the test decides. */
 async function startEdge(t: TestContext) {
   const verdicts: Verdict[] = [];
   const sockets: net.Socket[] = [];

@@ -1,4 +1,5 @@
-// The examples in the OpenAPI documents: complete, valid by their schemas, consistent with each other and with the sample marketplace.
+// The examples in the OpenAPI documents: complete, valid by their schemas, and consistent with each other and with the sample
+// marketplace.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -18,7 +19,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
-/** A time at which the listing of the examples has not expired. */
+/** The listing of the examples has not expired at this time. */
 const NOW = Date.UTC(2026, 5, 2);
 const PATHS = { marketplace: '/v1', store: '/api/v1', intake: '/intake/v1' };
 
@@ -67,7 +68,7 @@ describe('the examples of the OpenAPI documents', () => {
     const successes = Object.entries(responses).flatMap(([status, { content }]) => (status < '300' ? [content] : []));
     return [requestBody?.content, ...successes].flatMap((content) => Object.entries(content ?? {}));
   };
-  /** Returns the function that fails unless a value is valid by a schema of the document. */
+  /** Returns a function that fails unless a value is valid by a schema of the document. */
   const validatorOf = (document: Document) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(ajv);
@@ -81,7 +82,7 @@ describe('the examples of the OpenAPI documents', () => {
     };
   };
 
-  test('every operation has an example of its request body, of its success response, and of each path parameter', () => {
+  test('every operation has an example of its body, of its success response, and of each path parameter', () => {
     for (const document of Object.values(documents)) {
       for (const operation of operationsOf(document)) {
         const { operationId, parameters = [] } = operation;
@@ -140,7 +141,7 @@ describe('the examples of the OpenAPI documents', () => {
     assert.ok(values.get('id')?.has(productId));
   });
 
-  test('after an import of the example records, the service responds to the marketplace requests of the examples', async () => {
+  test('after an import of the example records, the service gives the documented responses', async () => {
     const { schemas } = documentOf('intake').components;
     const records = ['CollectionRecord', 'ListingRecord', 'SaleRecord'].map((name) => schemas[name]?.examples?.[0]);
     await importLines(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
@@ -230,7 +231,7 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('the parser accepts the example of each kind of record, and requires the fields that the schema requires', () => {
+    test('the parser requires exactly the fields that the schema requires', () => {
       for (const kind of RECORD_KINDS) {
         const { properties, required } = schemaOf(kind);
         const example = exampleOf(kind);
@@ -245,7 +246,7 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('the parser accepts null in exactly the fields that the schema allows to be null, and no required field may be null', () => {
+    test('the parser accepts null in exactly the fields that the schema allows to be null', () => {
       for (const kind of RECORD_KINDS) {
         const { properties, required } = schemaOf(kind);
         for (const [name, { type }] of Object.entries(properties)) {

@@ -1,5 +1,5 @@
-// A connection to a real Redis: a window ends in time even when its key has lost its expiry, and the message of a failure has no
-// address and no secret. The file also tests what `mercat doctor` reports about Redis.
+// A connection to a real Redis. A window ends in time even if its key has lost its expiry. The message of a failure has no address
+// and no secret. Also tested: what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -19,7 +19,7 @@ const PASSWORD = 'a-password-that-must-not-be-seen';
 const WINDOW_MS = 400;
 const LONG_MS = 600_000;
 const LIMIT_MS = 60_000;
-/** Timeouts far above any delay of a busy machine. */
+/** Timeouts that are far longer than any delay of a busy machine. */
 const PATIENT = { connectTimeoutMs: LIMIT_MS, timeoutMs: LIMIT_MS };
 
 withRedis('a connection to Redis', (redis) => {
@@ -38,7 +38,7 @@ withRedis('a connection to Redis', (redis) => {
       },
     );
 
-  test('a connection counts from 1, and the window ends one window length after the first count, by the clock of Redis', async (t) => {
+  test('a connection counts from 1, and the window ends one window length after the first count', async (t) => {
     const connection = await connect(t);
     const [first, ...others] = [
       await connection.count('w', LONG_MS),
@@ -66,7 +66,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.ok(last.now >= first.resetAt && last.resetAt === last.now + WINDOW_MS);
   });
 
-  test('a connection ends a window whose key has lost its expiry, and sets an expiry for the next window', async (t) => {
+  test('a connection ends a window whose key has lost its expiry', async (t) => {
     const connection = await connect(t);
     const first = await connection.count('kept', WINDOW_MS);
     await redis.ask('PERSIST', 'kept');
@@ -75,7 +75,7 @@ withRedis('a connection to Redis', (redis) => {
       LIMIT_MS,
       'the window did not end',
     );
-    // -1: the key has no expiry. -2: the key has already expired, so it had an expiry.
+    // -1: the key has no expiry. -2: the key has expired already, which shows that it had an expiry.
     assert.notEqual(Number(await redis.ask('PTTL', 'kept')), -1);
   });
 
@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('a connection leaves no timer behind when it is destroyed, so that a command that has used Redis can end', async () => {
+  test('a connection leaves no timer behind when it is destroyed, so that a command can end', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);
@@ -176,7 +176,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.deepEqual(lost, [], 'a destroyed connection was reported as lost');
     });
 
-    test('the loss of a connection is reported once, and commands in progress fail immediately', async (t) => {
+    test('the loss of a connection is reported once', async (t) => {
       const proxy = await startTcpProxy(redis.url);
       t.after(() => proxy.close());
       const lost: string[] = [];
@@ -193,7 +193,7 @@ withRedis('a connection to Redis', (redis) => {
     });
   });
 
-  test('counts beyond the limit of counts in progress are not sent, and do not make Redis unavailable', async (t) => {
+  test('counts beyond the limit of counts in progress are not sent', async (t) => {
     const lines: string[] = [];
     const log = createLog('info', (line) => lines.push(line));
     const windows = await RedisWindows.open({
@@ -219,7 +219,7 @@ withRedis('a connection to Redis', (redis) => {
     const check = (url: string | null) => checkRedis(readConfig(url === null ? {} : { REDIS_URL: url }));
     const config = (name: string, value: string) => redis.ask('CONFIG', 'SET', name, value);
 
-    test('doctor reports nothing without REDIS_URL, and otherwise the version and the speed of Redis', async () => {
+    test('doctor reports the version and the speed of Redis if REDIS_URL is set', async () => {
       assert.deepEqual(await check(null), []);
       const [finding, ...others] = await check(redis.url);
       assert.equal(finding?.name, 'redis');
@@ -235,7 +235,7 @@ withRedis('a connection to Redis', (redis) => {
       assert.match(locked?.message ?? '', /rejects the user or password/);
     });
 
-    test('doctor reports that the memory of Redis is nearly full, or that Redis may drop counts when it is full', async () => {
+    test('doctor reports that the memory of Redis is nearly full, or that Redis may drop counts', async () => {
       try {
         await config('maxmemory', '1gb');
         const memory = async () => (await check(redis.url)).find(({ name }) => name === 'redis: memory');
@@ -273,7 +273,7 @@ withRedis('a connection to Redis', (redis) => {
   });
 });
 
-test('REDIS_URL must be a redis or rediss URL with a host, and no error message has its password', () => {
+test('REDIS_URL must be a redis or rediss URL with a host', () => {
   const valid = ['redis://cache', 'rediss://u:p%40@cache.example:6380/2', 'redis://:p@[::1]:6379', 'redis://10.0.0.1/'];
   for (const url of valid) assert.equal(readConfig({ REDIS_URL: url }).redisUrl, url);
   assert.equal(readConfig({ REDIS_URL: '' }).redisUrl, null);

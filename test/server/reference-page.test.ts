@@ -1,4 +1,4 @@
-// The reference page, as far as it can be tested without a browser: it loads everything from the service, and may load nothing
+// The reference page, as far as it can be tested without a browser. It loads everything from the service, and must load nothing
 // from elsewhere.
 
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ describe('the reference page', () => {
       ([, link]) => new URL(link ?? '', `${service.url}/docs`),
     );
 
-  test('the reference page runs one script, and the service serves every file and page that the page names', async () => {
+  test('the reference page runs one script, and the service serves everything that the page names', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -60,7 +60,7 @@ describe('the reference page', () => {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
   });
 
-  test('the reference page names no other host, and enables no feature that would send requests to another host', async () => {
+  test('the reference page names no other host, and enables no feature that sends requests to another host', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
     const style = await (await fetch(`${service.url}/docs/reference.css`)).text();
@@ -69,7 +69,7 @@ describe('the reference page', () => {
     assert.deepEqual({ validatorUrl, queryConfigEnabled }, { validatorUrl: null, queryConfigEnabled: false });
   });
 
-  test('the reference page displays the document that ?api= names, or else the document of the marketplace', async () => {
+  test('the reference page displays the document that ?api= names, or else that of the marketplace', async () => {
     const documents = {
       '': 'v1/openapi.json',
       '?api=marketplace': 'v1/openapi.json',
@@ -96,7 +96,7 @@ describe('the reference page', () => {
     ['/docs/reference.js', 'text/javascript; charset=utf-8'],
     ['/docs/reference.css', 'text/css; charset=utf-8'],
   ] as const) {
-    test(`the server sends ${path} compressed to clients that accept gzip, and responds with 304 to clients whose copy is current`, async () => {
+    test(`the server sends ${path} compressed to clients that accept gzip, and supports conditional requests`, async () => {
       const get = (encoding: string) => fetch(`${service.url}${path}`, { headers: { 'accept-encoding': encoding } });
       const plain = await get('identity');
       assert.equal(plain.headers.get('content-encoding'), null);
@@ -120,7 +120,9 @@ describe('the reference page', () => {
     });
   }
 
-  /** Runs the end of the page's script at the URL `/docs` + `search`. Returns the options with which the script starts Swagger UI. */
+  /**
+   * Runs the end of the page's script at the URL `/docs` + `search`. Returns the options with which the script starts Swagger UI.
+   */
   async function startReference(search: string): Promise<Record<string, unknown>> {
     const page = await (await fetch(`${service.url}/docs${search}`)).text();
     const script = await (await fetch(`${service.url}/docs/reference.js`)).text();

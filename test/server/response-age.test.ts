@@ -1,4 +1,5 @@
-// A response that is served from memory past its freshness carries its age, and shared caches may keep it for a second only.
+// A response that is served from memory after it has become stale. It carries its age, and shared caches may keep it for only a
+// second.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,7 +40,7 @@ function assertHeaders(response: CachedResponse, expected: { age: string | undef
   }
 }
 
-test('while the primary cannot be reached, a response carries a short s-maxage and its age in full seconds', async () => {
+test('while the primary cannot be reached, a response carries a short s-maxage and its age', async () => {
   const { cache, advance } = createCache();
   const first = await cache.get('key', compute);
   assertHeaders(first, { age: undefined, sharedMaxAgeS: 15 });
@@ -56,7 +57,7 @@ test('while the primary cannot be reached, a response carries a short s-maxage a
   assertHeaders(await cache.get('key', compute), { age: undefined, sharedMaxAgeS: 15 });
 });
 
-test('a response that is served while the next response is computed carries its age and a short s-maxage', async () => {
+test('a response that is served while the next is computed carries its age and a short s-maxage', async () => {
   const { cache, advance } = createCache();
   await cache.get('key', compute);
   advance(3_400);

@@ -1,6 +1,6 @@
-// Faults of Redis: Redis is down, slow, silent, full, a replica, locked or empty. No request fails or waits because of a fault, and each
-// process applies the limits alone. The log has one line when the fault begins and one line when the fault ends. Limits are shared again
-// without intervention.
+// Faults of Redis: Redis is down, slow, silent, full, a replica, locked or empty. No request fails or waits because of a fault.
+// During a fault each process applies the limits alone. The log has one line when the fault begins and one line when the fault
+// ends. Afterwards limits are shared again.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -13,7 +13,7 @@ import { newAddress, openNodes, sendFrom, tally, untilShared } from '../support/
 
 const LIST_MAX = 120;
 const LIMIT_MS = 60_000;
-/** A limit that only a hanging request or shutdown exceeds. */
+/** A time that only a hanging request or shutdown exceeds. */
 const STALL_MS = 30_000;
 const LISTS = '/v1/collections?limit=1';
 const PASSWORD = 'a-password-that-must-not-be-seen';
@@ -41,7 +41,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       name: string;
       begin: () => Promise<unknown> | void;
       end: () => Promise<unknown> | void;
-      /** `a`: the fault affects only node a. Without `of`, the fault affects both nodes. */
+      /** `a`: the fault affects only node a. If `of` is missing, the fault affects both nodes. */
       of?: 'a';
       reason: RegExp;
     };
@@ -95,7 +95,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         const before = affected.map((node) => node.logCounts());
         await fault.begin();
         try {
-          // The requests that find Redis unavailable are counted too.
+          // These requests are counted too, although they find Redis unavailable.
           await Promise.all(affected.flatMap((node) => [assertServed(node), assertExact(node)]));
           for (const node of affected) assert.equal(await node.counted(), 'alone');
           for (const node of affected) await assertExact(node);
@@ -110,7 +110,7 @@ withRedis('rate limits while Redis fails', (redis) => {
           const { away: awayNow, back: backNow } = node.logCounts();
           assert.ok(awayNow > away, 'the outage was not logged');
           assert.ok(backNow > back, 'the end of the outage was not logged');
-          // On a busy machine there may be several outages. The log has one line for the beginning and one for the end of each.
+          // On a busy machine there may be several outages. Each has one line for its beginning and one for its end.
           assert.ok(
             awayNow - away - (backNow - back) <= 1,
             `away ${awayNow - away} times, back ${backNow - back} times`,
@@ -175,19 +175,19 @@ withRedis('rate limits while Redis fails', (redis) => {
       }
     });
 
-    test('while Redis has another password each node counts alone, and limits are shared again afterwards', async () => {
+    test('while Redis has another password, each node counts alone', async () => {
       await untilShared([a, b]);
       const before = b.logCounts();
       await config('requirepass', PASSWORD);
       const locked = new URL(redis.url);
       locked.password = PASSWORD;
-      // Connections stay authenticated until they are closed.
+      // A connection stays authenticated until it is closed, so the test closes it.
       await sendToRedis(locked.href, ['CLIENT', 'KILL', 'TYPE', 'normal']);
       try {
         await assertServed(b);
         await until(async () => (await b.counted()) === 'alone', LIMIT_MS, 'node b does not notice the outage');
         await assertExact(b);
-        // Connecting succeeds but counting fails, so Redis is still unavailable.
+        // Connecting succeeds but counting fails, so Redis stays unavailable.
         const readRejectedCalls = async () => {
           const stats = String(await sendToRedis(locked.href, ['INFO', 'commandstats']));
           return Number(/cmdstat_evalsha:.*rejected_calls=(\d+)/.exec(stats)?.[1]);
@@ -202,7 +202,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(b.logCounts().away > before.away && b.logCounts().back > before.back);
     });
 
-    test('a service starts even if Redis cannot be used, logs the reason once, and logs no secret', async (t) => {
+    test('a service starts even if Redis cannot be used, and logs the reason once', async (t) => {
       const dead = await startTcpProxy(redis.url);
       await dead.refuse();
       const wrong = new URL(redis.url);

@@ -1,5 +1,5 @@
-// Rate limits of two nodes over a real Redis: exact in total, with the same end of a window on both nodes, and nothing in Redis that
-// identifies a client.
+// Rate limits of two nodes over a real Redis. Together the nodes allow exactly the limit. A window has the same end on both nodes.
+// Nothing in Redis identifies a client.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -58,7 +58,7 @@ withRedis('rate limits over two nodes', (redis) => {
     const keys = async () => (await redis.ask('KEYS', '*')) as string[];
     const newKey = async (): Promise<string> =>
       (await a.operate('keys.create', { scopes: ['orders:write'] })).body.result.secret;
-    /** The single moment at which the windows of all 429 responses end. */
+    /** Returns the moment at which the windows of the 429 responses end. Fails unless it is the same in all of them. */
     const resetOf = (responses: readonly { status: number; headers: Headers }[]): string => {
       const resets = responses
         .filter(({ status }) => status === 429)
@@ -169,7 +169,7 @@ withRedis('rate limits over two nodes', (redis) => {
         assert.deepEqual(tally(more), { 429: 100 });
         assert.equal(resetOf([...more, ...rejected]), resetOf(rejected));
         assert.equal(await calls(), counted);
-        // By the clock of the nodes the window is now over, so the next request is counted in Redis again.
+        // The window is over by the clock of the nodes. The next request is counted in Redis again.
         nodes.advance(MINUTE_MS + 1);
         const { status, headers } = await sendFrom(a, LISTS, { from });
         assert.equal(status, 429);
@@ -224,7 +224,7 @@ withRedis('rate limits over two nodes', (redis) => {
         const hangUps = Array.from({ length: 50 }, async (_, index) => {
           const socket = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
           await new Promise((resolve) => socket.once('connect', resolve));
-          // Some clients have sent several requests, and some clients disconnect by a reset.
+          // Some clients send several requests, and some end the connection with a reset.
           socket.write(request.repeat(1 + (index % 3)), () =>
             index % 2 === 0 ? socket.resetAndDestroy() : socket.destroy(),
           );
@@ -267,7 +267,7 @@ withRedis('rate limits over two nodes', (redis) => {
       }
     });
 
-    test('mercat status and mercat doctor report whether limits are shared, and print no address', async () => {
+    test('mercat status and mercat doctor report whether limits are shared', async () => {
       const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
       const dead = `redis://127.0.0.1:${await freePort()}`;
       const [status, doctor, doctorWithoutRedis] = await Promise.all([
