@@ -1,4 +1,4 @@
-// Reads JSON bodies field by field, with a table of readers. The result names the fields that are invalid or unknown, up to a limit.
+// Reads JSON bodies field by field, with a table of readers. Invalid and unknown fields are reported by name, up to a limit.
 
 import type { ErrorDetail } from '../core/errors.ts';
 import { JsonNumber } from '../core/json-text.ts';
@@ -6,7 +6,7 @@ import { countCharacters, isStorable } from '../core/text.ts';
 
 export type ParsedBody<T> = { ok: true; value: T } | { ok: false; details: ErrorDetail[] };
 
-/** Why a value is invalid. `reason` is the end of a sentence that begins with the name of the field: `must be a string`. */
+/** Why a value is invalid. `reason` completes a sentence that begins with the name of the field: `must be a string`. */
 export class InvalidValue {
   readonly reason: string;
   constructor(reason: string) {
@@ -17,12 +17,11 @@ export class InvalidValue {
 export type FieldReader<T> = (value: unknown) => T | InvalidValue;
 export type FieldReaders<T extends object> = { readonly [K in keyof T]-?: FieldReader<T[K]> };
 
-/** The most details in one error. */
 export const DETAILS_MAX = 50;
 
 /**
- * Reads the fields of a body. Fields that the body does not have are missing from the result. Unknown fields are invalid, so that a
- * misspelt field is not ignored. `noun` names the object in errors, such as `a product`.
+ * Reads the fields of a body. Absent fields are absent in the result. Unknown fields are invalid, so that a misspelt field is not ignored.
+ * `noun` names the object in errors, such as `a product`.
  */
 export function parseBodyFields<T extends object>(
   body: unknown,
@@ -43,7 +42,7 @@ export function parseBodyFields<T extends object>(
   return details.length > 0 ? { ok: false, details } : { ok: true, value: value as Partial<T> };
 }
 
-/** True for a JSON object. A number in a parsed body is a `JsonNumber`, which is not a JSON object. */
+/** True for a JSON object. A `JsonNumber`, the form of a number in a parsed body, is not a JSON object. */
 export function isJsonObject(body: unknown): body is Record<string, unknown> {
   return typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber);
 }

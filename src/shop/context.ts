@@ -1,4 +1,4 @@
-// The dependencies of the functions in src/shop, and the caller on whose behalf they run. This file must not depend on HTTP.
+// The dependencies of the functions in src/shop, and the caller for whom they run. This file must not depend on HTTP.
 
 import type { Clock } from '../core/clock.ts';
 import type { Statements } from '../database/port.ts';
@@ -10,13 +10,13 @@ export type ShopContext = {
   main: Statements;
   clock: Clock;
   log: Log;
-  /** The first part of every API key. */
+  /** The text with which every API key begins. */
   serviceName: string;
   /** The keys that encrypt the secrets of webhooks in the database. */
   secretKeys: SecretKeys;
 };
 
-/** The API key of a request, and the shop that the key belongs to. `shopId` is null for an intake key without a shop. */
+/** The API key of a request and the shop of the key. `shopId` is null for an intake key without a shop. */
 export type Caller = { keyId: string; shopId: string | null; scopes: ReadonlySet<string> };
 
 /** A caller whose key belongs to a shop. The store interface rejects every other caller. */

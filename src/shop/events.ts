@@ -1,5 +1,5 @@
-// The types and the data of a shop's events. An event is recorded in the transaction of the change that caused it, and the webhook
-// worker creates its deliveries afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
+// The types and the data of a shop's events. An event is recorded in the transaction of its change. The webhook worker creates its
+// deliveries afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
 
 import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable } from '../database/port.ts';
@@ -11,18 +11,18 @@ const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'i
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The patterns to which a webhook can subscribe: one type, or all types with the same part before the dot (`product.*`). */
+/** The patterns of a subscription: one type, or all types with the same part before the dot (`product.*`). */
 export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 
 export type EventPattern = (typeof EVENT_PATTERNS)[number];
 
-/** The patterns of a webhook whose creator names none. Together they match every type in `EVENT_TYPES`. */
+/** The default subscriptions of a webhook. Together they match every type in `EVENT_TYPES`. */
 export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
 
-/** The type of test events. A test event is recorded on request, for one webhook, regardless of its subscriptions. */
+/** The type of test events. A test event is recorded on request for one webhook, even if the webhook does not subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** The data of each type that `recordEvent` records. `inventory.low` is recorded by the statement that changes the stock. */
+/** The data of each type that `recordEvent` records. `inventory.low` is recorded by the statement that changes the stock instead. */
 export type EventData = {
   'product.created': ProductView;
   'product.updated': ProductView & { changed: (keyof ProductFields)[] };
@@ -38,17 +38,17 @@ export async function recordEvent<T extends keyof EventData>(
   await insertEvent(tx, { id: createId('evt', now), shopId, type, data: JSON.stringify(data), createdAt: now });
 }
 
-/** A recorded event. `data` is JSON text; times in milliseconds. */
+/** A recorded event. `data` is JSON text. Times are in milliseconds. */
 export type RecordedEvent = {
   id: string;
   type: string;
-  /** Decimal text. A later event of the same shop has a larger number. */
+  /** Decimal text. A later event of the shop has a larger number. */
   sequence: string;
   data: string;
   createdAt: number;
 };
 
-/** The body of every delivery of an event. It depends on the recorded event only, so that every attempt sends the same bytes. */
+/** The body of every delivery of an event. It depends only on the recorded event, so that every attempt sends the same bytes. */
 export function toWebhookBody({ type, sequence, data, createdAt }: RecordedEvent): string {
   const timestamp = new Date(createdAt).toISOString();
   return `{"type":${JSON.stringify(type)},"timestamp":"${timestamp}","sequence":${sequence},"data":${data}}`;

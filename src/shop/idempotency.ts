@@ -1,4 +1,4 @@
-// Idempotency keys. A request that is repeated with the same key is not executed again, and gets the first response.
+// A request that is repeated with the same idempotency key is not executed again, and gets the first response.
 
 import { ServiceError } from '../core/errors.ts';
 import type { SecretKeys } from '../core/secret-keys.ts';
@@ -7,18 +7,18 @@ import type { IdempotencyKey, StoredResponse } from './queries/idempotency.ts';
 import { claimIdempotencyKey, findStoredResponse, upsertStoredResponse } from './queries/idempotency.ts';
 import { toResponsePlace } from './stored-secrets.ts';
 
-/** How long a response is kept and repeated. */
+/** A response is kept, and can be repeated, for this long. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60_000;
 
 export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'> & {
-  /** Whether the body contains a secret, so that it is stored encrypted. */
+  /** Whether the body contains a secret. It is then stored encrypted. */
   hasSecret: boolean;
 };
 
 /**
- * If a response is stored for the key, returns this response. Otherwise runs `work` and stores its response in the same transaction.
- * Throws `conflict` while another transaction holds the key, and `unprocessable` when the key was used for a request with another
- * digest. An error that `work` throws is not stored.
+ * If a response is stored for the key, returns it. Otherwise runs `work` and stores its response in the same transaction. Throws `conflict`
+ * while another transaction holds the key. Throws `unprocessable` if the key was used for another request. An error of `work` is not
+ * stored.
  */
 export async function runOnce(
   tx: Queryable,

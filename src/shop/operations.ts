@@ -1,5 +1,5 @@
-// The operations on shops and API keys behind the commands `mercat shops` and `mercat keys`. A command calls an operation by its name,
-// in its own process or in a running server over the local socket. Input is checked here.
+// The operations on shops and API keys for `mercat shops` and `mercat keys`, called in the command's process or over the local socket.
+// Input is checked here.
 
 import type { ApiKey } from './queries/keys.ts';
 import { isScope, SCOPES } from './keys/scopes.ts';
@@ -11,13 +11,13 @@ import { issueKey, readKeys, revokeKey, rotateKey } from './keys/keys.ts';
 import { createShop, readShops } from './shops.ts';
 import type { ShopContext } from './context.ts';
 
-/** A date without a time. As an expiry it means midnight UTC at the start of that day. */
+/** A date without a time. As an expiry, it means the start of that day in UTC. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const OVERLAP_MS_MAX = 366 * 24 * 60 * 60_000;
 
 export type OperationInput = Readonly<Record<string, unknown>>;
 
-/** Operations by name. Each takes a JSON object and returns a JSON value. Invalid input throws an OperatorError. */
+/** Operations by name, with JSON as input and result. Invalid input throws an OperatorError. */
 export type Operations = Readonly<Record<string, (input: OperationInput) => Promise<unknown>>>;
 
 export function createShopOperations(context: ShopContext): Operations {

@@ -9,7 +9,7 @@ import type { ShopContext } from './context.ts';
 
 const SHOP_NAME_LENGTH_MAX = 160;
 
-/** Creates a shop. Names are unique, because commands refer to shops by name. */
+/** Creates a shop. Its name must be unique, because commands refer to shops by name. */
 export async function createShop(context: ShopContext, name: string): Promise<Shop> {
   const trimmed = name.trim();
   if (trimmed === '' || countCharacters(trimmed) > SHOP_NAME_LENGTH_MAX || !isStorable(trimmed)) {
@@ -25,7 +25,7 @@ export function readShops(context: ShopContext): Promise<Shop[]> {
   return listShops(context.main);
 }
 
-/** The shop with this name or id. Throws an OperatorError when no shop has this name or id. */
+/** The shop with this name or id. Throws an OperatorError if there is none. */
 export async function requireShop(context: ShopContext, nameOrId: string): Promise<Shop> {
   const shop = await findShop(context.main, nameOrId);
   if (!shop) throw new OperatorError(`there is no shop named ${JSON.stringify(nameOrId)}; see mercat shops list`);

@@ -1,5 +1,5 @@
-// Stock: levels, changes and the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and, when
-// stock has become low, records `inventory.low`.
+// Reads and changes stock, and reads the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and
+// records `inventory.low`.
 
 import { ServiceError } from '../core/errors.ts';
 import { createId, isId } from '../core/time-ordered-id.ts';
@@ -15,24 +15,24 @@ import type {
 } from './queries/stock.ts';
 import { findStock, listAdjustments, listStockPage, updateStock } from './queries/stock.ts';
 
-/** The highest stock: the largest signed 32-bit integer. The numbers in a request are from `-STOCK_MAX` to `STOCK_MAX`. */
+/** The highest stock: the largest signed 32-bit integer. Numbers in requests are from `-STOCK_MAX` to `STOCK_MAX`. */
 export const STOCK_MAX = 2 ** 31 - 1;
 
 /** `inventory.low` is recorded when tracked stock falls from above this level to this level or below. */
 export const LOW_STOCK_LEVEL = 10;
 
-/** The default of the query parameter `threshold`. It has no influence on events. */
+/** The default of the query parameter `threshold`, which has no influence on events. */
 export const LOW_STOCK_THRESHOLD_DEFAULT = 10;
 
 /** `atMost`: only products with at most this stock. */
 export type StockQuery = { productId: string | null; atMost: number | null };
 
-/** How many products of a shop one statement reads, so that no statement and no part of a response is long. */
+/** The number of products that one statement reads, so that no statement and no part of a response takes long. */
 export const STOCK_PAGE_SIZE = 250;
 
 /**
- * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is passed as `before` to read the
- * next page; null after the last page.
+ * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is the `before` of the next page.
+ * It is null on the last page.
  */
 export async function readStockPage(
   context: ShopContext,
@@ -51,8 +51,8 @@ export async function readStockPage(
 }
 
 /**
- * Changes stock on a caller's request. Throws `not_found` when the shop has no such product. Throws `conflict`, with the current stock
- * in the message, when the stock does not equal `expected`.
+ * Changes stock for a caller. Throws `not_found` if the shop has no such product. If the stock does not equal `expected`, throws `conflict`
+ * with the current stock in the message.
  */
 export async function changeStock(
   context: ShopContext,
@@ -69,8 +69,8 @@ export async function changeStock(
 }
 
 /**
- * Changes stock and logs the change. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` when tracked stock falls from
- * above `LOW_STOCK_LEVEL` to this level or below. Returns null when the shop has no such product.
+ * Changes stock and logs the change. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` if tracked stock falls from above
+ * `LOW_STOCK_LEVEL` to this level or below. Returns null if the shop has no such product.
  */
 export function applyStockChange(
   db: Queryable | Statements,

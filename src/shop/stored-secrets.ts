@@ -1,4 +1,4 @@
-// How secrets stand in the database, and the operations behind `mercat secrets`, which encrypt or decrypt the stored secrets.
+// The operations behind `mercat secrets`: report how secrets are stored, and encrypt or decrypt them again.
 
 import type { SecretKeys } from '../core/secret-keys.ts';
 import { describeMissingKeys } from '../core/secret-keys.ts';
@@ -18,14 +18,14 @@ import {
   updateStoredWebhookSecrets,
 } from './queries/stored-secrets.ts';
 
-/** The rows that one transaction encrypts again. */
+/** The number of rows that one transaction encrypts again. */
 const BATCH_SIZE = 500;
 
 type StoredSecretsContext = { main: Database; secretKeys: SecretKeys };
 
 /** The result of the operation `secrets.list`. */
 export type SecretsReport = {
-  /** The key that encrypts. Null: SECRETS_KEY is empty. */
+  /** The key that encrypts new secrets. Null if SECRETS_KEY is empty. */
   currentKeyId: string | null;
   stored: (SecretCount & {
     /** Whether the settings have the key, or the secrets are in clear. */
@@ -54,7 +54,7 @@ export async function reportSecrets({ main, secretKeys }: StoredSecretsContext):
   };
 }
 
-/** Throws OperatorError when a secret of the service or of a webhook is encrypted with a key that the settings do not have. */
+/** Throws OperatorError if a secret of the service or of a webhook is encrypted with a key that is not in the settings. */
 export async function requireSecretKeys({ main, secretKeys }: StoredSecretsContext): Promise<void> {
   const counts = await countSecrets(main, { responses: false });
   const missing = counts.flatMap(({ keyId }) => (keyId === null || secretKeys.has(keyId) ? [] : [keyId]));
@@ -68,8 +68,8 @@ export const toWebhookPlace = (id: string) => `webhook ${id}`;
 export const toResponsePlace = ({ keyId, key }: IdempotencyKey) => `response ${keyId} ${key}`;
 
 /**
- * Stores every secret again: encrypted with the current key of `target`, or in clear when `target` is null. Returns how many rows were
- * changed. When it is interrupted, some rows are changed, and a second call changes the remaining rows.
+ * Stores every secret again: encrypted with the current key of `target`, or in clear if `target` is null. Returns the number of changed
+ * rows. After an interruption, a second call changes the remaining rows.
  */
 async function storeAgain({ main, secretKeys }: StoredSecretsContext, target: SecretKeys | null): Promise<number> {
   const keyId = target?.currentId ?? null;

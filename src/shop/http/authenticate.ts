@@ -1,5 +1,5 @@
-// Authentication of requests by API key, with rate limits. It runs before the query and the body are read, and its errors do not
-// reveal whether a key exists. Each interface checks the scopes itself.
+// Authenticates requests by API key, with rate limits. This happens before the query and the body are read, and no error reveals whether a
+// key exists. Each interface checks the scopes itself.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,14 +16,14 @@ export type KeyAccess = {
   limiter: RateLimiter<'key' | 'failure'>;
 };
 
-/** The most failed authentications a minute for one client address. */
+/** The limit of failed authentications a minute for one client address. */
 export const FAILURES_A_MINUTE_MAX = 60;
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
 
 /**
- * The caller whose key the request carries. Throws `unauthorized` when the request has no usable key, and `rate_limited` when the key
- * or the client address has exceeded its limit.
+ * Returns the caller of the request. Throws `unauthorized` if the request has no usable key. Throws `rate_limited` if the key or the client
+ * address has exceeded its limit.
  */
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const [, secret] = BEARER.exec(readAuthorization(request)) ?? [];
@@ -31,8 +31,7 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
-  // The result is awaited only if it is a promise. A limiter that counts in this process returns the result itself, and an await would
-  // delay the request.
+  // Awaited only if it is a promise: a limiter in this process returns the result itself, and an await would delay the request.
   const exceeded = counted instanceof Promise ? await counted : counted;
   if (exceeded) {
     const { error, headers } = toRateLimitError(exceeded);
@@ -44,7 +43,7 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
 }
 
-/** The value of the header `Authorization`. Empty when the header is missing, or is given twice and leaves unclear which key is meant. */
+/** The header `Authorization`. Empty if it is missing, or given twice so that the key is unclear. */
 function readAuthorization({ raw }: FastifyRequest): string {
   const [value = '', second] = raw.headersDistinct.authorization ?? [];
   return second === undefined ? value : '';

@@ -1,5 +1,5 @@
-// Authorization of requests to the store interface. The key, the rate limit and the scope are checked in this order, before the query
-// and the body are read.
+// Authorizes requests to the store interface. The key, the rate limit and the scope are checked in this order, before the query and the
+// body are read.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
@@ -13,7 +13,7 @@ type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (produc
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
-/** An `onRequest` hook. It admits a request only if its key has the scope and belongs to a shop. */
+/** An `onRequest` hook that admits a request only if its key has the scope and belongs to a shop. */
 export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;
@@ -27,23 +27,23 @@ export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   };
 }
 
-/** The caller whose request the `authorize` hook admitted. */
+/** The caller of a request that the `authorize` hook admitted. */
 export function callerOf(request: FastifyRequest): ShopCaller {
   return authorizedOf(request).caller;
 }
 
-/** The shop context of this request. Its statements run when it is the turn of the shop, and have a common limit of time. */
+/** The shop context of this request. Its statements run when it is the turn of the shop. They share one time limit. */
 export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }
 
-/** A shop context for one page of a long response: each page has a limit of time of its own. */
+/** A shop context for one page of a long response. Each page has its own time limit. */
 export function pageContextOf(request: FastifyRequest): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
   return { ...shop, main: toStatements() };
 }
 
-/** The shop context of a request that changes the product. Its statements run when it is the turn of the request for this product. */
+/** The shop context of a request that changes the product. Its statements wait for the request's turn among the changes of this product. */
 export function productContextOf(request: FastifyRequest, productId: string): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
   return { ...shop, main: toStatements(productId) };

@@ -8,18 +8,18 @@ import type { StoreShares } from './shares.ts';
 export type StoreRoutesContext = KeyAccess & {
   shop: ShopContext & { main: Database };
   shares: StoreShares;
-  /** The secret that authenticates paging cursors, the same on every node. */
+  /** The secret that authenticates paging cursors. All nodes have the same secret. */
   cursorSecret: Buffer;
   webhooks: {
     /** Whether webhook URLs may use http and addresses that are not public. */
     allowPrivate: boolean;
-    /** Makes the webhook worker of this process, if there is one, check soon for new events and due deliveries. */
+    /** Makes the webhook worker of this process, if it has one, check for new events and due deliveries soon. */
     nudge: () => void;
   };
 };
 
 /**
- * How long a request may use the database. The time for which it waits for its turn is not included. After this time the response is a
- * 503, and the database connection is released.
+ * The time for which a request may use the database, without the wait for its turn. After this time the response is a 503 and the
+ * connection is released.
  */
 export const REQUEST_TIMEOUT_MS = 5_000;

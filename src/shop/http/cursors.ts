@@ -1,6 +1,5 @@
 // Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued. The
-// position in a cursor is encrypted, because rows are numbered across all shops, and the number would reveal how many rows other
-// shops have.
+// position in it is encrypted, because rows are numbered across all shops: the number would reveal how many rows other shops have.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { openCursor, sealCursor } from '../../core/cursor.ts';
@@ -10,8 +9,8 @@ import type { StoreRoutesContext } from './context.ts';
 type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
 
 /**
- * Returns the position that the cursor holds, or null when `cursor` is undefined. `scope` identifies the list and its filters. Throws
- * `bad_request` for a cursor that is invalid or was issued for another scope.
+ * Returns the position in the cursor, or null if `cursor` is undefined. `scope` identifies the list and its filters. Throws `bad_request`
+ * if the cursor is invalid or was issued for another scope.
  */
 export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, cursor?: string): string | null {
   if (cursor === undefined) return null;
@@ -36,7 +35,7 @@ function encrypt(secret: Buffer, position: string): string {
   return Buffer.concat([iv, cipher.update(position, 'utf8'), cipher.final()]).toString('base64url');
 }
 
-/** The position in an authenticated payload. Cursors that were issued before positions were encrypted hold the number itself. */
+/** The position in an authenticated payload. Older cursors hold the position unencrypted. */
 function toPosition(secret: Buffer, payload: string): string {
   if (NUMBER.test(payload)) return payload;
   const bytes = Buffer.from(payload, 'base64url');

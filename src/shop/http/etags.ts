@@ -1,4 +1,4 @@
-// Versions of products and webhooks as strong ETags. With `If-Match` a caller changes only the version that it has read.
+// Versions of products and webhooks as strong ETags. With `If-Match`, a change applies only to the version that the caller has read.
 
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
@@ -10,8 +10,8 @@ export function toEtag({ version }: Versioned): string {
 }
 
 /**
- * Returns a check that throws `precondition_failed` unless `If-Match` names the version or is `*`. Without the header, the check
- * accepts every version.
+ * Returns a check that throws `precondition_failed` unless `If-Match` names the version or is `*`. Without the header, every version
+ * passes.
  */
 export function ifMatchCheck(request: FastifyRequest): (current: Versioned) => void {
   const header = request.headers['if-match'];

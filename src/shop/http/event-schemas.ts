@@ -1,4 +1,4 @@
-// The `webhooks` of the OpenAPI document: the requests that the service sends to the webhooks of a shop, one for each type of event.
+// The `webhooks` of the OpenAPI document: the requests to the webhooks of a shop, one for each type of event.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -25,7 +25,7 @@ type DocumentedEvent = {
   schemaId: string;
   summary: string;
   data: TSchema;
-  /** The example of `data`, the time of the event, and the number of the event in the shop. */
+  /** The example of `data`, the time of the event, and its number in the shop. */
   example: { data: object; at: string; sequence: number };
 };
 
@@ -117,7 +117,6 @@ const ENTRIES = Object.entries(DOCUMENTED_EVENTS).map(([type, event]) => {
   return { type, ...event, body: { type, timestamp: at, sequence, data } };
 });
 
-/** The component schemas of the bodies. */
 export const EVENT_SCHEMAS = ENTRIES.map(({ type, schemaId, summary, data, body }) =>
   Type.Object(
     {
@@ -146,7 +145,7 @@ const RESPONSES = {
   },
 };
 
-/** The Path Item Object of each type of event, by the type. */
+/** The OpenAPI Path Item Objects, by the type of event. */
 export const EVENT_WEBHOOKS: Record<string, object> = Object.fromEntries(
   ENTRIES.map(({ type, schemaId, summary, body }) => [
     type,
@@ -169,7 +168,7 @@ export const EVENT_WEBHOOKS: Record<string, object> = Object.fromEntries(
   ]),
 );
 
-/** The header parameters of a delivery. Their examples sign the example of the body with EXAMPLE_SECRET. */
+/** The header parameters of a delivery. The examples are the valid signature of the example body with EXAMPLE_SECRET. */
 function toHeaders(body: { timestamp: string }): object[] {
   const examples = signWebhook({
     id: toExampleEventId(body.timestamp),

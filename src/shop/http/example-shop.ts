@@ -8,21 +8,17 @@ export const EXAMPLE_IDS = {
   delivery: 'dlv_3f8a51c09d7e46b28e1f7204c6ab95d3',
 };
 
-/** The id of an event that occurred at this time. */
 export function toExampleEventId(at: string): string {
   return `evt_${Date.parse(at).toString(16).padStart(12, '0')}0000c4719b2ef86d03a5`;
 }
 
-/** The secret of the webhook. */
 export const EXAMPLE_SECRET = 'whsec_bWVyY2F0IGV4YW1wbGUgd2ViaG9vayBzZWNyZXQ=';
 
-/** The stock before and after the change of stock in the examples. The change sends `inventory.low`. */
+/** The example of a change of stock, which sends `inventory.low`. */
 export const EXAMPLE_STOCK = { previous: 12, adjustment: -3, inventory: 9 };
 
-/** The time of the change of stock in the examples. */
 export const EXAMPLE_CHANGE_TIME = '2026-06-01T08:30:00.000Z';
 
-/** The fields with which the product is created. */
 export const PRODUCT_CREATE_EXAMPLE = {
   name: 'Harbour Lights enamel mug',
   price: '19.90',
@@ -57,6 +53,5 @@ export const PRODUCT_EXAMPLE = {
   updatedAt: PRODUCT_TIME,
 };
 
-/** The update in the examples, and the time of the update. */
 export const PRODUCT_UPDATE_EXAMPLE = { price: '17.90' };
 export const PRODUCT_UPDATE_TIME = '2026-05-28T10:15:00.000Z';

@@ -89,7 +89,7 @@ const toInventoryText = (items: readonly string[]) => `{"data":[${items.join(','
 
 type StockPage = Awaited<ReturnType<typeof readStockPage>>;
 
-/** The text of a response of several pages, a page at a time. Products that are created meanwhile are missing, and none is repeated. */
+/** Yields the text of a response page by page. Products that are created meanwhile are missing. No product is repeated. */
 async function* streamInventory(
   first: StockPage,
   { readPage, toText }: { readPage: (before: string) => Promise<StockPage>; toText: (level: StockLevel) => string },
@@ -100,7 +100,7 @@ async function* streamInventory(
     if (page.levels.length > 0) yield `${count > 0 ? ',' : ''}${page.levels.map(toText).join(',')}`;
     count += page.levels.length;
     if (page.next === null) break;
-    // Other requests are served between two pages.
+    // Lets the process serve other requests between two pages.
     await setImmediate();
   }
   yield `],"count":${count}}`;
@@ -128,7 +128,7 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       const change = parseStockRequest(bodyOf(request).value);
       const caller = callerOf(request);
       const shop = productContextOf(request, change.productId);
-      // The change is one atomic statement. It needs a transaction only when the response has to be stored with it.
+      // The change is one atomic statement. It needs a transaction only if the response has to be stored with it.
       if (!hasIdempotencyKey(request)) {
         return { data: toWireStockResult(await changeStock(shop, shop.main, caller, change)) };
       }
@@ -179,7 +179,7 @@ const STOCK_REQUEST_FIELDS = ['product_id', 'adjustment', 'set', 'reason', 'expe
 const REASON_LENGTH_MAX = 500;
 const REASON_DEFAULT = 'API adjustment';
 
-/** The change that a body requests: exactly one of `adjustment` and `set`. Throws `bad_request` for anything else. */
+/** Reads the requested change: exactly one of `adjustment` and `set`. Throws `bad_request` for anything else. */
 function parseStockRequest(body: unknown): StockChange & { reason: string } {
   if (!isJsonObject(body)) throw invalid(INVALID_STOCK, [{ path: '', message: 'must be a JSON object' }]);
   const details: ErrorDetail[] = Object.keys(body)
@@ -207,7 +207,7 @@ function parseStockRequest(body: unknown): StockChange & { reason: string } {
   return { productId, mode, requested, expected, reason };
 }
 
-/** The integer in the field `name`. For an invalid value it adds an entry to `details` and returns 0. */
+/** Returns the integer in the field. For an invalid value, adds an entry to `details` and returns 0. */
 function readStockNumber(body: Record<string, unknown>, name: string, details: ErrorDetail[]): number {
   const value = body[name];
   const number = value instanceof JsonNumber && /^(0|-?[1-9]\d{0,15})$/.test(value.text) ? Number(value.text) : NaN;
@@ -216,7 +216,7 @@ function readStockNumber(body: Record<string, unknown>, name: string, details: E
   return 0;
 }
 
-/** The reason, or the default. For an invalid value it adds an entry to `details`. */
+/** Returns the reason, or the default. For an invalid value, adds an entry to `details`. */
 function readReason({ reason = REASON_DEFAULT }: Record<string, unknown>, details: ErrorDetail[]): string {
   if (typeof reason === 'string' && isStorable(reason) && countCharacters(reason) <= REASON_LENGTH_MAX) return reason;
   details.push({ path: 'reason', message: `must be well-formed text of at most ${REASON_LENGTH_MAX} characters` });

@@ -209,7 +209,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
   );
 }
 
-/** The JSON text of each product in the cache of the list, so that a version is serialized once and not for every response. */
+/** The JSON texts of products in the cache of the list, so that each version is serialized only once. */
 const summaryTexts = new WeakMap<ProductSummary, string>();
 
 function toSummaryText(product: ProductSummary): string {
@@ -221,8 +221,7 @@ function toSummaryText(product: ProductSummary): string {
   return text;
 }
 
-// The JSON of a product is built in product-view.ts, for responses and events alike. With these declarations, the compiler checks that
-// this JSON matches the schemas.
+// The JSON of products is built in product-view.ts. With these declarations, the compiler checks that it matches the schemas.
 const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

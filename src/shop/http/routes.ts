@@ -39,7 +39,7 @@ export async function registerStoreRoutes(
   for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS, ...EVENT_SCHEMAS])
     app.addSchema(schema);
   const readQuery = createQueryValidator(options.chains);
-  // Routes parse bodies themselves: a schema validator would convert numbers, and digits that were sent would be lost.
+  // Routes parse bodies themselves, because a schema validator would convert numbers and lose digits.
   app.setValidatorCompiler((route) => {
     if (route.httpPart !== 'querystring') return () => true;
     const read = readQuery(route as never);
@@ -50,7 +50,7 @@ export async function registerStoreRoutes(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // A successful change may have recorded an event, so the webhook worker checks for new events soon.
+  // A successful change may have recorded an event, so the webhook worker is told to check soon.
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });
@@ -65,7 +65,7 @@ export async function registerStoreRoutes(
   );
 }
 
-/** A parameter that the operation does not have is rejected: a misspelt filter would otherwise return every row. */
+/** Returns an error for a parameter that the operation does not have. A misspelt filter would otherwise return every row. */
 function findUnknownParameter({ query, routeOptions }: FastifyRequest): ServiceError | undefined {
   const { schema } = routeOptions;
   if (schema?.hide) return undefined;
@@ -78,15 +78,14 @@ function findUnknownParameter({ query, routeOptions }: FastifyRequest): ServiceE
   return new ServiceError('bad_request', INVALID_QUERY, { details });
 }
 
-/** Ignored by operations that are not paged, because clients may send them with every request. */
+/** Operations without paging ignore these parameters, because clients may send them with every request. */
 const PAGING: ReadonlySet<string> = new Set(['limit', 'cursor']);
 
-/** The one message for every mistake in a query. `details` says which parameter is wrong. */
+/** The message for every mistake in a query. `details` names the wrong parameter. */
 const INVALID_QUERY = 'Invalid query parameters';
 
 type QueryResult = { value: unknown } | { error: ServiceError };
 
-/** Replaces the message of an error by the one message that the store interface has for invalid query parameters. */
 function withStoreMessage(result: QueryResult): QueryResult {
   if (!('error' in result)) return result;
   const { details } = result.error;

@@ -59,14 +59,14 @@ const ERRORS: Record<number, string> = {
   503: 'The database did not respond in time: try again after `Retry-After` seconds.',
 };
 
-/** The responses of a route: the successful response, the given errors, and the errors that any request can get. */
+/** The responses of a route: the successful response, the given errors, and the errors of every route. */
 export const storeResponses = createResponseTable({
   descriptions: ERRORS,
   always: KEYED_ERRORS,
   envelope: 'StoreError',
 });
 
-/** All scopes of the store interface, as text for its OpenAPI document. */
+/** All scopes of the store interface, for its OpenAPI document. */
 export const SCOPE_LIST = STORE_SCOPES.map((scope) => `\`${scope}\``).join(', ');
 
 const idempotencyKey = Type.Optional(

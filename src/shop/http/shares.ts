@@ -1,5 +1,5 @@
-// Limits how many requests of one shop wait, how many connections one shop or the changes of one product may use at the same time, and how
-// many long responses are streamed at the same time.
+// Limits for fairness between shops: how many requests of a shop wait, how many connections a shop or the changes of a product use, and how
+// many long responses are streamed.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -9,27 +9,27 @@ import type { Database, Statements } from '../../database/port.ts';
 import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
 
 /**
- * The longest time for which one request, or one page of a long response, waits for its turns. This wait and the time for which the
- * request may use the database are together shorter than the 30 seconds after which a client that has received no byte is disconnected.
+ * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
+ * stay below 30 seconds: a client that has received no byte is then disconnected.
  */
 const WAIT_MAX_MS = 20_000;
 const STALL_MS = 5_000;
 /** More requests than `QueueShares` lets one shop have in progress. */
 const WAITING_MAX = 1_000;
 
-/** Changes of one product wait for each other in the database anyway. Two at a time keep the row busy. */
+/** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
-/** Half of the connections of the store, so that a shop whose requests all hang leaves the other half to other shops. */
+/** Half of the connections of the store. If all requests of a shop hang, other shops still have the other half. */
 const SHOP_LIMITS = { runningMax: 3, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
-/** The limits of the streams of one shop. A stream uses a connection only while it reads a page. */
+/** The limits for the streams of one shop. A stream uses a connection only while it reads a page. */
 const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
-/** The limits of the streams of all shops together. While a stream makes a page, other requests wait for a few milliseconds. */
+/** The limits for the streams of all shops. Making a page delays other requests by a few milliseconds. */
 const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
 const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type StreamPace = {
-  /** The longest time that a client may take to make room for the next part. A part is a page of a list, about 40 kB. */
+  /** The longest time for which a client may leave no room for the next part. A part is a page of a list, about 40 kB. */
   partMaxMs: number;
   /** The longest time for a complete response. */
   totalMaxMs: number;
@@ -38,7 +38,7 @@ const STREAM_PACE: StreamPace = { partMaxMs: 15_000, totalMaxMs: 10 * 60_000 };
 
 export type StoreSharesOptions = {
   log: Log;
-  /** Returns how many requests of all shops may be in progress now. */
+  /** The number of requests of all shops that may be in progress now. */
   requestsMax: () => number;
   pace?: StreamPace;
 };
@@ -61,8 +61,8 @@ export class StoreShares {
   }
 
   /**
-   * The statements of one request of a shop. They may use the database for `timeoutMs` in all. With `productId` the request changes this
-   * product, and takes its turn among the changes of the product.
+   * The statements of one request of a shop, which may use the database for `timeoutMs` in total. If `productId` is given, the request
+   * changes this product and waits for its turn among the changes of the product.
    */
   statementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
     const { productId, timeoutMs } = options;
@@ -75,9 +75,9 @@ export class StoreShares {
   }
 
   /**
-   * Sends a response part by part, when it is the turn of the shop. The next part is made when the client has read most of the earlier
-   * parts. When a part fails, or the client reads too slowly, the connection is closed, so that the client does not take the response for
-   * complete.
+   * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
+   * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is
+   * incomplete.
    */
   streamTo(shopId: string, reply: FastifyReply, parts: AsyncGenerator<string>): Promise<FastifyReply> {
     const latest = performance.now() + WAIT_MAX_MS;
@@ -100,7 +100,7 @@ export class StoreShares {
   }
 }
 
-/** Passes the parts on. Calls `onSlow` when the next part is not requested within `maxMs` of a part. */
+/** Passes the parts on. Calls `onSlow` if the next part is not requested within `maxMs`. */
 async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow: () => void): AsyncGenerator<string> {
   for await (const part of parts) {
     const timer = setTimeout(onSlow, maxMs);
@@ -112,10 +112,13 @@ async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow
   }
 }
 
-/** A shop may have this many times as many requests in progress as places are free. Alone it can therefore have two thirds of all places. */
+/**
+ * The limit of a shop's requests in progress, as a multiple of the free places. A shop that is alone can therefore have two thirds of all
+ * places.
+ */
 const SHARE_OF_FREE_PLACES = 2;
 
-/** Divides the places of all requests between the shops, so that each shop always finds free places. */
+/** Divides the places of all requests between shops, so that each shop always finds free places. */
 class QueueShares {
   readonly #placesMax: () => number;
   #placesTaken = 0;
@@ -125,7 +128,7 @@ class QueueShares {
     this.#placesMax = placesMax;
   }
 
-  /** Runs the work. Throws `unavailable` when the shop has used its share. */
+  /** Runs the work. Throws `unavailable` if the shop has used its share. */
   async admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
     const taken = this.#takenBy.get(shopId) ?? 0;
     if (taken >= SHARE_OF_FREE_PLACES * (this.#placesMax() - this.#placesTaken)) throw tooManyOfShop();

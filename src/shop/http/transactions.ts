@@ -1,5 +1,4 @@
-// Runs requests that change data, each in a transaction of its own. A request whose Idempotency-Key was used before is not executed
-// again.
+// Runs each request that changes data in a transaction. If its Idempotency-Key was used before, the request is not executed again.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -20,16 +19,15 @@ export type WriteResponse = {
   hasSecret?: boolean;
 };
 
-/** Makes the change of a request in the given transaction, and returns the response. */
+/** Makes the change of a request in the transaction, and returns the response. */
 export type Write = (tx: Queryable) => Promise<WriteResponse>;
 
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
 /**
- * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, `write` does not run,
- * and the stored response is sent. An error rolls the transaction back and is not stored. A transaction that the database aborted because
- * of another transaction is repeated, so `write` must change nothing but the database. A request that changes a product passes the result of
- * `productContextOf` as `shop`.
+ * Runs `write` in a transaction and sends its response. If the Idempotency-Key of the request was used before, sends the stored response
+ * instead. An error rolls the transaction back and is not stored. A transaction that the database aborted because of another transaction is
+ * repeated, so `write` must change nothing but the database. If the request changes a product, `shop` is the result of `productContextOf`.
  */
 export async function sendInTransaction(
   request: FastifyRequest,
@@ -46,7 +44,7 @@ export async function sendInTransaction(
   return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
 }
 
-/** Whether the request has an Idempotency-Key. The response to such a request must be stored in the transaction of the change. */
+/** Whether the request has an Idempotency-Key. Its response must then be stored in the transaction of the change. */
 export function hasIdempotencyKey(request: FastifyRequest): boolean {
   return readIdempotencyKey(request) !== null;
 }

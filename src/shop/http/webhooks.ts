@@ -1,4 +1,4 @@
-// /api/v1/webhooks: webhooks, their secrets, test events and recovery. Their deliveries are in deliveries.ts.
+// /api/v1/webhooks: webhooks, their secrets, test events and recovery.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';

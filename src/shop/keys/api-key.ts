@@ -1,5 +1,5 @@
-// The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6 characters. A mistyped key is rejected by
-// its checksum, without a query. Only a SHA-256 hash is stored: the secret is random, so a slow password hash is not needed.
+// The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6 characters. The checksum rejects a mistyped key
+// without a query. Only a SHA-256 hash of the key is stored: the key is random, so a slow password hash is not needed.
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -7,14 +7,13 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-/** The number of random characters in the public prefix of a key. */
 const PREFIX_RANDOM_LENGTH = 6;
-/** Random bytes above this are skipped: modulo 62 they would make the first characters of the alphabet more likely. */
+/** Random bytes above this value are skipped. Modulo 62, they would make the first characters of the alphabet more likely. */
 const UNBIASED_BYTE_MAX = 256 - (256 % ALPHABET.length) - 1;
 
 const KEY = /^[a-z0-9]{2,16}_live_[0-9A-Za-z]{36}$/;
 
-/** A new secret. `randomBytes` must be a cryptographic source of randomness. */
+/** Creates a key. `randomBytes` must be cryptographically secure. */
 export function createApiKey(serviceName: string, randomBytes: (size: number) => Uint8Array): string {
   let random = '';
   while (random.length < RANDOM_LENGTH) {
@@ -26,7 +25,7 @@ export function createApiKey(serviceName: string, randomBytes: (size: number) =>
   return body + checksumOf(body);
 }
 
-/** True when the text has the form of a key of this service and a correct checksum. */
+/** Whether the text has the form of a key of this service and a correct checksum. */
 export function isWellFormedKey(serviceName: string, text: string): boolean {
   if (!KEY.test(text) || !text.startsWith(`${serviceName}_live_`)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
@@ -37,7 +36,7 @@ export function hashApiKey(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** The start of a secret. It is stored and listed in clear text, so that the operator can distinguish keys. */
+/** The beginning of a key. It is stored and listed in clear text, so that the operator can distinguish keys. */
 export function toKeyPrefix(secret: string): string {
   return secret.slice(0, secret.length - RANDOM_LENGTH - CHECKSUM_LENGTH + PREFIX_RANDOM_LENGTH);
 }

@@ -1,5 +1,4 @@
-// Finds the API key for the secret in a request. Keys are cached for a few seconds, and the times of their last use are written in
-// bulk.
+// Finds the API key of a request by its secret. Keys are cached for a few seconds. The times of their last use are written in batches.
 
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../database/port.ts';
@@ -9,10 +8,10 @@ import { hashApiKey, isWellFormedKey } from './api-key.ts';
 import { isUsable } from './keys.ts';
 import type { Caller, ShopContext } from '../context.ts';
 
-/** How long a key is cached, and therefore how long a node may accept a key that another process revoked. */
+/** A key is cached for this long. A node may therefore accept a key for this long after another process revoked it. */
 const CACHED_MS = 3_000;
 const CACHED_KEYS_MAX = 10_000;
-/** The times of last use are written at most once in this period. A write for each request would cost more than the request. */
+/** Times of last use are written at most once in this period, because a write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -30,7 +29,9 @@ export class KeyVerifier {
     this.#usesWrittenAt = context.clock();
   }
 
-  /** The caller with this secret. Null when no key has the secret, or when its key is revoked, expired, or past its overlap after a rotation. */
+  /**
+   * The caller with this secret. Null if no key has the secret, or if the key is revoked, expired, or past its overlap after a rotation.
+   */
   async verify(secret: string): Promise<Caller | null> {
     const { serviceName, clock } = this.#context;
     if (!isWellFormedKey(serviceName, secret)) return null;
@@ -41,7 +42,6 @@ export class KeyVerifier {
     return found.caller;
   }
 
-  /** Writes the times of use that are not written yet. */
   async writeUses(): Promise<void> {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
@@ -55,7 +55,7 @@ export class KeyVerifier {
     const cacheKey = hash.toString('base64');
     const cached = this.#cache.get(cacheKey);
     const leftMs = cached ? cached.until - now : 0;
-    // If more time is left than a key is cached for, the clock was set back, and the cached key is not used.
+    // If more time is left than CACHED_MS, the clock was set back. The cached key is then not used.
     if (cached && leftMs > 0 && leftMs <= CACHED_MS) return cached;
     const key = await findKeyByHash(this.#context.main.within(KEY_STATEMENT_TIMEOUT_MS), hash);
     if (!key) return null;

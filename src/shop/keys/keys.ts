@@ -1,4 +1,4 @@
-// API keys: issued, rotated and revoked by the operator. Requests are authenticated in key-verifier.ts.
+// Issues, rotates and revokes API keys for the operator.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';
@@ -11,12 +11,12 @@ import { OperatorError } from '../../core/errors.ts';
 import { requireShop } from '../shops.ts';
 import type { ShopContext } from '../context.ts';
 
-/** A new key with its secret. The secret is returned here and never again. */
+/** A new key with its secret, which is never returned again. */
 export type IssuedKey = { key: ApiKey; secret: string };
 
 const KEY_ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Issues a key. `shop` is the name or the id of a shop, and may be null only if all scopes are scopes of the intake. */
+/** Issues a key. `shop` is the name or the id of a shop. It may be null only if all scopes belong to the intake. */
 export async function issueKey(
   context: ShopContext,
   options: { shop: string | null; name: string | null; scopes: string[]; expiresAt: number | null },
@@ -31,8 +31,8 @@ export async function issueKey(
 }
 
 /**
- * Issues a key with the shop, the name, the scopes and the expiry of the key `id`. The old key stays valid for `overlapMs`, so that
- * callers can switch to the new key. Neither the expiry of the old key nor the end of an earlier overlap is postponed.
+ * Issues a replacement for the key `id`, with the same shop, name, scopes and expiry. The old key stays valid for `overlapMs`, so that
+ * callers can switch to the new key. An earlier end of the old key's validity is not postponed.
  */
 export function rotateKey(
   context: ShopContext,
@@ -50,17 +50,17 @@ export function rotateKey(
   });
 }
 
-/** Revokes a key now. Nodes that have cached the key reject it within seconds. */
+/** Revokes a key. Nodes that have cached the key reject it within seconds. */
 export async function revokeKey(context: ShopContext, id: string): Promise<void> {
   if (!(await updateKeyRevoked(context.main, id, context.clock()))) refuseUnknownKey(id);
 }
 
-/** The keys of one shop, given by its name or id; with null, all keys. */
+/** The keys of one shop, given by its name or id. If `shop` is null, all keys. */
 export async function readKeys(context: ShopContext, shop: string | null): Promise<ApiKey[]> {
   return listKeys(context.main, shop === null ? null : (await requireShop(context, shop)).id);
 }
 
-/** True when the key is neither revoked, nor expired, nor past the overlap of its rotation. */
+/** Whether the key is neither revoked, nor expired, nor past the overlap of its rotation. */
 export function isUsable(key: ApiKey, now: number): boolean {
   return [key.revokedAt, key.expiresAt, key.replacedAt].every((end) => end === null || end > now);
 }

@@ -10,8 +10,8 @@ export const STORE_SCOPES = [
 ] as const;
 
 /**
- * Scopes of the intake interface: `orders:write` for signed orders, `intake:write` for records of any kind. A key that has only these
- * scopes does not need a shop.
+ * Scopes of the intake interface: `orders:write` for signed orders, `intake:write` for records of any kind. A key with only these scopes
+ * needs no shop.
  */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 
@@ -25,7 +25,7 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** True for a scope of the store interface. A key with such a scope must belong to a shop. */
+/** Whether the scope belongs to the store interface. A key with such a scope must belong to a shop. */
 export function needsShop(scope: string): boolean {
   return (STORE_SCOPES as readonly string[]).includes(scope);
 }

@@ -1,5 +1,5 @@
-// Inserts, updates and deletes products for requests and imports, and records the event of each change in the same transaction. A
-// change of stock is logged too. Callers check permissions.
+// Inserts, updates and deletes products for requests and imports. Records the event of each change, and logs each change of stock, in the
+// same transaction. Callers check permissions.
 
 import type { ErrorDetail } from '../../core/errors.ts';
 import type { Product, ProductFields, ProductInput } from './product.ts';
@@ -15,7 +15,7 @@ import { applyStockChange } from '../stock.ts';
 /** The shop and the time of a change. */
 export type ShopTime = { shopId: string; now: number };
 
-/** Inserts a product. Returns null, and stores nothing, when another product of the shop has the slug. */
+/** Inserts a product. Returns null if another product of the shop has the slug; nothing is then stored. */
 export async function insertProductWithEvent(
   tx: Queryable,
   { shopId, now }: ShopTime,
@@ -35,7 +35,7 @@ export type ProductUpdateResult =
   | { outcome: 'slug-taken' }
   | { outcome: 'missing' };
 
-/** Merges an update into a product that is locked. An update that changes nothing writes nothing and records no event. */
+/** Merges an update into a locked product. An update that changes nothing writes nothing and records no event. */
 export async function updateProductWithEvent(
   tx: Queryable,
   change: ShopTime & StockChangeOrigin,
@@ -47,7 +47,7 @@ export async function updateProductWithEvent(
   const changed = changedFields(before, merged.value);
   if (changed.length === 0) return { outcome: 'unchanged', product: before };
   const { shopId, now, ...origin } = change;
-  // The fields are stored before the stock changes, because the new `trackInventory` decides whether `inventory.low` is recorded.
+  // The fields are stored before the stock, because the new `trackInventory` decides whether `inventory.low` is recorded.
   const stored = await updateProduct(tx, shopId, before.id, { fields: merged.value, now });
   if (stored === 'slug-taken') return { outcome: 'slug-taken' };
   let after = stored;
@@ -61,7 +61,7 @@ export async function updateProductWithEvent(
   return { outcome: 'updated', product: after };
 }
 
-/** Deletes a product that is locked. Its entries in the adjustment log stay. */
+/** Deletes a locked product. Its entries in the adjustment log stay. */
 export async function deleteProductWithEvent(
   tx: Queryable,
   { shopId, now }: ShopTime,

@@ -38,7 +38,7 @@ const READERS: FieldReaders<ProductInput> = {
   collections: (value) => readTexts(value, COLLECTIONS_MAX, readCollection),
 };
 
-/** Reads a product to be created: `name` and `price` are required, every other field has a default. */
+/** Reads a new product. `name` and `price` are required. Every other field has a default. */
 export function parseNewProduct(body: unknown): ParsedBody<NewProduct> {
   const input = parseProductInput(body);
   const details = input.ok ? [] : input.details;
@@ -68,12 +68,11 @@ export function parseNewProduct(body: unknown): ParsedBody<NewProduct> {
   };
 }
 
-/** Reads the fields of an update. */
 export function parseProductInput(body: unknown): ParsedBody<ProductInput> {
   return parseBodyFields<ProductInput>(body, READERS, 'a product');
 }
 
-/** Reads the URL of an image. Schemes that may run code in the browser of a buyer, such as `javascript:`, are rejected. */
+/** Reads the URL of an image. A scheme that may run code in a buyer's browser, such as `javascript:`, is rejected. */
 function readImageUrl(value: unknown): string | InvalidValue {
   const url = readTextField(value, 1, IMAGE_URL_LENGTH_MAX);
   if (url instanceof InvalidValue || isImageUrl(url)) return url;

@@ -1,5 +1,5 @@
-// Lists the products of shops. Ids and versions are read from the database for every page. The content of a version never changes, so
-// it is cached.
+// Lists the products of shops. Ids and versions are read from the database for every page. Contents are cached by version, because the
+// content of a version never changes.
 
 import { LRUCache } from 'lru-cache';
 import type { ProductVersion } from '../queries/products.ts';
@@ -9,7 +9,7 @@ import type { ShopCaller, ShopContext } from '../context.ts';
 
 export type ProductPage = { products: ProductSummary[]; next: string | null };
 export type ProductListQuery = {
-  /** Only products older than the product with this id; null for the first page. */
+  /** Only products older than the product with this id. Null for the first page. */
   before: string | null;
   limit: number;
   collection: string | null;
@@ -25,7 +25,7 @@ export class ProductList {
     sizeCalculation: (product) => JSON.stringify(product).length,
   });
 
-  /** A page, newest first. `collection` and `type` are applied to the products of the page, so a page may be short or empty. */
+  /** A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. */
   async read(context: ShopContext, caller: ShopCaller, query: ProductListQuery): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
     const versions = await listProductVersions(context.main, caller.shopId, { before, limit: limit + 1 });
@@ -37,7 +37,7 @@ export class ProductList {
     return { products, next: versions.length > limit ? (page.at(-1)?.id ?? null) : null };
   }
 
-  /** The products of these versions, in the given order. Products that were deleted since the versions were read are left out. */
+  /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
   async #readSummaries(
     context: ShopContext,
     caller: ShopCaller,

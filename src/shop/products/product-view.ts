@@ -1,4 +1,4 @@
-// The public JSON of products, in responses and in events. Clients and webhook receivers depend on its names and shapes.
+// The public JSON of products, in responses and in events. Clients and webhook receivers depend on its form.
 
 import type { Product, ProductSummary } from './product.ts';
 

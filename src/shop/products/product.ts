@@ -21,7 +21,7 @@ export type ProductFields = {
   collections: string[];
 };
 
-/** The fields of a new product. When `slug` is null, a slug is derived from the name. */
+/** The fields of a new product. If `slug` is null, the slug is derived from the name. */
 export type NewProduct = Omit<ProductFields, 'slug'> & { slug: string | null };
 
 /** The fields of an update. `collection` is added to the collections. */
@@ -79,10 +79,8 @@ const FIELD_NAMES: Readonly<Record<keyof ProductFields, true>> = {
   collections: true,
 };
 
-/** The names of the fields that a shop sets. */
 export const PRODUCT_FIELDS = Object.keys(FIELD_NAMES) as (keyof ProductFields)[];
 
-/** The names of the fields in which two products differ. */
 export function changedFields(before: ProductFields, after: ProductFields): (keyof ProductFields)[] {
   return PRODUCT_FIELDS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }

@@ -12,17 +12,17 @@ import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 
-/** The message for any invalid field of a product. The details name the fields. */
+/** The message for any invalid field of a product. The details name the field. */
 export const INVALID_PRODUCT = 'Invalid product payload';
 
-/** The most attempts to insert a product with a derived slug. An attempt fails when another request has just used the same slug. */
+/** The limit of attempts to insert a product with a derived slug. An attempt fails if another request has just used the slug. */
 const SLUG_ATTEMPTS_MAX = 5;
 
 export async function readProduct(context: ShopContext, caller: ShopCaller, id: string): Promise<Product> {
   return (isId('prod', id) ? await findProduct(context.main, caller.shopId, id) : null) ?? refuseMissing();
 }
 
-/** Creates a product. A slug in the request must be unused. A slug derived from the name gets a number when it is in use. */
+/** Creates a product. A slug in the request must be unused. A derived slug gets a number if it is in use. */
 export async function createProduct(
   context: ShopContext,
   tx: Queryable,
@@ -45,7 +45,7 @@ async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewPro
   for (let attempts = 0; attempts < SLUG_ATTEMPTS_MAX; attempts += 1) {
     let slug = await findFree();
     if (slug !== derived && !hasClaim) {
-      // Only one transaction at a time assigns numbers. Otherwise one of many concurrent requests could fail in every attempt.
+      // Only one transaction at a time assigns numbers. Otherwise a request could fail in every attempt under many concurrent requests.
       await claimSlugNumbers(tx, at.shopId, derived);
       hasClaim = true;
       slug = await findFree();
@@ -59,7 +59,7 @@ async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewPro
 export type ProductUpdate = {
   id: string;
   input: ProductInput;
-  /** Throws when the current version is not the one that the caller wants to change. */
+  /** Throws if the current version is not the one that the caller wants to change. */
   check: (product: Product) => void;
 };
 

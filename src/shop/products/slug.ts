@@ -3,11 +3,11 @@
 import anyAscii from 'any-ascii';
 
 export const SLUG_LENGTH_MAX = 180;
-/** This many characters of the length limit are reserved for a hyphen and the number of a duplicate. */
+/** These characters of the length limit are reserved for a hyphen and the number of a duplicate. */
 const NUMBER_LENGTH_MAX = 10;
 const FALLBACK = 'product';
 
-/** The slug of a name. Letters of other scripts are transliterated; a name without any letter or digit gets `product`. */
+/** The slug of a name. Letters of other scripts are transliterated. A name without letters and digits becomes `product`. */
 export function toSlug(name: string): string {
   const words = anyAscii(name.normalize('NFKC'))
     .toLowerCase()
@@ -20,7 +20,7 @@ export function toSlug(name: string): string {
   return slug === '' ? FALLBACK : slug;
 }
 
-/** The slug if it is not in `used`; otherwise the slug with the smallest unused number, beginning with 2. */
+/** Returns the slug if it is not in `used`, otherwise the slug with the smallest unused number from 2 on. */
 export function toFreeSlug(slug: string, used: ReadonlySet<string>): string {
   if (!used.has(slug)) return slug;
   let number = 2;

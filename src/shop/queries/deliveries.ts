@@ -1,6 +1,5 @@
-// Statements of the webhook worker, which creates, leases and deletes deliveries and records attempts to send them. If a worker dies
-// between two statements, its pending deliveries become due again when their leases end. Statements for shops and the operator are in
-// delivery-log.ts.
+// Statements of the webhook worker: create, lease and delete deliveries, and record attempts. If a worker dies between two statements, its
+// pending deliveries become due again when their leases end.
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
@@ -12,9 +11,9 @@ export const MATCHES = `event.shop_id = webhook.shop_id
   and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
 
 /**
- * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook that subscribes to an event gets a
- * delivery if the webhook was not created after the event, and is enabled now or was disabled after the event. `After` is decided by the
- * sequence of events: the clocks of the processes that recorded the events may differ.
+ * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook gets an event to which it subscribes if it
+ * was not created after the event. It must also be enabled now, or have been disabled after the event. "After" means the sequence of
+ * events, because the clocks of processes may differ.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
@@ -37,8 +36,8 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 }
 
 /**
- * Makes pending deliveries due whose last attempt, or whose creation, is after `after`: they were scheduled before the clock was set back,
- * and would wait until the clock is at that time again.
+ * Makes pending deliveries due whose latest attempt or creation is later than `after`. The clock was set back since: they would wait until
+ * the clock is at that time again.
  */
 export async function updateScheduledAhead(
   db: Queryable,
@@ -57,13 +56,13 @@ export async function updateScheduledAhead(
 export type ClaimedDelivery = {
   /** Decimal text. */
   id: string;
-  /** Incremented by every lease, so that it identifies the lease. */
+  /** Incremented by every lease, and therefore identifies the lease. */
   claims: number;
   /** The number of earlier attempts in the current retry schedule. */
   attempts: number;
   webhookId: string;
   url: string;
-  /** The current secret and, during the overlap after a rotation, the previous secret, as they are stored. */
+  /** The stored secrets: the current one and, during the overlap after a rotation, the previous one. */
   secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;
@@ -72,13 +71,12 @@ export type ClaimedDelivery = {
 export type ClaimLimits = {
   now: number;
   leasedUntil: number;
-  /** The most deliveries to lease. */
   max: number;
-  /** The most of these deliveries that may be to failing webhooks. */
+  /** The limit of these deliveries that go to failing webhooks. */
   failingMax: number;
-  /** The most concurrent deliveries to one webhook, the deliveries in `sending` included. */
+  /** The limit of concurrent deliveries to one webhook, including those in `sending`. */
   perWebhookMax: number;
-  /** The deliveries that this process is sending already. They are not leased again, even if the clock was set forward meanwhile. */
+  /** The deliveries that this process is sending. They are not leased again, even if the clock was set forward meanwhile. */
   sending: readonly Pick<ClaimedDelivery, 'id' | 'webhookId'>[];
 };
 
@@ -86,9 +84,9 @@ export type ClaimLimits = {
 const FREE = `(leased_until is null or leased_until <= $1 or leased_until > $8)`;
 
 /**
- * Leases deliveries that are due. The first due delivery of every webhook has precedence over the second due delivery of any webhook.
- * The statement steps through the index from webhook to webhook, so that it does not read a long queue of one webhook. Each process
- * sends at most one delivery at a time to a failing webhook.
+ * Leases due deliveries. The first due delivery of every webhook comes before the second of any webhook. The statement steps through the
+ * index from webhook to webhook, so that it does not read the long queue of one webhook. Each process sends at most one delivery at a time
+ * to a failing webhook.
  */
 const CLAIM = `
   with recursive pending(webhook_id) as (
@@ -138,7 +136,7 @@ const CLAIM = `
   join main.event on event.id = leased.event_id
   order by leased.id`;
 
-/** The longest time until a lease ends, in lengths of a lease. It exceeds 1, because the clocks of two processes may differ a little. */
+/** The longest time until a lease ends, in lengths of a lease. It is above 1, because the clocks of two processes may differ. */
 const LEASES_LONGEST = 2;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
@@ -156,12 +154,12 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
   return rows.map(toClaimed);
 }
 
-/** The record of an attempt that has ended. `id` and `claims` are copied from the claimed delivery. */
+/** An attempt that has ended. `id` and `claims` are those of the claimed delivery. */
 export type Attempt = {
   id: string;
   claims: number;
   state: DeliveryState;
-  /** The time of the next attempt; null when no attempt follows. */
+  /** The time of the next attempt. Null if no attempt follows. */
   dueAt: number | null;
   at: number;
   status: number | null;
@@ -170,8 +168,8 @@ export type Attempt = {
 };
 
 /**
- * Records attempts. A failed attempt is ignored if, since its claim, the delivery was leased again, rescheduled on request, or delivered by
- * an earlier holder of a lease. A successful attempt is always recorded.
+ * Records attempts. A successful attempt is always recorded. A failed attempt is ignored if its delivery was leased again, rescheduled or
+ * delivered since the claim.
  */
 export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]): Promise<void> {
   await tx.query(
@@ -193,7 +191,7 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Ends a lease without recording an attempt. Does nothing if, since the claim, the delivery was leased again or rescheduled on request. */
+/** Ends a lease without recording an attempt. Does nothing if the delivery was leased again or rescheduled since the claim. */
 export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
   await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
     delivery.id,
@@ -202,8 +200,8 @@ export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelive
 }
 
 /**
- * Deletes up to `limit` events recorded before `before`, with their deliveries, and returns the number of events. An event stays while
- * it has a pending delivery to an enabled webhook.
+ * Deletes up to `limit` events recorded before `before`, with their deliveries. Returns the number of events. An event with a pending
+ * delivery to an enabled webhook is kept.
  */
 export async function deleteOldEvents(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(

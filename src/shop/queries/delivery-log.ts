@@ -1,5 +1,4 @@
-// Statements on the delivery log for shops and the operator: they list deliveries and make them due again. The statements of the
-// webhook worker are in deliveries.ts.
+// Statements for shops and the operator: list deliveries, and make deliveries due again.
 
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
@@ -27,8 +26,8 @@ const decodeDelivery = rowDecoder('delivery', {
 });
 
 /**
- * A delivery with its event and webhook. `sequence` is its number among the deliveries of all shops, and is not published. A newer
- * delivery has a larger `sequence`. Times in milliseconds.
+ * A delivery with its event and webhook. `sequence` numbers the deliveries of all shops and is not published. A newer delivery has a larger
+ * `sequence`. Times are in milliseconds.
  */
 export type Delivery = ReturnType<typeof decodeDelivery>;
 
@@ -48,13 +47,15 @@ const COLUMNS = `delivery.id, ${PUBLIC_ID} as public_id, delivery.webhook_id, we
   delivery.state, delivery.attempts, delivery.due_at, delivery.last_attempt_at, delivery.last_status,
   delivery.last_error, delivery.last_duration_ms, delivery.delivered_at, delivery.created_at`;
 
-/** SQL: makes a delivery due now, with a new retry schedule. A worker that is sending the delivery can then record a success only. */
+/**
+ * SQL: makes a delivery due now, with a new retry schedule. If a worker is sending the delivery, the worker can then record only a success.
+ */
 const AGAIN = `state = 'pending', attempts = 0, due_at = $1, rescheduled_at = $1, leased_until = null,
   claims = claims + 1`;
 
 export type DeliveryQuery = { state: DeliveryState | null; before: string | null; limit: number };
 
-/** Deliveries of a webhook, of a shop, or of all shops, newest first. With `before`, only deliveries whose `sequence` is smaller. */
+/** Deliveries of a webhook, of a shop, or of all shops, newest first. `before`: only deliveries with a smaller `sequence`. */
 export async function listDeliveries(
   db: Queryable,
   of: { webhookId?: string; shopId?: string },
@@ -83,7 +84,7 @@ export async function findDelivery(db: Queryable, webhookId: string, id: string)
   return row ? decodeDelivery(row) : null;
 }
 
-/** Records an event and its delivery to one webhook. No other webhook gets the event. Returns the delivery's id. `data` is JSON text. */
+/** Records an event and its delivery to one webhook only. Returns the id of the delivery. `data` is JSON text. */
 export async function insertDirectDelivery(
   db: Queryable,
   delivery: { webhookId: string; shopId: string; eventId: string; type: string; data: string; now: number },
@@ -99,7 +100,7 @@ export async function insertDirectDelivery(
   return toPublicId(row ?? {});
 }
 
-/** Makes a delivery due now, whatever its state. Returns false when the webhook has no such delivery. */
+/** Makes a delivery due now in any state. Returns false if the webhook has no such delivery. */
 export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: string, now: number): Promise<boolean> {
   const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $4 and ${NAMED} returning id`, [
     new Date(now),
@@ -109,7 +110,7 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
   return rows.length > 0;
 }
 
-/** Makes the deliveries with these ids due now, except deliveries of disabled webhooks. Returns the ids of the deliveries that are due. */
+/** Makes these deliveries due now, except deliveries of disabled webhooks. Returns the ids of the deliveries that are due. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
     `update main.delivery set ${AGAIN} where id in (
@@ -137,23 +138,23 @@ export async function updateDeadAgain(
   return rows.map(toPublicId);
 }
 
-/** `missed`: deliveries created for events that had no delivery. `revived`: deliveries that were dead or waited for a retry and are due now. */
+/** `missed`: deliveries created for events without a delivery. `revived`: deliveries made due that were dead or waited for a retry. */
 export type Recovered = { missed: number; revived: number };
 
-/** Recoveries skip a delivery for this time after it was rescheduled. A caller who repeats a recovery to its end needs less time. */
+/** A recovery skips a delivery for this time after the delivery was rescheduled. Repeating a recovery to its end takes less time. */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
  * SQL condition: the event was recorded at or after the time $3, or follows such an event in the sequence of the shop of webhook $2. The
- * second part includes events that were recorded after the clock was set back.
+ * sequence includes events that were recorded after the clock was set back.
  */
 const SINCE = `event.sequence >= (select min(first.sequence) from main.event as first
   where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;
 
 /**
- * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
- * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago
- * is skipped, so that a recovery that is repeated while it reaches the limit comes to an end, even if deliveries fail again.
+ * For events recorded at or after `since`: creates missing deliveries, and makes failed deliveries due now. At most `limit` of each kind,
+ * oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago is skipped. A repeated recovery therefore ends, even
+ * if deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,

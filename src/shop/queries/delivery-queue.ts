@@ -1,9 +1,9 @@
-// How much the webhook worker has to do, for the metrics.
+// Counts the work of the webhook worker, for the metrics.
 
 import type { Queryable } from '../../database/port.ts';
 import { integer, rowDecoder } from '../../database/rows.ts';
 
-/** Rows beyond this number are not counted, so that a long queue does not make the metrics slow. */
+/** At most this many rows are counted, so that a long queue does not slow the metrics. */
 const COUNTED_MAX = 100_000;
 
 const decodeQueue = rowDecoder('queue', {
@@ -13,7 +13,7 @@ const decodeQueue = rowDecoder('queue', {
   oldestDueAgeSeconds: integer,
 });
 
-/** `oldestDueAgeSeconds` is 0 when no delivery is due. */
+/** `oldestDueAgeSeconds` is 0 if no delivery is due. */
 export type DeliveryQueue = ReturnType<typeof decodeQueue>;
 
 export async function findDeliveryQueue(db: Queryable): Promise<DeliveryQueue> {

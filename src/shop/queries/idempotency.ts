@@ -40,7 +40,7 @@ export async function findStoredResponse(
   return { ...stored, headers: parseHeaders(stored.headers) };
 }
 
-/** Stores a response. A response that is stored for the same key, and is too old to be repeated, is replaced. */
+/** Stores a response. Replaces a response of the same key that is too old to be repeated. */
 export async function upsertStoredResponse(
   tx: Queryable,
   { keyId, key }: IdempotencyKey,

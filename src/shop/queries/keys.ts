@@ -14,7 +14,7 @@ const decodeKey = rowDecoder('api_key', {
   createdAt: column('created_at', timestamp),
   /** The expiry that the operator set. */
   expiresAt: column('expires_at', nullable(timestamp)),
-  /** The end of the overlap with the key that replaced this key; null when this key was never rotated. */
+  /** The end of the overlap with the key that replaced this key. Null if this key was never rotated. */
   replacedAt: column('replaced_at', nullable(timestamp)),
   revokedAt: column('revoked_at', nullable(timestamp)),
   lastUsedAt: column('last_used_at', nullable(timestamp)),
@@ -54,7 +54,7 @@ export async function findKeyForUpdate(tx: Queryable, id: string): Promise<ApiKe
   return row ? decodeKey(row) : null;
 }
 
-/** The keys of a shop, oldest first. With null, all keys. */
+/** The keys of a shop, oldest first. If `shopId` is null, all keys. */
 export async function listKeys(db: Queryable, shopId: string | null): Promise<ApiKey[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.api_key where $1::text is null or shop_id = $1 order by created_at, id`,
@@ -63,7 +63,7 @@ export async function listKeys(db: Queryable, shopId: string | null): Promise<Ap
   return rows.map(decodeKey);
 }
 
-/** Revokes a key. A key that is revoked already keeps the time of its revocation. Returns whether the key exists. */
+/** Revokes a key. A second revocation keeps the time of the first. Returns whether the key exists. */
 export async function updateKeyRevoked(db: Queryable, id: string, now: number): Promise<boolean> {
   const rows = await db.query(
     `update main.api_key set revoked_at = coalesce(revoked_at, $2) where id = $1 returning id`,
@@ -72,12 +72,12 @@ export async function updateKeyRevoked(db: Queryable, id: string, now: number): 
   return rows.length > 0;
 }
 
-/** Sets the end of the overlap with the key's replacement, unless an earlier end is stored already. */
+/** Sets the end of the overlap with the key's replacement, unless an earlier end is stored. */
 export async function updateKeyReplaced(db: Queryable, id: string, at: number): Promise<void> {
   await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
-/** Stores the times of last use by key id, unless a later time is stored already. */
+/** Stores the times of last use by key id, unless a later time is stored. */
 export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, number>): Promise<void> {
   await db.query(
     `update main.api_key as key set last_used_at = used.at

@@ -1,4 +1,4 @@
-// Products. Every statement that serves a caller is limited to the caller's shop, so that products of other shops are not found.
+// Statements on products. Every statement for a caller is limited to the caller's shop, so that products of other shops are not found.
 
 import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
 import { PRODUCT_TYPES } from '../products/product.ts';
@@ -53,8 +53,8 @@ const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
 export type ProductVersion = { id: string; version: number };
 
 /**
- * Ids and versions of a shop's products, newest first. With `before`, only products with a smaller id; the product `before` need not
- * exist. The page is returned as one row of text, because the driver needs more time to decode rows than the database to find them.
+ * Ids and versions of a shop's products, newest first. `before`: only products with a smaller id; a product with that id need not exist.
+ * The page is one row of text, because the driver needs more time to decode rows than the database to find them.
  */
 export async function listProductVersions(
   db: Queryable,
@@ -101,7 +101,7 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeProduct(row) : null;
 }
 
-/** The products with these slugs, locked until the transaction ends. They are locked in id order. */
+/** The products with these slugs, locked until the transaction ends. They are locked in the order of their ids. */
 export async function listProductsForUpdate(
   tx: Queryable,
   slugs: readonly { shopId: string; slug: string }[],
@@ -114,7 +114,7 @@ export async function listProductsForUpdate(
   return rows.map((row) => ({ ...decodeShopId(row), product: decodeProduct(row) }));
 }
 
-/** Until the transaction ends, makes other imports of products of these shops wait. */
+/** Makes other imports of products of these shops wait until the transaction ends. */
 export async function claimProductImports(tx: Queryable, shopIds: Iterable<string>): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended(id, 4)) from (
@@ -137,7 +137,7 @@ export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: stri
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
 }
 
-/** Returns false, and stores nothing, when another product of the shop has the slug. */
+/** Returns false if another product of the shop has the slug. Nothing is then stored. */
 export async function insertProduct(tx: Queryable, shopId: string, product: Product): Promise<boolean> {
   const rows = await tx.query(
     `insert into main.product (shop_id, ${COLUMNS})
@@ -158,8 +158,8 @@ export async function insertProduct(tx: Queryable, shopId: string, product: Prod
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Stores the fields of a locked product except its stock, which `updateStock` changes. Returns null when the shop has no such product.
- * After `slug-taken` the transaction can only be rolled back.
+ * Stores the fields of a locked product except its stock, which `updateStock` changes. Returns null if the shop has no such product. After
+ * `slug-taken` the transaction can only be rolled back.
  */
 export async function updateProduct(
   tx: Queryable,

@@ -1,4 +1,4 @@
-// Statements on shops. Products, keys and webhooks belong to a shop.
+// Statements on shops, to which products, keys and webhooks belong.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';
@@ -24,7 +24,7 @@ export async function listShops(db: Queryable): Promise<Shop[]> {
 
 const decodeShopReference = rowDecoder('shop', { reference: text, id: text });
 
-/** Ids of shops by reference. A reference is a name or an id; the name has precedence. Unknown references are left out. */
+/** The ids of shops by reference. A reference is a name or an id. Names have precedence. Unknown references are left out. */
 export async function listShopIds(db: Queryable, references: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(
     `select distinct on (reference) reference, id

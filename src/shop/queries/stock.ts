@@ -1,6 +1,6 @@
-// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event, so neither
-// a concurrent change nor a crash can separate these three effects. In the log, `previous` of an entry equals `next` of the next older
-// entry of the same product.
+// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event. A concurrent
+// change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older entry of
+// the product.
 
 import type { Queryable, Statements } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
@@ -22,7 +22,7 @@ const SOURCES = ['inventory', 'product', 'import'] as const;
 /** Who made a change and why, for the adjustment log. */
 export type StockChangeOrigin = {
   source: (typeof SOURCES)[number];
-  /** Null when the change was made without an API key. */
+  /** Null if the change was made without an API key. */
   keyId: string | null;
   reason: string;
 };
@@ -32,17 +32,16 @@ export type StockChange = {
   /** `adjustment`: `requested` is added to the stock. `set`: `requested` is the new stock. */
   mode: 'adjustment' | 'set';
   requested: number;
-  /** The change is applied only if the stock equals this number. With null, it is applied to any stock. */
+  /** The change is applied only if the stock equals this number. Null: to any stock. */
   expected: number | null;
 };
 
-/** Limits and values that the statement needs in addition to the change. */
 type StockChangeOptions = {
   /** The highest stock. The lowest is 0. */
   stockMax: number;
   /** An event is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
-  /** The id of the low-stock event, if it is recorded. */
+  /** The id for the low-stock event. */
   eventId: string;
   now: number;
 };
@@ -81,7 +80,7 @@ const decodeAdjusted = rowDecoder('stock change', {
   adjustmentId: column('adjustment_id', nullable(text)),
 });
 
-/** A change of stock as it was applied and logged. */
+/** A change of stock that was applied and logged. */
 export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'requested'> & {
   name: string;
   trackInventory: boolean;
@@ -90,12 +89,12 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
   adjustmentId: string;
 };
 
-/** `unexpected`: the stock was `level` and not the `expected` number. Nothing was changed or logged. */
+/** `unexpected`: the stock was `level`, not `expected`, and nothing was changed. */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
   | { outcome: 'unexpected'; level: number };
 
-/** Changes the stock of a product in one atomic statement, which needs no transaction. Returns null when the shop has no such product. */
+/** Changes the stock of a product in one atomic statement, which needs no transaction. Returns null if the shop has no such product. */
 export async function updateStock(
   db: Queryable | Statements,
   shopId: string,
@@ -119,7 +118,7 @@ const levelColumns = { productId: column('id', text), name: text, inventory: int
 const decodeLevel = rowDecoder('product', levelColumns);
 const decodePageRow = rowDecoder('product', { ...levelColumns, isSelected: column('selected', boolean) });
 
-/** The stock of a tracked product. Null when the shop has no such product. */
+/** The stock of a tracked product. Null if the shop has no such product. */
 export async function findStock(db: Queryable, shopId: string, productId: string): Promise<StockLevel | null> {
   const [row] = await db.query(
     `select id, name, inventory from main.product where shop_id = $1 and id = $2 and track_inventory`,
@@ -129,9 +128,9 @@ export async function findStock(db: Queryable, shopId: string, productId: string
 }
 
 /**
- * A page of the products of a shop, newest first: the tracked products among the `limit` products after `before` (the id of a product).
- * With `atMost`, only products with at most this stock. `last` is the id of the last product that was read; null when no product is
- * left. The limit is on the products that are read, so that a page costs the same whatever is selected.
+ * A page of tracked products, newest first: those among the `limit` products of the shop after the product `before`. `atMost`: only
+ * products with at most this stock. `last` is the id of the last product that was read, or null if no product is left. The limit counts the
+ * products that are read, so that every page costs the same.
  */
 export async function listStockPage(
   db: Queryable | Statements,
@@ -161,10 +160,10 @@ const decodeAdjustment = rowDecoder('adjustment', {
   createdAt: column('created_at', timestamp),
 });
 
-/** An entry of the adjustment log. `sequence` is its number in the log of all shops, which is not published. */
+/** An entry of the adjustment log. `sequence` numbers the entries of all shops and is not published. */
 export type Adjustment = ReturnType<typeof decodeAdjustment>;
 
-/** The log of a shop or of one of its products, newest first. With `before`, only entries older than the entry with this number. */
+/** The log of a shop or of one of its products, newest first. `before`: only entries with a smaller number. */
 export async function listAdjustments(
   db: Queryable,
   shopId: string,

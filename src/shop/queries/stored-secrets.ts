@@ -1,13 +1,12 @@
-// The stored form of secrets: the number of secrets in clear and of secrets that each key encrypted, and the rows to encrypt again. Only
-// `stored-secrets.ts` of the shop uses these statements.
+// The stored form of secrets: counts of secrets by key, and the rows to encrypt again.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
 import { SHARED_SECRET_BYTES } from '../../database/secrets.ts';
 
 /**
- * `service`: secrets of the service, such as the one that authenticates cursors. `webhook`: current and previous secrets of webhooks.
- * `response`: responses that contain the secret of a webhook, stored for requests with an Idempotency-Key.
+ * `service`: secrets of the service, such as the secret that authenticates cursors. `webhook`: current and previous secrets of webhooks.
+ * `response`: stored responses to requests with an Idempotency-Key that contain the secret of a webhook.
  */
 export const SECRET_KINDS = ['service', 'webhook', 'response'] as const;
 
@@ -23,10 +22,12 @@ export type SecretCount = ReturnType<typeof decodeCount>;
 /** SQL expression: the id of the key that encrypted a text; null for a text in clear. */
 const keyIdOf = (value: string) => `case when starts_with(${value}, 'enc:') then split_part(${value}, ':', 2) end`;
 
-/** SQL condition: the response contains the secret of a webhook, in clear or encrypted. Text in a JSON string cannot contain this pattern. */
+/**
+ * SQL condition: the response contains the secret of a webhook, in clear or encrypted. Text in a JSON string cannot contain this pattern.
+ */
 const HAS_SECRET = `(starts_with(body, 'enc:') or strpos(body, '"secret":"whsec_') > 0)`;
 
-/** The numbers of secrets by kind and key. Stored responses are counted only with `responses`, because they are many. */
+/** The numbers of secrets by kind and key. Stored responses are counted only if `responses` is true, because they are many. */
 export async function countSecrets(db: Queryable, { responses }: { responses: boolean }): Promise<SecretCount[]> {
   const rows = await db.query(
     `select kind, key_id, count(*)::int as count from (
@@ -45,13 +46,13 @@ export async function countSecrets(db: Queryable, { responses }: { responses: bo
   return rows.map(decodeCount);
 }
 
-/** SQL condition: the text is not encrypted with the key $1. When $1 is null: the text is encrypted. */
+/** SQL condition: the text is not encrypted with the key $1. If $1 is null: the text is encrypted. */
 const isOutdated = (value: string) =>
   `case when $1::text is null then starts_with(${value}, 'enc:') else not starts_with(${value}, 'enc:' || $1 || ':') end`;
 
 const decodeShared = rowDecoder('secret', { name: text, value: bytes });
 
-/** All secrets of the service, locked until the transaction ends. There are only a few. */
+/** All secrets of the service, locked until the transaction ends. They are few. */
 export async function listSharedSecretsForUpdate(tx: Queryable): Promise<ReturnType<typeof decodeShared>[]> {
   return (await tx.query(`select name, value from main.secret order by name for update`)).map(decodeShared);
 }
@@ -83,7 +84,7 @@ export async function listOutdatedWebhooksForUpdate(
   return rows.map(decodeWebhookSecrets);
 }
 
-/** Replaces the stored form of secrets. The webhooks keep their version, because their shops see no change. */
+/** Replaces the stored form of secrets. The version of the webhooks stays, because their shops see no change. */
 export async function updateStoredWebhookSecrets(tx: Queryable, secrets: readonly WebhookSecrets[]): Promise<void> {
   await tx.query(
     `update main.webhook as webhook set secret = incoming.secret, previous_secret = incoming.previous_secret

@@ -1,5 +1,5 @@
-// Webhooks. Every statement that serves a caller is limited to the caller's shop, so that webhooks of other shops are not found. No
-// statement here returns a secret: only the claim of deliveries (deliveries.ts) reads secrets.
+// Statements on webhooks. Every statement for a caller is limited to the caller's shop, so that webhooks of other shops are not found. No
+// statement here returns a secret. Only the claim of deliveries (deliveries.ts) reads secrets.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, integer, list, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
@@ -14,9 +14,9 @@ const decodeWebhook = rowDecoder('webhook', {
   enabled: boolean,
   disabledReason: column('disabled_reason', nullable(text)),
   disabledAt: column('disabled_at', nullable(timestamp)),
-  /** The time of the first failure since the last success; null when the webhook is not failing. */
+  /** The time of the first failure since the last success. Null if the webhook is not failing. */
   failingSince: column('failing_since', nullable(timestamp)),
-  /** Until this time, deliveries are also signed with the previous secret; null before the first rotation. */
+  /** Until this time, deliveries are also signed with the previous secret. Null before the first rotation. */
   previousSecretUntil: column('previous_secret_until', nullable(timestamp)),
   /** Incremented by every change that the shop can see. */
   version: integer,
@@ -31,17 +31,17 @@ const COLUMNS = `id, shop_id, url, events, description, enabled, disabled_reason
   previous_secret_until, version, created_at, updated_at`;
 
 export type NewWebhook = Pick<Webhook, 'id' | 'shopId' | 'url' | 'events' | 'description'> & {
-  /** As it is stored: encrypted, or in clear where the settings have no key. */
+  /** The stored form: encrypted, or in clear if the settings have no key. */
   secret: string;
 };
 
-/** Inserts a webhook. Returns null when the shop has `max` webhooks already. Must run in a transaction, because it locks the shop. */
+/** Inserts a webhook. Returns null if the shop already has `max` webhooks. Must run in a transaction, because it locks the shop. */
 export async function insertWebhook(
   tx: Queryable,
   webhook: NewWebhook,
   { now, max }: { now: number; max: number },
 ): Promise<Webhook | null> {
-  // Without the lock two transactions would count the same webhooks and exceed the limit together.
+  // Without the lock, two concurrent transactions could together exceed the limit.
   await tx.query(`select id from main.shop where id = $1 for no key update`, [webhook.shopId]);
   const { id, shopId, url, events, description, secret } = webhook;
   const [row] = await tx.query(
@@ -80,7 +80,6 @@ export type WebhookState = Pick<
   'url' | 'events' | 'description' | 'enabled' | 'disabledReason' | 'disabledAt' | 'failingSince'
 >;
 
-/** Stores the state of a webhook that is locked. */
 export async function updateWebhook(
   tx: Queryable,
   shopId: string,
@@ -108,8 +107,8 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the stored secret by `change.secret`, which is already encrypted if the settings have a key. The replaced secret becomes the
- * previous secret, with which deliveries are also signed until `previousUntil`.
+ * Replaces the secret by `change.secret`, which is already in its stored form. The old secret becomes the previous secret. Deliveries are
+ * also signed with the previous secret until `previousUntil`.
  */
 export async function updateWebhookSecret(
   db: Queryable,
@@ -126,7 +125,7 @@ export async function updateWebhookSecret(
   return row ? decodeWebhook(row) : null;
 }
 
-/** Deletes a webhook with its deliveries. Returns false when the shop has no such webhook. */
+/** Deletes a webhook with its deliveries. Returns false if the shop has no such webhook. */
 export async function deleteWebhook(db: Queryable, shopId: string, id: string): Promise<boolean> {
   const rows = await db.query(`delete from main.webhook where shop_id = $1 and id = $2 returning id`, [shopId, id]);
   return rows.length > 0;
@@ -138,7 +137,10 @@ const decodeHealth = rowDecoder('webhook', {
   failingSince: column('failing_since', nullable(timestamp)),
 });
 
-/** The health of these webhooks, locked until the transaction ends. They are locked in id order, so that two workers cannot deadlock. */
+/**
+ * The health of these webhooks, locked until the transaction ends. They are locked in the order of their ids, so that two workers cannot
+ * deadlock.
+ */
 export async function listWebhookHealthForUpdate(
   tx: Queryable,
   ids: readonly string[],
@@ -176,8 +178,8 @@ export async function updateWebhookHealth(
 }
 
 /**
- * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It gives the moment at which a
- * webhook is disabled a position in the sequence of events, so that the events before this position are still delivered.
+ * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It records where in the sequence
+ * of events the webhook was disabled. Events before this position are still delivered.
  */
 function toDisabledSequence(isEnabled: string): string {
   return `case when ${isEnabled} then null when webhook.enabled then nextval('main.event_sequence_seq')

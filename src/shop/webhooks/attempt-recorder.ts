@@ -1,5 +1,5 @@
-// Records the results of attempts and the health of their receivers. Results that arrive while a batch is written are written together
-// in the next batch.
+// Records the results of attempts and the health of their receivers. Results that arrive during a write are written together in the next
+// batch.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database, Queryable } from '../../database/port.ts';
@@ -25,7 +25,7 @@ type Entry = { attempt: Attempt; webhookId: string; wasFailing: boolean; sign: H
 type PendingEntry = { entry: Entry; resolve: () => void; reject: (error: unknown) => void };
 
 const BATCH_SIZE_MAX = 200;
-/** The deadline of each statement and transaction of webhook workers. Much shorter than a lease. */
+/** The deadline of each statement and transaction of webhook workers. It must be much shorter than a lease. */
 export const WEBHOOK_STATEMENT_TIMEOUT_MS = 10_000;
 
 export class AttemptRecorder {
@@ -37,7 +37,7 @@ export class AttemptRecorder {
     this.#options = options;
   }
 
-  /** Records an attempt that has just ended. Resolves when the record is committed, and rejects when it could not be written. */
+  /** Records an attempt that has just ended. Resolves after the commit. Rejects if the record could not be written. */
   record(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
     const now = this.#options.clock();
     const { id, claims, attempts, webhookId, isFailing } = delivery;
@@ -66,7 +66,7 @@ export class AttemptRecorder {
       if (signs.size === 0) await updateAttempts(statements, attempts);
       else {
         const disabled = await statements.transaction(async (tx) => {
-          // Webhooks are locked before deliveries. The deletion of a webhook locks in the same order, so the two cannot deadlock.
+          // Webhooks are locked before deliveries, as in the deletion of a webhook, so that the two cannot deadlock.
           const ids = await recordHealth(tx, signs, clock());
           await updateAttempts(tx, attempts);
           return ids;
@@ -80,7 +80,7 @@ export class AttemptRecorder {
   }
 }
 
-/** One combined sign for each webhook whose health may change. A success changes only the health of a failing webhook. */
+/** One combined sign for each webhook whose health may change. A success matters only to a failing webhook. */
 function signsByWebhook(entries: readonly Entry[]): Map<string, HealthSign> {
   const signs = new Map<string, HealthSign>();
   const failing = new Set(entries.filter(({ wasFailing }) => wasFailing).map(({ webhookId }) => webhookId));

@@ -6,8 +6,8 @@ import { parseRetryAfter } from '../../resilience/backoff.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 /**
- * `status` is null when no complete response arrived; `error` is then the reason, in words for the shop. `retryAfter` is the value of
- * the `Retry-After` header, or null.
+ * `status` is null if no complete response arrived. `error` is then the reason, in words for the shop. `retryAfter` is the header
+ * `Retry-After`, or null.
  */
 export type AttemptResult = {
   status: number | null;
@@ -16,10 +16,10 @@ export type AttemptResult = {
   durationMs: number;
 };
 
-/** How an attempt changes its delivery. `error` is the reason of a failure, in words for the shop; null after a success. */
+/** How an attempt changes its delivery. `error` is the reason of a failure in words for the shop, or null after a success. */
 export type AttemptVerdict = {
   state: DeliveryState;
-  /** The time of the next attempt; null when no attempt follows. */
+  /** The time of the next attempt. Null if no attempt follows. */
   dueAt: number | null;
   error: string | null;
 };

@@ -1,5 +1,4 @@
-// The operations on deliveries behind the command `mercat webhooks`. A command calls an operation by its name, in its own process or in
-// a running server.
+// The operations on deliveries behind `mercat webhooks`.
 
 import type { Delivery } from '../queries/delivery-log.ts';
 import { listDeliveries, updateDeadAgain, updateDeliveriesAgain } from '../queries/delivery-log.ts';
@@ -11,10 +10,10 @@ import { refuseUsage } from '../operations.ts';
 import { requireShop } from '../shops.ts';
 
 const LISTED_MAX = 200;
-/** The most deliveries that one command makes due. */
+/** The limit of deliveries that one command makes due. */
 const RETRIED_MAX = 10_000;
 
-/** `nudge` makes the webhook worker of this process check soon for due deliveries. Without a worker in this process it does nothing. */
+/** `nudge` makes the webhook worker of this process, if it has one, check for due deliveries soon. */
 export function createDeliveryOperations(context: ShopContext, nudge: () => void): Operations {
   return {
     'webhooks.list': async (input) => {
@@ -29,7 +28,7 @@ export function createDeliveryOperations(context: ShopContext, nudge: () => void
   };
 }
 
-/** `due`: the ids of the deliveries that were made due. `skipped`: the ids that are unknown or belong to a disabled webhook. */
+/** `due`: the deliveries that were made due. `skipped`: the deliveries that are unknown or belong to a disabled webhook. */
 type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 
 async function retryDead(context: ShopContext, input: OperationInput): Promise<Retried> {

@@ -1,5 +1,5 @@
-// Creates deliveries for events, and leases, signs, sends and records the deliveries that are due. Delivery is at least once: when a
-// process dies, its lease expires and another process sends the delivery again. A slow receiver must not delay other receivers.
+// Creates deliveries for events. Leases, signs, sends and records due deliveries. Delivery is at least once: if a process dies, its lease
+// ends and another process sends the delivery again. A slow receiver must not delay other receivers.
 
 import type { Clock } from '../../core/clock.ts';
 import type { SecretKeys } from '../../core/secret-keys.ts';
@@ -30,18 +30,16 @@ export type DispatcherOptions = {
   /** Returns numbers of at least 0 and less than 1, which spread the retries. */
   random: Random;
   limits?: DispatchLimits;
-  /** Called when a send has ended, so that another delivery can be sent. */
+  /** Called after each send, because another delivery can then be sent. */
   onFree?: () => void;
 };
 
 export type DispatchLimits = {
-  /** The most concurrent sends of this process. */
   sendsMax: number;
-  /** The most concurrent sends to failing webhooks. It is less than `sendsMax`; the rest of `sendsMax` is left for working receivers. */
+  /** The limit of concurrent sends to failing webhooks. The rest of `sendsMax` is reserved for working receivers. */
   failingSendsMax: number;
-  /** The most concurrent sends to one webhook. */
   perWebhookMax: number;
-  /** How long `close` waits for sends before it aborts them. The service must give its workers more time than this to stop. */
+  /** `close` waits this long for sends, then aborts them. The service must give its workers more time to stop. */
   closeWaitMs: number;
 };
 
@@ -52,16 +50,16 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   closeWaitMs: 2_500,
 };
 
-/** The clocks of two processes, or two readings of one clock, may differ by this without a change of the clock. */
+/** The clocks of two processes may differ by this much. So may two readings of one clock that was not set. */
 const CLOCK_TOLERANCE_MS = 1_000;
-/** How long a lease lasts. It must be longer than the deadline of a send plus the deadline of its recording. */
+/** The length of a lease. It must exceed the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
-/** The most events for which one batch creates deliveries. */
+/** The limit of events in one batch for which deliveries are created. */
 const FAN_OUT_SIZE = 200;
-/** The most batches of events in one dispatch. The next dispatch with `fanOut` continues. */
+/** The limit of batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
-/** Events older than `EVENTS_KEPT_MS` are deleted once in this period, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
+/** Once in this period, events older than `EVENTS_KEPT_MS` are deleted, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
 const DELETE_PERIOD_MS = 3_600_000;
 const DELETE_SIZE = 1_000;
 const DELETE_BATCHES_MAX = 20;
@@ -72,10 +70,10 @@ export class DeliveryDispatcher {
   readonly #recorder: AttemptRecorder;
   readonly #sends = new Map<ClaimedDelivery, Promise<void>>();
   readonly #stopping = new AbortController();
-  /** The last dispatch in the queue. Dispatches run one after another. */
+  /** The last dispatch in the queue. Dispatches run one after the other. */
   #dispatching: Promise<unknown> = Promise.resolve();
   #deleteAt = 0;
-  /** The time of the last dispatch. At first the clock counts as set back, because that may have happened while no process ran. */
+  /** The time of the latest dispatch. Infinity at first, as if the clock had been set back: this may have happened while no process ran. */
   #lastAt = Number.POSITIVE_INFINITY;
 
   constructor(options: DispatcherOptions) {
@@ -85,8 +83,8 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * Starts to send the deliveries that are due, within the limits, and returns their number without waiting for the sends. With
-   * `fanOut` it first creates the deliveries of new events.
+   * Starts to send due deliveries within the limits, and returns their number without waiting for the sends. With `fanOut`, first creates
+   * the deliveries of new events.
    */
   dispatch({ fanOut }: { fanOut: boolean } = { fanOut: true }): Promise<number> {
     const dispatched = this.#dispatching.then(() => this.#dispatchNow(fanOut));
@@ -94,7 +92,7 @@ export class DeliveryDispatcher {
     return dispatched;
   }
 
-  /** Resolves when every started send has ended, and its result has been recorded or could not be recorded. */
+  /** Resolves when every started send has ended and its recording has succeeded or failed. */
   async settled(): Promise<void> {
     await Promise.all(this.#sends.values());
   }
@@ -123,7 +121,7 @@ export class DeliveryDispatcher {
     return claimed.length;
   }
 
-  /** When the clock was set back, makes the deliveries due that were scheduled by the earlier clock. */
+  /** If the clock was set back, makes the deliveries due that the earlier clock has scheduled. */
   async #noteClock(now: number): Promise<void> {
     if (now < this.#lastAt - CLOCK_TOLERANCE_MS) {
       const statements = this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);
@@ -149,7 +147,7 @@ export class DeliveryDispatcher {
     });
   }
 
-  /** Never rejects: a delivery whose attempt cannot be recorded is due again when its lease ends. */
+  /** Never rejects. If an attempt cannot be recorded, its delivery is due again when the lease ends. */
   async #sendAndRecord(delivery: ClaimedDelivery): Promise<void> {
     const { main, clock, log, sender, secretKeys, onFree } = this.#options;
     try {

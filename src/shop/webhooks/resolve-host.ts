@@ -1,17 +1,17 @@
-// Resolves the host names of webhooks. Shops choose these names, so they are resolved by DNS queries from this process. The system's
-// resolver runs in a pool of four threads that file access uses too: four slow names would block all other look-ups and file access.
+// Resolves the host names of webhooks. Shops choose these names, so this process resolves them by DNS queries. The system's resolver shares
+// a pool of four threads with file access: four slow names would block all other look-ups and file access.
 
 import dns from 'node:dns';
 
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
-/** The addresses of a host name. Rejects when the name has no address. */
+/** The addresses of a host name. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<ResolvedAddress[]>;
 
 const SERVER_TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
-/** With `bySystem`, names are resolved by the operating system, which also reads the hosts file; otherwise by DNS queries alone. */
+/** If `bySystem` is true, the operating system resolves names, and also reads the hosts file. Otherwise only DNS queries are used. */
 export function createResolve(bySystem: boolean): Resolve {
   return bySystem ? resolveBySystem : createDnsResolve();
 }

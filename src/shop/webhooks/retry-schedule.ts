@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The delay after the first failure, after the second, and so on. A delivery that fails after the last delay is dead. */
+/** The delays after the first failure, the second failure, and so on. A delivery that fails after all delays is dead. */
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -20,15 +20,15 @@ const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** Each delay is lengthened at random by up to this share of it, so that deliveries that failed together are not retried together. */
+/** Each delay is lengthened at random by up to this share, so that deliveries that failed together are retried at different times. */
 const RETRY_JITTER = 0.1;
 
-/** The longest delay that a receiver can request with `Retry-After`. A longer delay is shortened to this. */
+/** The longest delay that a receiver can request with `Retry-After`. A longer request is shortened. */
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
- * Milliseconds until the next attempt after `failures` failures (1 or more); null when no attempt is left. `retryAfterMs` is the delay
- * that the receiver requested, or null. The result is at least this delay, or at least 24 hours if this delay is longer.
+ * Milliseconds until the next attempt after `failures` failures (1 or more). Null if no attempt is left. `retryAfterMs` is the delay that
+ * the receiver requested, or null. The result is at least this delay, up to 24 hours.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];

@@ -1,5 +1,5 @@
-// Sends one webhook request to a URL that a shop chose. Time and the size of the response are limited, redirects are not followed,
-// and connections are made to checked addresses only. `send` does not throw: errors are part of its result.
+// Sends a webhook request to a URL that a shop chose. Time and response size are limited. Redirects are not followed. Only checked
+// addresses are connected to. `send` does not throw: errors are part of its result.
 
 import dns from 'node:dns';
 import http from 'node:http';
@@ -20,11 +20,11 @@ export type SenderOptions = {
   timeoutMs?: number;
 };
 
-/** The deadline of a send, from the resolution of the host name to the last byte of the response. */
+/** The time limit of a send, from the resolution of the host name to the last byte of the response. */
 const SEND_TIMEOUT_MS = 15_000;
-/** The most bytes of a response body that are read. What is read is discarded. */
+/** The limit of bytes that are read, and discarded, of a response body. */
 export const WEBHOOK_RESPONSE_BYTES_MAX = 64 * 1024;
-/** How long an idle connection is kept for the next delivery to the same receiver. */
+/** An idle connection is kept this long for the next delivery to the same receiver. */
 const IDLE_MS = 4_000;
 const IDLE_CONNECTIONS_MAX = 64;
 const USER_AGENT = 'Mercat-Webhooks/1';
@@ -43,7 +43,7 @@ export class WebhookSender {
     this.#agents = { 'http:': new http.Agent(agentOptions), 'https:': new https.Agent(agentOptions) };
   }
 
-  /** Sends a request. When `signal` aborts, the send ends and the result has no status. */
+  /** Sends a request. If `signal` aborts, the send ends and the result has no status. */
   async send({ url, headers, body }: WebhookRequest, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const finish = (result: Partial<AttemptResult>): AttemptResult => {
@@ -80,7 +80,7 @@ type Post = {
 
 type Response = Pick<AttemptResult, 'status' | 'retryAfter'>;
 
-/** Posts on an idle connection if one is kept. If the receiver has closed the kept connection, posts once more on a new connection. */
+/** Posts on an idle connection if there is one. If the receiver has closed it meanwhile, posts once more on a new connection. */
 async function post(url: URL, options: Post): Promise<Response> {
   try {
     return await postOnce(url, options, true);
@@ -123,7 +123,7 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
     const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
     reject(mayReuse && request.reusedSocket && isClosed ? new StaleConnection('', { cause: error }) : error);
   });
-  // For `101 Switching Protocols` Node emits `upgrade` instead of `response`, and hands over the socket.
+  // For `101 Switching Protocols`, Node emits `upgrade` instead of `response` and hands over the socket.
   request.once('upgrade', (response, socket) => {
     socket.destroy();
     resolve({ status: response.statusCode ?? null, retryAfter: null });
@@ -133,8 +133,8 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
 }
 
 /**
- * The lookup function of a connection. It resolves the host name and checks the addresses. The connection uses only these addresses,
- * so a name server that returns a private address for the next query has no effect.
+ * The lookup function of a connection: resolves the host name and checks the addresses. The connection uses only these addresses, so a name
+ * server cannot replace them by a private address later.
  */
 export function createCheckedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
   return (hostname, { all, family }, callback) => {
@@ -158,7 +158,7 @@ export function createCheckedLookup(resolve: Resolve, allowPrivate: boolean): Lo
 /** A failure whose message may be shown to the shop. */
 class SendFailure extends Error {}
 
-/** Messages for the shop, by error code. They name no address, which could reveal the operator's network. */
+/** Messages for the shop, by error code. They contain no address, because an address could reveal the operator's network. */
 const MESSAGES: Record<string, string> = {
   ENOTFOUND: 'the host name does not resolve',
   ENODATA: 'the host name does not resolve',

@@ -5,17 +5,17 @@ import { createHmac } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** How long deliveries are also signed with the previous secret after a rotation. */
+/** After a rotation, deliveries are also signed with the previous secret for this long. */
 export const SECRET_ROTATION_OVERLAP_MS = 24 * 3_600_000;
 
-/** A new secret. `randomBytes` must be a cryptographic source of randomness. */
+/** Creates a secret. `randomBytes` must be cryptographically secure. */
 export function createWebhookSecret(randomBytes: (size: number) => Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(randomBytes(SECRET_BYTES)).toString('base64');
 }
 
 export type WebhookMessage = { id: string; body: string; secrets: readonly string[]; now: number };
 
-/** The headers by which a receiver verifies a delivery, with one signature per secret. The timestamp is in seconds. */
+/** The headers by which a receiver verifies a delivery, with one signature for each secret. The timestamp is in seconds. */
 export function signWebhook({ id, body, secrets, now }: WebhookMessage): Record<string, string> {
   const timestamp = String(Math.floor(now / 1_000));
   const signatures = secrets.map((secret) => `v1,${sign(secret, `${id}.${timestamp}.${body}`)}`);

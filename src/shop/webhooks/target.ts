@@ -1,21 +1,21 @@
-// The URLs to which webhooks may be sent. Shops choose the URLs, and the requests are sent from inside the operator's network, so only
-// public addresses are allowed by default. The sender checks the addresses of host names with `isPublicAddress`.
+// The allowed URLs of webhooks. Shops choose the URLs, and requests are sent from inside the operator's network. By default only public
+// addresses are therefore allowed. The sender checks the addresses of host names with `isPublicAddress`.
 
 import ipaddr from 'ipaddr.js';
 
 export const TARGET_LENGTH_MAX = 2_048;
 
-/** 2000::/3. IPv6 addresses outside this range are not on the public internet. */
+/** 2000::/3. Other IPv6 addresses are not on the public internet. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-/** Names that mean the machine itself (RFC 6761), whatever a name server returns. */
+/** Names of the machine itself (RFC 6761), whatever a name server returns. */
 const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
-/** Cloud metadata services at addresses that look public (Azure). */
+/** Addresses of cloud metadata services that look public (Azure). */
 const METADATA_ADDRESSES = new Set(['168.63.129.16']);
 
-/** `error` is the end of a sentence that begins with "the URL". */
+/** `error` completes a sentence that begins with "the URL". */
 export type ParsedTarget = { url: URL } | { error: string };
 
-/** Parses a target URL. With `allowPrivate`, http and addresses that are not public are allowed. */
+/** Parses a target URL. If `allowPrivate` is true, http and addresses that are not public are allowed. */
 export function parseTarget(text: string, allowPrivate: boolean): ParsedTarget {
   if (text.length > TARGET_LENGTH_MAX) return { error: `must have at most ${TARGET_LENGTH_MAX} characters` };
   if (!/^[!-~]+$/.test(text) || !URL.canParse(text)) return { error: 'must be a URL in ASCII' };
@@ -30,7 +30,7 @@ export function parseTarget(text: string, allowPrivate: boolean): ParsedTarget {
   return { url };
 }
 
-/** True for addresses of the public internet. An IPv6 address that contains an IPv4 address counts as not public. */
+/** Whether the address is on the public internet. An IPv6 address that contains an IPv4 address counts as not public. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
@@ -38,7 +38,7 @@ export function isPublicAddress(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** The address in the host of a URL; null for a name. `URL` has already converted decimal, octal and hexadecimal IPv4 forms. */
+/** The address in the host of a URL. Null if the host is a name. `URL` has already normalized decimal, octal and hexadecimal IPv4 forms. */
 function parseAddressLiteral(hostname: string): string | null {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return ipaddr.isValid(bare) ? bare : null;

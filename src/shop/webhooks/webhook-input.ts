@@ -21,7 +21,7 @@ export type NewWebhookSettings = Omit<WebhookSettings, 'enabled'>;
 /** `allowPrivate`: webhook URLs may use http and addresses that are not public. */
 export type TargetPolicy = { allowPrivate: boolean };
 
-/** Reads the settings of a new webhook: `url` is required. */
+/** Reads the settings of a new webhook. `url` is required. */
 export function parseNewWebhook(body: unknown, policy: TargetPolicy): ParsedBody<NewWebhookSettings> {
   const { enabled: _, ...readers } = settingReaders(policy);
   const input = parseBodyFields<NewWebhookSettings>(body, readers, 'a webhook');
@@ -36,7 +36,7 @@ export function parseWebhookInput(body: unknown, policy: TargetPolicy): ParsedBo
   return parseBodyFields<WebhookSettings>(body, settingReaders(policy), 'a webhook');
 }
 
-/** The webhook after an update; null when nothing changes. A new URL resets `failingSince`, and so does enabling the webhook. */
+/** The webhook after an update. Null if nothing changes. A new URL resets `failingSince`, and so does enabling the webhook. */
 export function mergeWebhook(before: WebhookState, input: Partial<WebhookSettings>, now: number): WebhookState | null {
   const after: WebhookState = { ...before, ...input };
   if (after.url !== before.url) after.failingSince = null;

@@ -1,5 +1,5 @@
-// The operations of the store interface on webhooks and their deliveries. No operation sends a delivery: operations make deliveries
-// due, and the webhook worker sends what is due. A mistake of the caller is thrown as a ServiceError.
+// The operations of the store interface on webhooks and their deliveries. Operations make deliveries due, and the webhook worker sends
+// them. A mistake of the caller is thrown as a ServiceError.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';
@@ -35,12 +35,11 @@ import { toWebhookPlace } from '../stored-secrets.ts';
 /** The message for any invalid field of a webhook. */
 export const INVALID_WEBHOOK = 'Invalid webhook payload';
 
-/** A webhook with a new secret. The secret is returned here and never again. */
+/** A webhook with a new secret, which is never returned again. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string };
 
-/** The most webhooks of one shop. */
 const WEBHOOKS_MAX = 20;
-/** A recovery creates at most this many deliveries for events without a delivery, and makes at most this many failed deliveries due. */
+/** A recovery creates at most this many missing deliveries, and makes at most this many failed deliveries due. */
 const RECOVERED_MAX = 10_000;
 
 export function readWebhooks(context: ShopContext, caller: ShopCaller): Promise<Webhook[]> {
@@ -71,7 +70,7 @@ export async function createWebhook(
 export type WebhookUpdate = {
   id: string;
   input: Partial<WebhookSettings>;
-  /** Throws when the current version must not be changed. */
+  /** Throws if the current version must not be changed. */
   check: (webhook: Webhook) => void;
 };
 
@@ -90,7 +89,7 @@ export async function changeWebhook(
   return (await updateWebhook(tx, caller.shopId, update.id, { state, now })) ?? refuseMissing();
 }
 
-/** Deletes a webhook and its deliveries, pending deliveries included. */
+/** Deletes a webhook and its deliveries, including pending ones. */
 export async function removeWebhook(
   tx: Queryable,
   caller: ShopCaller,
@@ -100,7 +99,7 @@ export async function removeWebhook(
   await deleteWebhook(tx, caller.shopId, id);
 }
 
-/** Replaces the secret. For 24 hours deliveries are signed with the new and the previous secret, so that receivers can switch. */
+/** Replaces the secret. For 24 hours deliveries are signed with both secrets, so that receivers can switch. */
 export async function rotateWebhookSecret(
   context: ShopContext,
   tx: Queryable,
@@ -115,7 +114,7 @@ export async function rotateWebhookSecret(
   return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? refuseMissing(), secret };
 }
 
-/** Records a test event for this webhook only, whatever it subscribes to. */
+/** Records a test event for this webhook only, whatever its subscriptions. */
 export async function testWebhook(
   context: ShopContext,
   tx: Queryable,
@@ -151,7 +150,7 @@ export async function readDeliveries(
   return { deliveries, next: rows.length > query.limit && last ? String(last.sequence) : null };
 }
 
-/** Makes one delivery due now with a new retry schedule, whatever its state. */
+/** Makes one delivery due now, in any state, with a new retry schedule. */
 export async function redeliver(
   context: ShopContext,
   tx: Queryable,
@@ -169,13 +168,13 @@ export async function redeliver(
 export type Recovery = {
   /** The number of deliveries that the recovery created or made due. */
   recovered: number;
-  /** True when a limit was reached, so that deliveries may be left for another recovery. */
+  /** True if a limit was reached, so that another recovery may be needed. */
   hasMore: boolean;
 };
 
 /**
- * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates deliveries for events
- * without a delivery, for example because the webhook was disabled. The webhook must be enabled.
+ * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates missing deliveries. A
+ * delivery is missing, for example, if the webhook was disabled. The webhook must be enabled.
  */
 export async function recoverWebhook(
   context: ShopContext,

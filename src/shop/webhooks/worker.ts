@@ -1,5 +1,5 @@
-// Dispatches webhook deliveries in rounds until it is stopped. A round starts every period, soon after a nudge (a call that reports a
-// new event in this process), and soon after a send has ended and another delivery can be sent.
+// Dispatches webhook deliveries in rounds until it is stopped. A round starts every period, and soon after a nudge: a call that reports a
+// new event in this process. It also starts soon after a send has ended, because another delivery can then be sent.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
@@ -23,11 +23,11 @@ export type WebhookWorkerOptions = {
   periodMs?: number;
 };
 
-/** The longest delay before this worker notices a retry that is due, or an event that another process recorded. */
+/** After at most this delay the worker notices a due retry, or an event that another process recorded. */
 const PERIOD_MS = 1_000;
-/** The shortest time from the start of a round to a round that a nudge starts, so that a busy shop does not cause constant queries. */
+/** A nudge starts a round at least this long after the previous start of a round. A busy shop then does not cause constant queries. */
 const NUDGE_GAP_MS = 25;
-/** The delay between the end of a send and the round that starts other sends in its place. Sends that end in this time share one round. */
+/** The delay from the end of a send to the next round. Sends that end within this time share one round. */
 const FREE_GAP_MS = 4;
 
 export class WebhookWorker {
@@ -36,11 +36,11 @@ export class WebhookWorker {
   readonly #periodMs: number;
   readonly #pause = new Pause();
   #isStopped = false;
-  /** After a failure the next round starts a period later, whatever the nudges, so that the worker does not retry without a pause. */
+  /** After a failure the next round starts a period later, even if nudged, so that the worker does not retry without a pause. */
   #hasFailed = false;
-  /** Whether an event may have been recorded since the last fan-out, which creates the deliveries of new events. */
+  /** Whether an event may have been recorded since the latest fan-out. A fan-out creates the deliveries of new events. */
   #hasNewEvents = true;
-  /** When the last round and the last fan-out started, and when the next round starts. In milliseconds of `performance.now()`. */
+  /** The starts of the latest round, the latest fan-out and the next round, in milliseconds of `performance.now()`. */
   #roundAt = 0;
   #fanOutAt = 0;
   #nextAt = 0;
@@ -58,13 +58,13 @@ export class WebhookWorker {
     this.#ended = this.#loop();
   }
 
-  /** Makes the worker check soon for new events and due deliveries. Cheap; may be called at any time. */
+  /** Makes the worker check for new events and due deliveries soon. May be called at any time. */
   nudge(): void {
     this.#hasNewEvents = true;
     this.#runBy(this.#roundAt + NUDGE_GAP_MS);
   }
 
-  /** Stops the loop. Waits a limited time for the current sends, then aborts the sends that have not ended. */
+  /** Stops the loop. Waits a limited time for current sends, then aborts them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#pause.end();
