@@ -1,5 +1,5 @@
-// The ask floors of collections: the cheapest prices that sellers ask. Reads the facts that `toAskFloorFigure` needs. They are in the two
-// books (the own order book and the mirror), the analytics records and the stats records. Each of these reads can fail alone.
+// The ask floors of collections: the cheapest prices that sellers ask. Reads the two books (the own order book and the mirror), the
+// analytics records and the stats records. Each of these reads can fail alone.
 
 import type { Collection } from '../core/collection.ts';
 import {
@@ -20,13 +20,13 @@ import { listStatsFloors } from './queries/stats.ts';
 
 type MirrorFloor = NonNullable<FloorFacts['mirror']>;
 
-/** The lowest prices in the two books, by collection id. Null for a book that could not be read. */
+/** By collection id. Null for a book that could not be read. */
 export type BookFloors = {
   own: ReadonlyMap<string, bigint> | null;
   mirror: ReadonlyMap<string, MirrorFloor> | null;
 };
 
-/** Floors by collection id. Null for a source that could not be read. */
+/** By collection id. Null for a source that could not be read. */
 export type AskFloors = BookFloors & {
   analytics: ReadonlyMap<string, ReportedFloor> | null;
   stats: ReadonlyMap<string, ReportedFloor> | null;
@@ -64,14 +64,14 @@ export function toAskFloor(
 }
 
 /**
- * The most assets of the own book that are read when the indexer's copy of them is out of date. If the own book lists more assets, the
- * mirrored rows of the assets that were not read are not left out.
+ * The most assets of the own book that are read if the indexer's copy of them is out of date. If the own book lists more, mirrored rows of
+ * the other assets are not left out.
  */
 const OWN_ASSETS_MAX = 50_000;
 
 /**
- * The lowest prices in both books. `source` is the source through which mirrored rows are read. As in the listing window, a mirrored
- * row is left out when the own book lists its asset. When the own book cannot be read, no mirrored row is left out.
+ * The lowest prices in both books. `source` reads the mirrored rows. As in the listing window, a mirrored row is left out if the own book
+ * lists its asset. If the own book cannot be read, no mirrored row is left out.
  */
 export async function readBookFloors(
   market: Market,
@@ -117,7 +117,7 @@ export async function readBookFloors(
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 
-/** The collections of the `rows` whose asset is listed in the own book. Empty when the own book cannot be read. */
+/** The collections in whose own book the asset of a row is listed. Empty when the own book cannot be read. */
 async function findHidden(market: Market, rows: readonly MirroredAsk[], now: number): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
   const ordered = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));

@@ -8,15 +8,15 @@ import type { Market } from './market.ts';
 import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
 
-/** The most rows of each kind in one read of the mirror: rows with a buyer total, and own rows with an ask alone. */
+/** The most rows of each kind in one read of the mirror. The kinds are rows with a buyer total, and own rows with an ask alone. */
 const CHUNK_SIZE = 20;
 /**
- * The most reads of the mirror. A further read is needed only when the own book lists the assets of all rows of a kind, and the indexer's
- * copy of the own book lacks these assets.
+ * The most reads of the mirror. A further read is needed only if the own book lists the assets of all rows of a kind, and the indexer's
+ * copy of the own book lacks them.
  */
 const CHUNKS_MAX = 10;
 
-/** Reads the buyer floor, null when there is no listing. The result is a failure when the own book or the mirror cannot be read. */
+/** Null when there is no listing. A failure when the own book or the mirror cannot be read. */
 export async function resolveBuyerFloor(market: Market, collection: Collection): Promise<Result<bigint | null>> {
   const now = market.clock();
   const [mirror, book] = await Promise.all([
@@ -32,8 +32,8 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
 }
 
 /**
- * The cheapest mirrored rows of both kinds. Rows of assets that the own order book lists are left out: for such an asset the own order
- * counts, even when it is dearer. The indexer's copy of the own book may be out of date, so the own book itself is read as well.
+ * The cheapest mirrored rows of both kinds. For an asset that the own order book lists, the own order counts, even when it is dearer. The
+ * indexer's copy of the own book may be out of date, so the own book itself is read as well.
  */
 async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {
   const read = market.buyerFloor.withinOneDeadline();
@@ -58,7 +58,7 @@ async function readMirroredFills(market: Market, collectionId: string, now: numb
   }
 }
 
-/** The buyer total of an own ask: the ask, the platform fee and the royalty, both rounded up. The lowest ask has the lowest total. */
+/** The ask, the platform fee and the royalty, both rounded up. The lowest ask has the lowest total. */
 function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
   return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }

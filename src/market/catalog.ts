@@ -1,6 +1,6 @@
-// Copies to the indexer database what the primary database knows of collections: their records, and what the own order book lists. The
-// transaction that changes a record or the book notes the change in `main.catalog_change`. A copy reads the current state, writes it, and
-// then deletes the noted changes. A copy that is interrupted is repeated.
+// Copies to the indexer database the records of collections, and what the own order book lists. The transaction that changes a record or
+// the book notes the change in `main.catalog_change`. A copy reads the current state, writes it, and then deletes the noted changes. A copy
+// that is interrupted is repeated.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -24,7 +24,6 @@ import { refreshFigures } from './ranks.ts';
 
 export type CatalogContext = { main: Database; indexer: Database; chains: Chains; clock: Clock };
 
-/** The most changes of one transaction. */
 const BATCH_SIZE = 1_000;
 /** The most transactions of a copy that follows a commit. The task `catalog` copies what is left. */
 const BATCHES_AFTER_COMMIT = 4;
@@ -34,8 +33,8 @@ const PATIENCE_MS = 1_000;
 const EMBEDDED_PATIENCE = 5;
 
 /**
- * Copies changes until none is left, but in at most `batchesMax` transactions. Each transaction has the deadline `timeoutMs`. Returns how
- * many changes were copied.
+ * Copies changes until none is left, in at most `batchesMax` transactions. Each has the deadline `timeoutMs`. Returns how many changes were
+ * copied.
  */
 export async function copyCatalog(
   context: CatalogContext,
@@ -56,9 +55,9 @@ export async function copyCatalog(
 type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statements; indexer: Statements | null };
 
 /**
- * `indexer` is null when both schemas are in one database: then one transaction reads and writes. Otherwise the copy is committed in the
+ * If both schemas are in one database, `indexer` is null, and one transaction reads and writes. Otherwise the copy is committed in the
  * indexer database before the copied changes are deleted in the primary. The lock in the primary lasts until they are deleted, so an older
- * state never replaces a newer state.
+ * state never replaces a newer one.
  */
 async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promise<number> {
   return main.transaction(async (tx) => {
@@ -105,8 +104,8 @@ export class Catalog {
   }
 
   /**
-   * Copies the changes that were committed before the call. Never rejects, and waits for a short time only: when the indexer database
-   * fails, the changes stay recorded, and the task `catalog` copies them.
+   * Copies the changes that were committed before the call. Never rejects, and waits for a short time only. If the indexer database fails,
+   * the task `catalog` copies the changes later.
    */
   copy(): Promise<void> {
     if (!this.#running) return this.#start();

@@ -15,7 +15,7 @@ import { countMirroredAssets } from './queries/listings.ts';
 import { listHoldingFacts } from './queries/stats.ts';
 import { resolveCollection } from './resolve-collection.ts';
 
-/** Each figure with its provenance; null when it is not known. Volumes in native units, the floor in base units. */
+/** Null for a figure that is not known. Volumes in native units, the floor in base units. */
 export type CollectionDetail = TradeFigures &
   HoldingFigures & {
     collection: Collection;

@@ -24,10 +24,7 @@ export type CollectionSummary = {
 /** `next`: the key after which the following page begins; null on the last page. `degraded`: a source failed. */
 export type CollectionPage = { summaries: CollectionSummary[]; next: RankKey | null; degraded: boolean };
 
-/**
- * The page of a ranking that begins after a key. Throws `unavailable` when the collection records cannot be read, and
- * `upstream_error` when the ranking or the volumes cannot be read.
- */
+/** Throws `unavailable` when the collection records cannot be read, and `upstream_error` when the ranking or the volumes cannot be read. */
 export async function listCollections(
   market: Market,
   query: RankingQuery & { after: RankKey | null; limit: number },

@@ -1,5 +1,4 @@
-// Stores which part of a collection's history a source has covered. The figures of the collection depend on this coverage, so it is
-// written under the lock of the figures.
+// Stores which part of a collection's history is known. The figures of the collection depend on it, so it is written under their lock.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -9,7 +8,7 @@ import { upsertCoverage } from './queries/coverage.ts';
 import { lockFigures } from './queries/figures.ts';
 import { refreshFigures } from './ranks.ts';
 
-/** Call it after the commit of the rows that the coverage is about. */
+/** Must be called after the commit of the rows that the coverage is about. */
 export async function saveCoverage(
   { indexer, chains, clock }: { indexer: Pick<Database, 'transaction'>; chains: Chains; clock: Clock },
   coverage: readonly CollectionCoverage[],

@@ -1,5 +1,5 @@
-// The dollar rates of the native currencies. A successful read of the primary is reused for five seconds. When the rates cannot
-// be read, the rates of the last successful read stay in use; core/price.ts gives no dollar value for a rate that is too old.
+// The dollar rates of the native currencies. A successful read of the primary is reused for five seconds. If the rates cannot be read, the
+// last rates stay in use; core/price.ts gives no dollar value for a rate that is too old.
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';
@@ -8,7 +8,7 @@ import { listRates } from './queries/rates.ts';
 
 const FRESH_MS = 5_000;
 
-/** A read of all rates. `done` resolves when the read has ended, also when it failed. */
+/** `done` also resolves when the read has failed. */
 type Refresh = { startedAt: number; done: Promise<void> };
 
 export class DollarRates {
@@ -16,7 +16,7 @@ export class DollarRates {
   readonly #clock: Clock;
   #rates: Rates = new Map();
   #latest: Refresh | null = null;
-  /** The reads are numbered in the order in which they begin. This is the number of the latest read. */
+  /** The number of the latest read. Reads are numbered in the order in which they begin. */
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
@@ -26,7 +26,7 @@ export class DollarRates {
     this.#clock = clock;
   }
 
-  /** Returns the newest rates that could be read. Never rejects, and takes no longer than the deadline of the source. */
+  /** Never rejects, and takes no longer than the deadline of the source. */
   async read(): Promise<Rates> {
     const ageMs = this.#latest ? this.#clock() - this.#latest.startedAt : FRESH_MS;
     // The age is negative when the clock was set back.
@@ -35,7 +35,7 @@ export class DollarRates {
     return this.#rates;
   }
 
-  /** After this, the next `read` reads the database again. Must be called after a rate was written. */
+  /** Makes the next `read` read the database again. Must be called after a rate was written. */
   expire(): void {
     this.#latest = null;
   }

@@ -1,6 +1,5 @@
-// The two floors of a collection: the ask floor (the cheapest price that a seller asks) and the buyer floor (the lowest total that a
-// buyer pays, fees included). On a chain with `keepsBuyerFloor`, the last stored buyer floor is served as stale while the present buyer
-// floor cannot be resolved.
+// The two floors of a collection: the cheapest price that a seller asks, and the lowest total that a buyer pays, fees included. On a chain
+// with `keepsBuyerFloor`, the last buyer floor is served as stale while the present one cannot be read.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
@@ -15,13 +14,13 @@ export type Floor = {
   chain: Chain;
   askFloorRaw: bigint | null;
   buyerFloorRaw: bigint | null;
-  /** True when `buyerFloorRaw` is the last stored value, because the buyer floor could not be resolved now. */
+  /** True when `buyerFloorRaw` is the last stored value. */
   stale: boolean;
   /** True when a source could not be read. */
   degraded: boolean;
 };
 
-/** The floors of the collection that `id` names. Throws `not_found` when there is no such collection, or when it has no chain. */
+/** Throws `not_found` when `id` names no collection, or one without a chain. */
 export async function readFloor(market: Market, id: string): Promise<Floor> {
   const collection = await resolveCollection(market, id);
   const chain = market.chainOf(collection.chain);

@@ -1,5 +1,4 @@
-// The last resolved buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be
-// resolved.
+// The last known buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be read.
 
 import type { Clock } from '../core/clock.ts';
 import type { MarketSource } from './market-source.ts';
@@ -8,9 +7,9 @@ import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from '
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again only after this time. So the stored time may be up to this much too early. */
+/** An unchanged floor is written again only after this time, so the stored time may be up to this much too early. */
 const REWRITE_MS = 60_000;
-/** The largest number of collections whose last write is kept in memory. At this number, the writes of all collections are forgotten. */
+/** The most collections whose last write is kept in memory. At this number, all last writes are forgotten. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {
@@ -24,14 +23,14 @@ export class LastBuyerFloors {
     this.#clock = clock;
   }
 
-  /** The last buyer floor in base units; null when none was stored in the last half hour, or when it cannot be read. */
+  /** In base units. Null when none was stored in the last half hour, or when it cannot be read. */
   async find(collectionId: string): Promise<bigint | null> {
     const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
     return floor?.raw ?? null;
   }
 
-  /** Notes a resolved buyer floor, null for a collection without listings. The caller does not wait for the write. */
+  /** `raw` is null for a collection without listings. The caller does not wait for the write. */
   note(collectionId: string, raw: bigint | null): void {
     const now = this.#clock();
     const last = this.#written.get(collectionId);

@@ -1,5 +1,5 @@
-// The state of a mirrored listing on a followed chain: the rule of own orders (orders/status.ts), applied to the terms that the
-// marketplace gave. No I/O.
+// The state of a mirrored listing on a followed chain: the rule of own orders (orders/status.ts), applied to the terms that the marketplace
+// gave. No I/O.
 
 import type { EvidenceKey } from '../orders/queries/order-evidence.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
@@ -10,7 +10,6 @@ import { DORMANT_REASONS, deriveOrderStatus } from '../orders/status.ts';
 export const HIDDEN_REASONS = ['pending', ...DORMANT_REASONS] as const;
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 
-/** What the chain decides about a listing. */
 export type ListingState = {
   status: ListingStatus;
   /** Why an active listing is not listed. */
@@ -20,24 +19,24 @@ export type ListingState = {
   tx: string | null;
 };
 
-/** A mirrored listing as it is stored. `version` changes with each write of the row. */
+/** `version` changes with each write of the row. */
 export type JudgedListing = EvidenceKey &
   ListingState & {
     key: string;
     id: string;
     version: string;
-    /** Units offered; null when the marketplace did not report how many. Then one unit is assumed. */
+    /** Units offered. Null when the marketplace did not report them; one unit is assumed then. */
     quantity: bigint | null;
     partial: boolean | null;
     expiresAt: number | null;
-    /** The listing was missing from a snapshot of its marketplace, or the own order book has its order. */
+    /** True if a complete list of the marketplace lacked the listing, or if the own order book has an order with the same hash. */
     isRetired: boolean;
   };
 
 /**
- * An event of the chain that ended the order also ends the listing, whatever its marketplace reports. When no event of the chain ends the
- * order any more, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an
- * own order is dormant.
+ * An event of the chain that ended the order also ends the listing, whatever its marketplace reports. If a reorganisation removes the
+ * event, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
+ * is dormant.
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
   const { counter, quantity, partial, expiresAt } = listing;

@@ -1,6 +1,6 @@
-// Applies a snapshot of the listings of one collection at one marketplace. Active listings that are missing from the snapshot are retired
-// (cancelled, with `retired_at`), unless so many are missing that the marketplace has probably sent an incomplete list. A retired
-// listing becomes active again when the marketplace reports it again.
+// Applies the complete list of a collection's listings at one marketplace. Active listings that are missing from the list are retired
+// (cancelled, with `retired_at`), unless so many are missing that the list is probably incomplete. A retired listing becomes active again
+// when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
 import type { Chains } from '../core/chains.ts';
@@ -15,13 +15,13 @@ import {
 import { refreshFigures } from './ranks.ts';
 
 /**
- * A snapshot is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is
- * present. A short snapshot is accepted only when at least `doubtsMin` snapshots in a row were short, this one included, and the
- * first of these snapshots is at least `doubtMs` old.
+ * A list is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is present. A short
+ * list is accepted only after at least `doubtsMin` short lists in a row, itself included. The first of these lists must be at least
+ * `doubtMs` old.
  */
 export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubtsMin: number; doubtMs: number };
 
-/** `doubted`: the snapshot was short and was not accepted, so that nothing was retired. */
+/** `doubted`: the list was short and was not accepted, so nothing was retired. */
 export type SnapshotOutcome = { retired: number; doubted: boolean };
 
 export function applyListingSnapshot(
@@ -34,7 +34,7 @@ export function applyListingSnapshot(
     await lockFigures(tx, [collectionId]);
     const before = await claimListingSnapshot(tx, snapshot);
     const expected = await listExpectedKeys(tx, snapshot);
-    // The keys are compared here and not in SQL, because the planner cannot estimate the number of keys on either side.
+    // The keys are not compared in SQL, because the planner cannot estimate the number of keys on either side.
     const present = new Set(snapshot.keys);
     const missing = expected.filter((key) => !present.has(key));
     const counts = { expected: expected.length, present: expected.length - missing.length };
@@ -50,8 +50,8 @@ export function applyListingSnapshot(
 const NO_DOUBT: SnapshotDoubt = { doubts: 0, doubtedSince: null };
 
 /**
- * `expected`: how many active listings the snapshot should contain. `present`: how many of them it contains. `before`: the short
- * snapshots that came directly before this one.
+ * `expected`: how many active listings the list should contain. `present`: how many of them it contains. `before`: the short lists directly
+ * before this list.
  */
 export function judgeSnapshot(
   { expected, present, takenAt }: { expected: number; present: number; takenAt: number },

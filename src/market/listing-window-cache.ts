@@ -1,5 +1,5 @@
 // Listing windows, kept for a second so that the pages of one list come from one window. A window is not used again after one of its
-// listings has expired or its collection has changed. A window for which a source could not be read is never used again.
+// listings has expired or its collection has changed. A window for which a source failed is never used again.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -38,7 +38,7 @@ export class ListingWindowCache {
   }
 }
 
-/** A window that was read later than now is not fresh: the clock was set back. */
+/** If the clock was set back, a window may have been read later than now. It is not fresh. */
 function isFresh({ readAt }: Entry, now: number): boolean {
   return readAt <= now && now - readAt < FRESH_MS;
 }

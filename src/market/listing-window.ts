@@ -23,11 +23,10 @@ export type ListingWindow = {
   validUntil: number | null;
 };
 
-/** The most assets that a window holds. */
 export const WINDOW_SIZE_MAX = 250;
-/** The rows of one read: more than a window holds, so that a second read is not needed when a few assets have several listings. */
+/** The rows of one read. More than a window holds, so that a few assets with several listings do not need a second read. */
 const CHUNK_SIZE = 300;
-/** The largest number of reads of one book. It is reached when the cheapest listings are all of a few assets. */
+/** The most reads of one book. It is reached when the cheapest listings are all of a few assets. */
 const CHUNKS_MAX = 40;
 
 const EMPTY_WINDOW: ListingWindow = { listings: [], staleSources: [], degraded: false, validUntil: null };
@@ -60,12 +59,12 @@ function readOrderBook(market: Market, collectionId: string, now: number): Promi
   );
 }
 
-/** `isBookRead`: false when the own book could not be read. Then `rows` may have assets that the own book lists. */
+/** `isBookRead`: false when the own book could not be read. `rows` may then have assets that the own book lists. */
 type MirrorRows = { rows: MirroredListing[]; isBookRead: boolean };
 
 /**
- * The cheapest rows of the mirror, without the rows of assets that the own book lists at any price. When the own book cannot be
- * read, no row is left out. All reads of the mirror share one deadline, and all reads of the own book share another.
+ * The cheapest rows of the mirror, without rows of assets that the own book lists at any price. If the own book cannot be read, no row is
+ * left out. All reads of the mirror share one deadline, and all reads of the own book share another.
  */
 async function readMirror(
   market: Market,
@@ -91,8 +90,8 @@ async function readMirror(
 }
 
 /**
- * Reads a book, cheapest rows first, and keeps the first row of each asset. Stops when it has WINDOW_SIZE_MAX assets, when the
- * book ends, or after CHUNKS_MAX reads.
+ * Reads a book, cheapest rows first, and keeps the first row of each asset. Stops when it has WINDOW_SIZE_MAX assets, when the book ends,
+ * or after CHUNKS_MAX reads.
  */
 async function collectAssets<R extends { asset: string }>(
   readChunk: (after: R | undefined) => Promise<Result<R[]>>,
@@ -112,12 +111,11 @@ async function collectAssets<R extends { asset: string }>(
   return { ok: true, value: [...byAsset.values()] };
 }
 
-/** The fields of a listing that the merge uses. */
 export type MergedListing = { asset: string; raw: bigint; orderId: string };
 
 /**
- * Merges the two books. When both list an asset, the listing of the own book is served, even when its price is higher.
- * Mirrored listings of the assets in `ownAssets` are left out.
+ * Merges the two books. If both list an asset, the own listing is served, even when its price is higher. Mirrored listings of the assets in
+ * `ownAssets` are left out.
  */
 export function mergeListings<L extends MergedListing>(own: L[], mirrored: L[], ownAssets: ReadonlySet<string>): L[] {
   const external = mirrored.filter((listing) => !ownAssets.has(listing.asset));
@@ -131,7 +129,7 @@ export function compareListings(a: MergedListing, b: MergedListing): number {
   return a.orderId < b.orderId ? -1 : 1;
 }
 
-/** The first listing of each asset. The order of the listings stays. */
+/** Keeps the order of the listings. */
 export function keepFirstPerAsset<L extends MergedListing>(listings: Iterable<L>): L[] {
   const byAsset = new Map<string, L>();
   for (const listing of listings) if (!byAsset.has(listing.asset)) byAsset.set(listing.asset, listing);

@@ -4,7 +4,7 @@ import type { AssetId } from '../core/address.ts';
 import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
 import type { MirroredListing } from './queries/listings.ts';
 
-/** An active listing. `raw` is its price in base units. `source` is null for the service's own listings. Times in milliseconds. */
+/** `raw` is the price in base units. `source` is null for the service's own listings. Times in milliseconds. */
 export type Listing = {
   orderId: string;
   asset: AssetId;

@@ -1,5 +1,5 @@
-// A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and
-// lane of connections, so that a failing source leaves the others unaffected.
+// A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
+// that a failing source leaves the others unaffected.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane } from '../database/connection-lane.ts';
@@ -25,12 +25,12 @@ export class MarketSource {
     this.#source = new Source(options);
   }
 
-  /** Runs `query` within the deadline of the source, or within `leftMs` when that is shorter. Never rejects. */
+  /** Runs `query` within the deadline of the source, or within `leftMs` if that is shorter. Never rejects. */
   read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>> {
     return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
-  /** Returns a `read` whose calls share one deadline. Time that passes between the calls is not subtracted. */
+  /** Returns a `read` whose calls share one deadline. Time between the calls is not subtracted. */
   withinOneDeadline(): MarketSource['read'] {
     let leftMs = this.timeoutMs;
     return async (query) => {
@@ -50,7 +50,7 @@ export class MarketSource {
   }
 }
 
-/** The value of a result. Throws a ServiceError with `code` when the source failed: for reads that a response cannot do without. */
+/** For reads that a response cannot do without. Throws a ServiceError with `code` when the source failed. */
 export function requireValue<T>(result: Result<T>, code: 'unavailable' | 'upstream_error'): T {
   if (result.ok) return result.value;
   throw new ServiceError(
@@ -61,7 +61,7 @@ export function requireValue<T>(result: Result<T>, code: 'unavailable' | 'upstre
   );
 }
 
-/** The value of a result, or null when its source failed. */
+/** Null when the source failed. */
 export function valueOrNull<T>(result: Result<T>): T | null {
   return result.ok ? result.value : null;
 }

@@ -1,5 +1,5 @@
-// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. This class
-// must not depend on HTTP. It writes only the last buyer floors and the recent views.
+// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. This class must not
+// depend on HTTP.
 
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
@@ -26,12 +26,12 @@ export type MarketOptions = {
   log: Log;
 };
 
-/** The deadline of the source `primary` is this many times as long as `sourceTimeoutMs`, because most responses need a collection record. */
+/** How many times `sourceTimeoutMs` the deadline of the source `primary` is: most responses need a collection record. */
 const PRIMARY_DEADLINES = 3;
 /**
- * Deadlines are this many times as long on the embedded database as on PostgreSQL. The embedded database has one connection, which an
- * import holds during each of its batches. It runs in this process and cannot be out of reach, so waiting for the connection must not
- * count as a failure.
+ * How many times longer deadlines are on the embedded database than on PostgreSQL. The embedded database has one connection, which an
+ * import holds during each of its batches. It runs in this process and cannot be out of reach, so waiting for the connection must not count
+ * as a failure.
  */
 const EMBEDDED_DEADLINES = 5;
 
@@ -41,11 +41,11 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. When they cannot be read, the response is a 503. Only the response for a token is made without them. */
+  /** Collection records. If they cannot be read, the response is a 503. Only the response for a token is made without them. */
   readonly primary: MarketSource;
-  /** The own order book. When a read of it fails, the response is made without it. */
+  /** The own order book. If it cannot be read, the response is made without it. */
   readonly orderBook: MarketSource;
-  // The reads of the indexer. Each kind of read is a source of its own, so that one kind that hangs leaves the others unaffected.
+  // The reads of the indexer. Each kind of read is a source of its own, so that one that hangs leaves the others unaffected.
   readonly mirror: MarketSource;
   readonly stats: MarketSource;
   readonly analytics: MarketSource;
@@ -91,12 +91,12 @@ export class Market {
     this.recentViews = new RecentViews(main, clock);
   }
 
-  /** The chain with this id; null when `id` is null, or when no such chain is configured. */
+  /** Null when `id` is null, or when no such chain is configured. */
   chainOf(id: string | null): Chain | null {
     return id === null ? null : (this.chains.get(id) ?? null);
   }
 
-  /** Which sources are not read at present, because their breaker is open. */
+  /** `isOpen`: the breaker is open, so the source is not read at present. */
   sourceStates(): { name: string; isOpen: boolean }[] {
     return this.#sources.map((source) => ({ name: source.name, isOpen: source.isOpen() }));
   }

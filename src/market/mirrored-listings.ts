@@ -1,6 +1,5 @@
-// Retires mirrored listings of orders that the own book now has: from then on such an order is served from the own book alone, and
-// the chain decides when it ends. Failures are ignored, because the next complete list of a marketplace retires its listings of
-// such orders as well.
+// Retires mirrored listings of orders that the own book now has. These orders are then served from the own book alone, and the chain
+// decides when they end. Failures are ignored: the next complete list of the marketplace retires the listings as well.
 
 import type { Chains } from '../core/chains.ts';
 import type { Database } from '../database/port.ts';

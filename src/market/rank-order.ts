@@ -1,15 +1,15 @@
-// The order of the list of collections: launched collections first, then from high to low, unknown values last, ties by id. In a chain, values
-// are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values on
-// chains without a rate follow the values in dollars, and are compared in native units. All values are compared exactly, so that no two
-// different values of one chain tie, and a page can begin on each chain at the exact position where the page before ended. Pure.
+// The order of the list of collections: launched collections first, then from high to low, unknown values last, ties by id. Within a chain,
+// values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values
+// on chains without a rate follow the values in dollars, and are compared in native units. All comparisons are exact: two different values
+// of one chain never tie, and a page begins exactly where the page before ended. Pure.
 
 import type { Chain } from '../core/chains.ts';
 import type { Rates } from '../core/price.ts';
 import type { ChainBounds, RankKey, Sort } from './queries/ranks.ts';
 
 /**
- * How the values of a chain are compared with the values of other chains. All values of the class `dollars` come before all values of the
- * class `native`. Within a class, the products of value and `weight` are compared.
+ * How the values of a chain are compared with those of other chains. The class `dollars` comes before the class `native`. Within a class,
+ * the products of value and `weight` are compared.
  */
 type Measure = { rankClass: 'dollars' | 'native'; weight: Exact };
 
@@ -37,7 +37,7 @@ export class RankOrder {
     return this.#compareValues(a, b) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
   }
 
-  /** The first `limit` keys of several lists, each of which is sorted. */
+  /** The first `limit` keys of several sorted lists. */
   merge(lists: readonly (readonly RankKey[])[], limit: number): RankKey[] {
     const heads = lists.map((keys) => ({ keys, next: 0 }));
     const merged: RankKey[] = [];
@@ -110,7 +110,7 @@ function toBits(value: number): bigint {
   return bits.getBigUint64(0);
 }
 
-/** The exact value of a non-negative, finite double, or of an integer. */
+/** `value` is an integer or a non-negative, finite double. */
 function toExact(value: number | bigint): Exact {
   if (typeof value === 'bigint') return { digits: value, twos: 0, tens: 0 };
   const stored = toBits(value);
@@ -125,7 +125,6 @@ function toDouble(stored: bigint): number {
   return bits.getFloat64(0);
 }
 
-/** The next larger double. */
 function nextUp(value: number): number {
   return toDouble(toBits(value) + 1n);
 }
@@ -139,13 +138,12 @@ function compareExact(a: Exact, b: Exact): number {
   return left === right ? 0 : left > right ? 1 : -1;
 }
 
-/** The quotient of two numbers, rounded down. */
+/** Rounded down. */
 function divide(a: Exact, b: Exact): bigint {
   const [left, right] = toCommonUnit(a, b);
   return left / right;
 }
 
-/** Two numbers as integer multiples of one unit. */
 function toCommonUnit(a: Exact, b: Exact): [bigint, bigint] {
   const left = a.digits * 10n ** BigInt(b.tens);
   const right = b.digits * 10n ** BigInt(a.tens);

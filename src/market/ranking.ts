@@ -1,5 +1,5 @@
-// One page of the ranking of collections. The ranking keys are stored, with one index for each sort. In each index the keys are sorted
-// within a chain. For a page, the next keys of each chain are read, and merged into the order of the ranking.
+// One page of the ranking of collections. The ranking keys are stored, with one index for each sort, by chain. For a page, the next keys of
+// each chain are read, and merged into the order of the ranking.
 
 import type { Queryable } from '../database/port.ts';
 import type { Market } from './market.ts';
@@ -15,8 +15,8 @@ export const SORTS = ['volume', 'floor', 'recent'] as const satisfies readonly S
 export type RankingQuery = { sort: Sort; chain: string | null };
 
 /**
- * The first `limit` keys of a ranking that sort after the key `after`. This key need not be in the ranking any more. When the ranking
- * cannot be read, throws `upstream_error`, or `unavailable` if the collection records cannot be read either.
+ * The first `limit` keys of a ranking that sort after the key `after`, which need not be in the ranking any more. If the ranking cannot be
+ * read, throws `upstream_error`. If the collection records cannot be read either, throws `unavailable`.
  */
 export async function readRanking(
   market: Market,

@@ -1,5 +1,5 @@
-// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain. Both follow the rules by which
-// responses choose these figures. The transaction that changes what a key depends on also stores the new key.
+// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain. Both are chosen by the rules of
+// responses. The transaction that changes what a key depends on also stores the new key.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -10,12 +10,12 @@ import { lockFigures, refreshListedAssets } from './queries/figures.ts';
 import type { RankFacts, Ranks } from './queries/ranks.ts';
 import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 
-/** What a refresh needs besides the rows. `now` in milliseconds. */
+/** `now` in milliseconds. */
 export type RefreshContext = { chains: Chains; now: number };
 
 /**
- * Updates the figures of collections: the number of listed assets and the floor of the mirror, which change with the given assets, and
- * the ranking keys. Call it after the last write of a transaction, with all collections that the transaction has locked (`lockFigures`).
+ * Updates the figures of collections: the number of listed assets and the floor of the mirror for the given assets, and the ranking keys.
+ * Must be called after the last write of a transaction, with all collections whose figures it has locked (`lockFigures`).
  */
 export async function refreshFigures(
   tx: Queryable,
@@ -35,7 +35,7 @@ export async function refreshFigures(
   );
 }
 
-/** Computes anew the ranking keys that are too old, for at most `limit` collections. Returns the number of these collections. */
+/** Returns the number of collections whose ranking keys were too old and were computed anew. */
 export function refreshDueRanks(
   indexer: Pick<Statements, 'transaction'>,
   context: RefreshContext,
@@ -49,7 +49,7 @@ export function refreshDueRanks(
   });
 }
 
-/** `chain` is null when the collection has no configured chain. Then the unit of the floor, and so the floor, is unknown. `now` in ms. */
+/** `chain` is null when the collection has no configured chain: the unit of the floor, and so the floor, is then unknown. `now` in ms. */
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
   const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
   const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);

@@ -1,6 +1,6 @@
-// Collections and tokens that callers requested recently. Every few seconds, these views are written to the primary. The workers of all
-// processes read the views from the primary, and refresh viewed collections and tokens first. No response waits for the write, and a
-// lost view only delays a refresh.
+// Collections and tokens that callers requested recently. The views are written to the primary every few seconds. The workers of all
+// processes read them there, and refresh viewed collections and tokens first. No response waits for the write, and a lost view only delays
+// a refresh.
 
 import { LRUCache } from 'lru-cache';
 import type { AssetId } from '../core/address.ts';
@@ -11,9 +11,9 @@ import { upsertRecentViews } from './queries/recent-views.ts';
 
 /** A second view of the same collection or token within this time is ignored. */
 const REPEAT_MS = 60_000;
-/** The largest number of views that wait to be written. Further views are dropped: only a crawler causes so many. */
+/** The most views that wait to be written. Further views are dropped: only a crawler causes so many. */
 const PENDING_MAX = 1_000;
-/** The largest number of views whose time is kept in memory, to recognize repeated views. */
+/** The most views whose time is kept in memory, to recognise repeated views. */
 const REMEMBERED_MAX = 10_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 
@@ -28,7 +28,7 @@ export class RecentViews {
     this.#clock = clock;
   }
 
-  /** Records a view of a collection, or of one of its tokens, for the next `flush`. */
+  /** The view is written by the next `flush`. */
   note(collectionId: string, asset?: AssetId): void {
     const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
     const now = this.#clock();
@@ -39,7 +39,7 @@ export class RecentViews {
     this.#pending.set(key, { collectionId, asset: asset ?? null, at: now });
   }
 
-  /** Writes the pending views. Rejects when the write fails; the views then stay pending. */
+  /** Rejects when the write fails; the views then stay pending. */
   async flush(): Promise<void> {
     if (this.#pending.size === 0) return;
     const views = [...this.#pending];

@@ -1,5 +1,5 @@
-// Counts all maintained figures again, for `mercat audit --replay` and for tests: the figures of the own order book and their copy in the
-// indexer, the figures of the listings, tokens and holders in the indexer, and the ranking keys of collections.
+// Counts all maintained figures again, for `mercat audit --replay` and for tests: those of the own order book and their copy in the
+// indexer, those of the listings, tokens and holders, and the ranking keys.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';
@@ -10,8 +10,8 @@ import { listFigureDifferences } from './queries/figure-recount.ts';
 import { listRankDifferences } from './queries/rank-recount.ts';
 
 /**
- * The figures that are wrong at the time `now`. Right after a sweep and a copy of the catalog there must be none. Before these two,
- * a figure that depends on an expiry or on a change of the primary database may be out of date.
+ * The figures that are wrong at the time `now`. There must be none right after a sweep and a copy of the catalog. Otherwise a figure that
+ * depends on an expiry or on a change of the primary database may be out of date.
  */
 export async function recountFigures(
   { main, indexer, chains }: { main: Queryable; indexer: Queryable; chains: Chains },

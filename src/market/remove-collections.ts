@@ -9,7 +9,6 @@ import { lockFigures } from './queries/figures.ts';
 
 type RemovalContext = { main: Database; indexer: Database; onChanged: OnChanged };
 
-/** How many rows of each kind were removed. */
 export type RemovedRows = Record<'collections' | 'orders' | 'listings' | 'sales' | 'tokens', number>;
 
 const COUNTED_TABLES = {
@@ -21,8 +20,8 @@ const COUNTED_TABLES = {
 } as const satisfies Record<keyof RemovedRows, string>;
 
 /**
- * Removes collections and everything that is stored of them. With two databases, the indexer may fail after the primary has committed.
- * Then the removal can be repeated.
+ * Removes collections and everything that is stored of them. With two databases, the indexer may fail after the primary has committed. The
+ * removal can then be repeated.
  */
 export async function removeCollections(
   { main, indexer, onChanged }: RemovalContext,

@@ -15,8 +15,8 @@ import { toVolumeAllTime } from './volumes.ts';
 const NAME_LENGTH_MAX = 500;
 
 /**
- * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, and `unavailable` when
- * the collection records cannot be read.
+ * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, and `unavailable` when the
+ * collection records cannot be read.
  */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = toNames(market.chains, id);
@@ -36,15 +36,14 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The cache tag of a response to a request for `id`. If `id` is the collection's slug or canonical id, the tag is that collection.
- * If `id` is an address, the tag is ALL_COLLECTIONS: the same address can exist on several chains, so a change of another
- * collection can decide which collection is chosen.
+ * The cache tag of a response to a request for `id`. For the slug or canonical id, the tag is the collection. For an address, it is
+ * ALL_COLLECTIONS: the same address can exist on several chains, so a change of another collection can decide which collection is chosen.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
 }
 
-/** The location of a collection; null when its record has no address, or no chain that is configured. */
+/** Null when the record has no address, or no chain that is configured. */
 export function locationOf(market: Market, collection: Collection): CollectionLocation | null {
   const { contractAddress } = collection;
   const chain = market.chainOf(collection.chain);
@@ -64,8 +63,8 @@ function toNames(chains: Chains, id: string): { id: string; slug: string; addres
 }
 
 /**
- * Chooses among collections that have the same address on several chains: the collection with the largest all-time volume in native
- * units, or among equal volumes the collection whose chain is configured first. A collection on a chain that is not configured comes last.
+ * Chooses among collections that have the same address on several chains. The largest all-time volume in native units wins. Among equal
+ * volumes, the order in which the chains are configured decides. A collection on a chain that is not configured comes last.
  */
 async function preferOne(market: Market, candidates: Collection[]): Promise<Collection | undefined> {
   if (candidates.length < 2) return candidates[0];

@@ -1,5 +1,5 @@
-// Completed sales, newest first. Sales whose price cannot be interpreted are read as part of a page and then left out, so a page
-// may be short or empty while more pages follow.
+// Completed sales, newest first. Sales whose price cannot be interpreted are read as part of a page and then left out. So a page may be
+// short or empty while more pages follow.
 
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -9,12 +9,12 @@ import type { Sale } from './queries/sales.ts';
 import { listSales } from './queries/sales.ts';
 import { locationOf, resolveCollection } from './resolve-collection.ts';
 
-/** The position of a sale in the list. A page begins after the position of the last row of the page before. */
+/** A page begins after the position of the last row of the page before. */
 export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** The collection that `id` names, and its location. Throws `not_found` when there is no such collection, or it has no location. */
+/** Throws `not_found` when `id` names no collection, or one without a location. */
 export async function resolveTradedCollection(
   market: Market,
   id: string,
@@ -25,7 +25,7 @@ export async function resolveTradedCollection(
   return { collection, location };
 }
 
-/** A page of sales, newest first. With a position `before`, only older sales. Throws `upstream_error` when sales cannot be read. */
+/** Newest first. With a position `before`, only older sales. Throws `upstream_error` when sales cannot be read. */
 export async function readSales(
   market: Market,
   collectionId: string,

@@ -1,5 +1,5 @@
-// The stored snapshot of a collection: the last good figures, kept for the time when nothing fresher is known. A figure is good when it is
-// complete and not too old. A figure that is not known now leaves the stored figure unchanged. Pure.
+// The stored snapshot of a collection: the last complete figures that were not too old, for the time when nothing fresher is known. A
+// figure that is not known now leaves the stored figure unchanged. Pure.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
@@ -51,7 +51,7 @@ export function toStoredSnapshot(
   };
 }
 
-/** When it is known that a collection has no floor, the figure has the value null, and this value replaces the stored floor. */
+/** If a collection is known to have no floor, the value of the figure is null, and replaces the stored floor. */
 function keep<T>(figure: Figure<T> | null, stored: T): T {
   return figure === null ? stored : figure.value;
 }

@@ -1,5 +1,4 @@
-// One token: what the indexer observed of it, its listing (from the own order book, or else from the mirror), and the token's
-// beneficial owner.
+// One token: what the indexer observed of it, its listing (from the own order book, otherwise from the mirror), and its beneficial owner.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
@@ -30,9 +29,9 @@ export type Token = TokenLocation & {
 };
 
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the collection
- * record has the collection mint in another letter case, because that is another mint. When the indexer cannot be read, only the listing
- * of the own order book and its seller are known.
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the
+ * collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
+ * listing of the own order book and its seller are known.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
   const { chain, contractAddress, asset } = location;
@@ -51,8 +50,7 @@ export async function readToken(market: Market, location: TokenLocation): Promis
   if (observation.ok && observation.value === null) throw tokenNotFound();
   const observed = observation.ok ? observation.value : null;
   if (observed) market.recentViews.note(collectionId, asset);
-  // Here the `orderId` of a mirrored listing is the hash of its signed order, if the hash is known. The list of listings serves the id
-  // that the mirror has.
+  // Here `orderId` is the hash of the signed order, if it is known. The list of listings serves the id that the mirror has.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,
@@ -77,9 +75,9 @@ function tokenNotFound(): ServiceError {
 }
 
 /**
- * The beneficial owner: the holder that was read from the chain, else the seller of a listed token, else the reported holder. A custody
- * wallet holds tokens for others, so when it is the holder on the chain, the seller is the owner. The address of a custody wallet is
- * not published.
+ * The beneficial owner: the holder that was read from the chain, otherwise the seller of a listed token, otherwise the reported holder. A
+ * custody wallet holds tokens for others: if it is the holder on the chain, the seller is the owner. The address of a custody wallet is not
+ * published.
  */
 function toOwner(market: Market, listing: Listing | null, observed: ObservedToken | null): TokenOwner {
   const holder = observed?.owner ?? null;

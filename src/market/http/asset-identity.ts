@@ -25,7 +25,6 @@ export const assetIdentity = {
   }),
 };
 
-/** The example of the identifying fields, for a token of the example collection. */
 export function toExampleIdentity(tokenId: string) {
   const { chain, contractAddress, id: collectionId } = EXAMPLE_COLLECTION;
   return { chain, contractAddress, tokenId, mint: null, collectionId };

@@ -55,7 +55,6 @@ export function toCollectionIdentity(collection: Collection) {
   return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
 }
 
-/** The field `floor` of a collection's stats. */
 export const statsFloor = refOrNull<WirePrice>('Price', 'Cheapest seller ask; null when unknown.');
 
 export const statsDescription = 'The statistics that are known at present. Null means unknown, never zero.';

@@ -12,8 +12,6 @@ export type MarketplaceContext = {
   clock: Clock;
   /** The key that authenticates paging cursors, the same on every node. */
   cursorSecret: Buffer;
-  /** The URL at which callers reach the service. */
   baseUrl: () => string;
-  /** The version of the program. */
   version: string;
 };

@@ -8,8 +8,8 @@ import { createResponseTable } from '../../http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 
 /**
- * The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, and `members` are added to the envelope. `rows` is
- * the example of `data`, if the example of the component schema is not suitable.
+ * The schema of `{data, pagination}`: `data` has rows of the component schema `schemaId`, and `members` are added to the envelope. `rows`
+ * replaces the example of the component schema.
  */
 export const pageOf = (
   schemaId: string,
@@ -43,7 +43,6 @@ export const PaginationSchema = Type.Object(
   },
 );
 
-/** The query parameters of every list. */
 export const pageQuery = {
   cursor: Type.Optional(
     Type.String({
@@ -57,8 +56,8 @@ export const pageQuery = {
 export type PageQuery = { cursor?: string; limit: number };
 
 /**
- * The payload of a paging cursor that was issued for `scope`. Throws `bad_request` for any other text. `list` is the name of the
- * list in the message.
+ * The payload of a paging cursor that was issued for `scope`. Throws `bad_request` for any other text. `list` names the list in the
+ * message.
  */
 export function readCursor(secret: Buffer, { scope, list }: { scope: string; list: string }, cursor: string): string {
   const payload = openCursor(secret, scope, cursor);
@@ -108,7 +107,6 @@ const errorResponses = createResponseTable({
   envelope: 'Error',
 });
 
-/** The responses of a route in the document: its 200, a 304, and the errors. */
 export function marketResponses(success: object, ...errors: (400 | 404 | 502)[]): Record<string, object> {
   return {
     ...errorResponses(200, success, ...errors),

@@ -1,5 +1,5 @@
-// The collection of all examples in the OpenAPI documents: a collection of the sample marketplace, so that a new installation responds to
-// the requests in the examples.
+// The collection of all examples in the OpenAPI documents. The sample marketplace has it, so a new installation responds to the requests in
+// the examples.
 
 import { createChains } from '../../core/chains.ts';
 import type { Price, Rates } from '../../core/price.ts';
@@ -16,7 +16,7 @@ export const EXAMPLE_COLLECTION = {
   name: 'Harbour Lights',
 };
 
-/** A token of the collection that another marketplace lists. */
+/** A token that another marketplace lists. */
 export const EXAMPLE_TOKEN = { tokenId: '249', seller: '0x6ea0729f1fb210cc8f48018f6d8102da12f2b41e' };
 
 export const EXAMPLE_TIME = '2026-06-01T09:00:00.000Z';
@@ -24,7 +24,6 @@ export const EXAMPLE_TIME = '2026-06-01T09:00:00.000Z';
 const ETHEREUM = createChains().get(chain);
 const RATES: Rates = new Map([['ETH', { symbol: 'ETH', usd: 2_500, at: 0 }]]);
 
-/** A price for examples, given in thousandths of an ETH. */
 export function toExamplePrice(milliEth: bigint): Price {
   if (!ETHEREUM) throw new Error(`the chain ${chain} is unknown`);
   return toPrice(milliEth * 10n ** 15n, ETHEREUM, RATES, 0);

@@ -112,7 +112,7 @@ export function toSaleItem(
   };
 }
 
-/** The address; null for a custody wallet. A custody wallet holds tokens for others, so it is neither the seller nor the buyer. */
+/** Null for a custody wallet: it holds tokens for others, so it is neither the seller nor the buyer. */
 function withoutCustody(address: string | null, { custodyWallets }: PriceContext): string | null {
   return address !== null && custodyWallets.has(address) ? null : address;
 }

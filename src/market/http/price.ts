@@ -31,7 +31,7 @@ export type WirePrice = Static<typeof PriceSchema>;
 
 /**
  * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. An address in
- * `custodyWallets` is not published as the seller or buyer of a listing or sale.
+ * `custodyWallets` is not published as a seller or buyer.
  */
 export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
 
@@ -40,7 +40,7 @@ export async function readPriceContext(market: Market): Promise<PriceContext> {
   return { rates: await market.rates.read(), now: market.clock(), ownCode: serviceName.toUpperCase(), custodyWallets };
 }
 
-/** The price of an amount; null when the amount or the chain is unknown. */
+/** Null when the amount or the chain is unknown. */
 export function toPriceOrNull(raw: bigint | null, chain: Chain | null, { rates, now }: PriceContext): Price | null {
   return raw === null || !chain ? null : toPrice(raw, chain, rates, now);
 }

@@ -46,7 +46,7 @@ const COMPONENT_SCHEMAS = [
   ErrorSchema,
 ];
 
-/** Registers the interface. `app` must be a Fastify scope of its own, because the validator of this scope is replaced. */
+/** `app` must be a Fastify scope of its own, because its validator is replaced. */
 export async function registerMarketplace(
   app: FastifyInstance,
   context: MarketplaceContext,

@@ -91,7 +91,7 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
   };
 }
 
-/** The form of Solana addresses. The chain decides whether a path parameter must have this form or the EVM form. */
+/** The chain decides whether a path parameter must have this form or the EVM form. */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
 const tokenParams = Type.Object({

@@ -5,30 +5,27 @@ import { isScanned, toCounted } from './coverage.ts';
 import type { Candidate, Figure } from './figure.ts';
 import { MAX_AGE_MS, chooseFigure, toFigure, toReported, toSnapshot } from './figure.ts';
 
-/** The floor of a record, in base units. */
+/** In base units. */
 export type ReportedFloor = { at: number; floorRaw: bigint | null };
 
 /** Each part is undefined when it could not be read. */
 export type FloorFacts = {
-  /** The lowest price in the own order book; null when the book has no listing. */
+  /** Null when the own order book has no listing. */
   own: bigint | null | undefined;
   /**
-   * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when the mirror has no such listing.
-   * `coverage`: which part of the listings the sources of the mirror have covered.
+   * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when there is none. `coverage`: which part
+   * of the listings each marketplace has covered.
    */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
-  /** The floor of the analytics record; null when there is none. */
   analytics: ReportedFloor | null | undefined;
-  /** The floor of the stats record; null when there is none. */
   stats: ReportedFloor | null | undefined;
   snapshotFloorRaw: bigint | null;
 };
 
 /**
- * The figure in base units. It is the price of the cheapest listing in the own book and the mirror. If only one of these two books can be
- * read, it is the price of the cheapest listing in this book. When both books are known to be empty, the figure has the value null. When no
- * listing is found but the books may not be empty, the figure comes from a record or from the stored snapshot. Returns null when the floor
- * is not known.
+ * The figure in base units: the price of the cheapest listing in the own book and the mirror, or in the book that can be read. If both
+ * books are known to be empty, the figure has the value null. If no listing is found but the books may not be empty, the figure comes from
+ * a record or the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;
@@ -36,7 +33,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
   const [first] = listed;
   if (first !== undefined) {
     const value = listed.reduce((lowest, price) => (price < lowest ? price : lowest), first);
-    // The figure is of the present time and does not become too old, because it is the floor of exactly the listings that are served.
+    // The figure is of the present time and does not become too old: it is the floor of exactly the listings that are served.
     return toFigure({ ...BOOKS, at: now, complete: own !== undefined && mirror !== undefined, value }, now);
   }
   const empty = own === null && mirror ? chooseFigure(toEmpty(mirror.coverage), now) : null;
@@ -53,7 +50,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
 
 const BOOKS = { kind: 'scan', source: 'listings', maxAgeMs: null } as const;
 
-/** For an empty mirror: candidates that have the value null. There are none unless the sources of the mirror were read to their ends. */
+/** Candidates with the value null, for an empty mirror. There are none unless the marketplaces were read to their ends. */
 function toEmpty(coverage: readonly Coverage[]): Candidate<null>[] {
   const rows = isScanned(coverage, 'listings') ? coverage.filter((row) => row.kind === 'scan') : coverage;
   const need = { subject: 'listings' as const, since: null, maxAgeMs: MAX_AGE_MS.floor, importedMaxAgeMs: null };

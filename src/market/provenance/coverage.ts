@@ -1,8 +1,8 @@
-// Which part of a collection's history the sources have covered, and which sums and counts are therefore complete. Pure.
+// Which part of a collection's history is stored, and which sums and counts are therefore complete. Pure.
 
 import type { Candidate, ProvenanceKind } from './figure.ts';
 
-/** `owners`: the owner of each token. The subject `tokens` alone says which tokens exist. */
+/** `owners`: the owner of each token. `tokens`: which tokens exist. */
 export const COVERAGE_SUBJECTS = ['listings', 'sales', 'tokens', 'owners'] as const;
 export type CoverageSubject = (typeof COVERAGE_SUBJECTS)[number];
 
@@ -10,8 +10,8 @@ export const COVERAGE_KINDS = ['chain', 'scan', 'imported'] as const satisfies P
 export type CoverageKind = (typeof COVERAGE_KINDS)[number];
 
 /**
- * What one source has covered without a gap. `from` null: from the beginning. For listings, tokens and owners `to` is when the list was
- * complete. Times in milliseconds.
+ * What one chain, vendor or import has covered without a gap. `from` null: from the beginning. For listings, tokens and owners, `to` is
+ * when the list was complete. Times in milliseconds.
  */
 export type Coverage = {
   subject: CoverageSubject;
@@ -21,17 +21,20 @@ export type Coverage = {
   to: number;
 };
 
-/** What must be covered. `since` null: everything from the beginning. `importedMaxAgeMs` null: imported records count at any age. */
+/** `since` null: everything from the beginning must be covered. `importedMaxAgeMs` null: imported records count at any age. */
 export type Need = {
   subject: CoverageSubject;
   since: number | null;
   maxAgeMs: number;
   importedMaxAgeMs: number | null;
-  /** True when each scanned source has only its own part, so that all of them must be covered. */
+  /** True when each scanned vendor has only its own part, so that all vendors must be covered. */
   eachSource: boolean;
 };
 
-/** The candidates of a value that was summed or counted from rows: one for each kind of coverage that meets `need`; none if it is null. */
+/**
+ * The candidates of a value that was summed or counted from rows: one for each kind of coverage that meets `need`. None if the value is
+ * null.
+ */
 export function toCounted<T>(coverage: readonly Coverage[], value: T | null, need: Need): Candidate<T>[] {
   if (value === null) return [];
   return COVERAGE_KINDS.flatMap((kind) => {
@@ -54,7 +57,7 @@ function toNames(rows: readonly Coverage[]): string {
     .join(', ');
 }
 
-/** True when a source that is read again and again has covered a part of the subject. */
+/** True when a vendor that is read again and again has covered a part of the subject. */
 export function isScanned(coverage: readonly Coverage[], subject: CoverageSubject): boolean {
   return coverage.some((row) => row.subject === subject && row.kind === 'scan');
 }

@@ -1,10 +1,9 @@
-// The rule that chooses a figure of a collection among several candidates: the strongest kind of provenance that is complete and not
-// too old. Pure.
+// The rule that chooses a figure of a collection among several candidates: the strongest kind that is complete and not too old. Pure.
 
 /**
- * Where a figure comes from, strongest first. `chain`: the collection's history was read from its chain, and the chain is followed.
- * `scan`: a source was read to its end, and followed without a gap since. `reported`: a source states the figure itself. `imported`:
- * records of the operator and orders of this service. `snapshot`: stored with the collection record.
+ * Where a figure comes from, strongest first. `chain`: the collection's history was read from its chain, and the chain is followed. `scan`:
+ * a vendor's list was read to its end, and followed without a gap since. `reported`: a vendor states the figure itself. `imported`: records
+ * of the operator and orders of this service. `snapshot`: stored with the collection record.
  */
 export const PROVENANCE_KINDS = ['chain', 'scan', 'reported', 'imported', 'snapshot'] as const;
 export type ProvenanceKind = (typeof PROVENANCE_KINDS)[number];
@@ -28,7 +27,6 @@ export type Figure<T> = Omit<Candidate<T>, 'maxAgeMs'> & { validUntil: number | 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The maximum ages of figures, by what the figure is about. */
 export const MAX_AGE_MS = {
   /** Volume and sales of the last 24 hours and of the last seven days. */
   window: 2 * HOUR_MS,
@@ -37,7 +35,7 @@ export const MAX_AGE_MS = {
   total: 24 * HOUR_MS,
 } as const;
 
-/** Of the candidates that are complete and not too old, the first candidate of the strongest kind. Null when there is no such candidate. */
+/** The first candidate of the strongest kind that is complete and not too old. Null when there is none. */
 export function chooseFigure<T>(candidates: readonly Candidate<T>[], now: number): Figure<T> | null {
   for (const kind of PROVENANCE_KINDS) {
     const chosen = candidates.find((one) => one.kind === kind && one.complete && isCurrent(one, now));
@@ -55,7 +53,7 @@ export function toFigure<T>({ maxAgeMs, ...candidate }: Candidate<T>, now: numbe
   return { ...candidate, at, validUntil: at === null || maxAgeMs === null ? null : at + maxAgeMs };
 }
 
-/** A figure that a record reports; no candidate when the record has none. */
+/** Empty when the record has no value. */
 export function toReported<T>(
   record: { at: number } | null,
   value: T | null | undefined,
@@ -65,7 +63,7 @@ export function toReported<T>(
   return [{ kind: 'reported', source, at: record.at, complete: true, value, maxAgeMs }];
 }
 
-/** A figure of the stored snapshot; no candidate when the snapshot has none. */
+/** Empty when the snapshot has no value. */
 export function toSnapshot<T>(value: T | null): Candidate<T>[] {
   return value === null ? [] : [{ kind: 'snapshot', source: null, at: null, complete: true, value, maxAgeMs: null }];
 }

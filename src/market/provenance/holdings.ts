@@ -6,7 +6,6 @@ import { isScanned, toCounted } from './coverage.ts';
 import type { Candidate, Figure } from './figure.ts';
 import { MAX_AGE_MS, chooseFigure, toReported, toSnapshot } from './figure.ts';
 
-/** What the indexer database has about a collection, apart from its listings. */
 export type HoldingFacts = {
   /** The number of tokens that are not burned. */
   tokens: number;
@@ -18,12 +17,11 @@ export type HoldingFacts = {
   coverage: readonly Coverage[];
 };
 
-/** The numbers of listed assets; null for a number that could not be read. An asset that both books list counts as `own`. */
+/** Null for a number that could not be read. An asset that both books list counts as `own`. */
 export type ListedAssets = { own: number | null; mirrored: number | null };
 
 export type HoldingContext = {
   snapshot: Pick<CollectionSnapshot, 'supply' | 'owners'>;
-  /** True when the imported tokens are all tokens of the collection. */
   tokensComplete: boolean;
   listed: ListedAssets;
   /** Whether the own order book can have orders of the collection. */
@@ -70,7 +68,7 @@ export function toHoldingFigures(facts: HoldingFacts | null, context: HoldingCon
 
 const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
 
-/** While the chain covers the collection, only the tokens of its log count, because a source may report a token that does not exist. */
+/** While the chain covers the collection, only the tokens of its log count: a vendor may report a token that does not exist. */
 function toTokenCounts(
   { tokens, coverage }: HoldingFacts,
   { tokensComplete }: HoldingContext,
@@ -100,7 +98,7 @@ function toListedCounts(
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // When the mirror has no listing, and no record of any age has a listed count, the listings of the own book are all listings.
+  // If the mirror has no listing, and no record of any age has a listed count, the own book has all listings.
   if (!hasOwnBook || mirrored > 0 || (record?.listedCount ?? null) !== null) return [];
   return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }

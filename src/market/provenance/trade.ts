@@ -6,14 +6,13 @@ import { toCounted } from './coverage.ts';
 import type { Figure } from './figure.ts';
 import { MAX_AGE_MS, chooseFigure, isCurrent, toReported, toSnapshot } from './figure.ts';
 
-/** One value for all time, for the last seven days and for the last 24 hours. */
 export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
 export type WindowName = keyof Windows<unknown>;
 
-/** An analytics record. Volumes in native units. */
+/** Volumes in native units. */
 export type TradeRecord = { at: number; volume: Windows<number | null>; sales: Windows<number | null> };
 
-/** What the indexer database has about the sales of a collection. `sums` are of all stored sales; volumes in base units. */
+/** `sums` are of all stored sales; volumes in base units. */
 export type TradeFacts = {
   record: TradeRecord | null;
   sums: { volumeRaw: Windows<bigint>; sales: Windows<number> };
@@ -21,7 +20,7 @@ export type TradeFacts = {
   coverage: readonly Coverage[];
 };
 
-/** The decimals of the chain's currency are null when the collection has no known chain: then no sum has a unit. */
+/** `decimals` is null when the collection has no known chain: then no sum has a unit. */
 export type TradeContext = { decimals: number | null; snapshotVolume: number | null };
 
 export type TradeFigures = { volume: Windows<Figure<number> | null>; sales: Windows<Figure<number> | null> };
@@ -59,7 +58,7 @@ export type VolumeFacts = {
   coverage: readonly Coverage[];
 };
 
-/** The all-time volume in native units, by the same rule as in `toTradeFigures`. */
+/** In native units, by the same rule as in `toTradeFigures`. */
 export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: number): Figure<number> | null {
   const { record, volumeRaw, coverage } = facts;
   return chooseTrade(
@@ -92,7 +91,7 @@ function chooseTrade(
     importedMaxAgeMs,
     eachSource: true,
   });
-  // When a current record lacks a window, imported sales do not fill it: they could contradict the other windows of the record.
+  // If a current record lacks a window, imported sales do not fill it: they could contradict the other windows of the record.
   const { reported } = values;
   const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
   return chooseFigure(

@@ -1,5 +1,5 @@
-// What is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the part of the sales
-// history that each source has read without a gap. Indexer database.
+// What is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the coverage of the sales
+// history. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
@@ -31,7 +31,7 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   coverage: coverageList,
 });
 
-/** The facts about the sales of a collection. The windows of the sums end at `now`, in milliseconds. */
+/** The windows of the sums end at `now`, in milliseconds. */
 export async function findTradeFacts(db: Queryable, collectionId: string, now: number): Promise<TradeFacts> {
   const [row] = await db.query(
     `select record.*, coalesce(total.volume_raw, 0) as sum_all, coalesce(total.sales, 0) as count_all,
@@ -86,8 +86,8 @@ const decodeVolume = rowDecoder('collection_analytics', {
 });
 
 /**
- * The facts about the all-time volume of each of the given collections, by id. `limit 1` makes the planner look each collection up by
- * index, even without table statistics.
+ * The facts about the all-time volume, by collection id. `limit 1` makes the planner look each collection up by index, even without table
+ * statistics.
  */
 export async function listVolumeFacts(
   db: Queryable,
@@ -109,7 +109,7 @@ export async function listVolumeFacts(
   );
 }
 
-/** The floors of the analytics records that have a floor, by collection id. */
+/** Only records that have a floor, by collection id. */
 export function listAnalyticsFloors(
   db: Queryable,
   collectionIds: readonly string[],
@@ -117,7 +117,7 @@ export function listAnalyticsFloors(
   return listRecordFloors(db, 'collection_analytics', collectionIds);
 }
 
-/** An incoming analytics record. Volumes are in native units. */
+/** Volumes are in native units. */
 export type NewAnalytics = ObservedRecord & {
   floorRaw: bigint | null;
   volume: Windows<number | null>;

@@ -1,6 +1,5 @@
-// Two comparisons for `mercat audit` and for tests. The first compares the indexer's copy of the collection records and of the own order
-// book with the primary database. The order of the list of collections depends on this copy. The second compares the holders of followed
-// collections with the holdings that the chain log gives.
+// Two comparisons for `mercat audit` and for tests. One compares the indexer's copy of the collection records and of the own order book
+// with the primary database. The other compares the holders of followed collections with the holdings that the chain log gives.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -15,13 +14,12 @@ const decodeValue: (row: Record<string, unknown>) => CatalogValue = rowDecoder('
   value: text,
 });
 
-/** The expressions of the values that a collection record has in both databases. */
 const RECORD_FIGURES = `('chain', record.chain), ('launched', record.launched::text),
   ('time key', extract(epoch from record.created_at)::text), ('floor of the record', record.snapshot_floor_raw::text),
   ('volume of the record', record.snapshot_volume::text)`;
 const EXPIRY = `coalesce(extract(epoch from expires_at)::text, 'never')`;
 
-/** The values of the copy that differ from the primary, at most `limit`. A change that was not copied yet is a difference. */
+/** At most `limit`. A change that was not copied yet is a difference. */
 export async function listCatalogDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,
@@ -52,7 +50,7 @@ export async function listCatalogDifferences(
   return compareValues(copied.map(decodeValue), recorded.map(decodeValue)).slice(0, limit);
 }
 
-/** The holders of followed collections that differ from the primary, at most `limit`. The indexer must have the complete chain log. */
+/** At most `limit`. The indexer must have the complete chain log. */
 export async function listHolderDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,
@@ -72,7 +70,7 @@ export async function listHolderDifferences(
   return compareValues(values, held.map(decodeValue)).slice(0, limit);
 }
 
-/** The differences between two sides of the same values, sorted by collection. */
+/** Sorted by collection. */
 function compareValues(stored: readonly CatalogValue[], counted: readonly CatalogValue[]): FigureDifference[] {
   const found = new Map<string, FigureDifference>();
   for (const { collectionId, figure, row, value } of stored) {

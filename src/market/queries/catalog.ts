@@ -1,5 +1,5 @@
-// The copy of what the primary database knows of collections: their records, and the assets that the own order book lists.
-// `updateOwnFigures` and `updateOwnAssets` write to the indexer database. All other functions use the primary database.
+// The copy of collection records, and of the assets that the own order book lists. `updateOwnFigures` and `updateOwnAssets` write to the
+// indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import {
@@ -15,13 +15,13 @@ import {
 } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 
-/** Records that these collections changed. Call it in the transaction that changes them. */
+/** Must be called in the transaction that changes the collections. */
 export async function insertCatalogChanges(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
   if (collectionIds.length === 0) return;
   await tx.query(`insert into main.catalog_change (collection_id) select * from unnest($1::text[])`, [collectionIds]);
 }
 
-/** A change that was not copied yet: of an asset, or of the collection itself when `asset` is null. */
+/** A change that was not copied yet. `asset` is null for a change of the collection itself. */
 export type CatalogChange = { seq: number; collectionId: string; asset: string | null };
 
 const decodeChange = rowDecoder('catalog_change', {
@@ -35,7 +35,7 @@ export async function lockCatalog(tx: Queryable): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat catalog', 3))`);
 }
 
-/** At most `limit` changes, the oldest first. */
+/** The oldest first. */
 export async function listCatalogChanges(db: Queryable, limit: number): Promise<CatalogChange[]> {
   const rows = await db.query(`select seq, collection_id, asset from main.catalog_change order by seq limit $1`, [
     limit,
@@ -47,7 +47,7 @@ export async function deleteCatalogChanges(tx: Queryable, changes: readonly Cata
   await tx.query(`delete from main.catalog_change where seq = any($1::bigint[])`, [changes.map(({ seq }) => seq)]);
 }
 
-/** What the primary database knows of a collection. `recorded`: it has a collection record. `chain` is empty without a chain. */
+/** `recorded`: the collection has a record. `chain` is empty without a chain. */
 export type CatalogEntry = {
   collectionId: string;
   recorded: boolean;
@@ -83,7 +83,7 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   return rows.map(decodeEntry);
 }
 
-/** Whether the own order book lists an asset, and when the last of its orders expires (null: never, or the asset is not listed). */
+/** `expiresAt`: when the last of the asset's orders expires. Null if it never does, or if the asset is not listed. */
 export type OwnAsset = CollectionAsset & { listed: boolean; expiresAt: number | null };
 
 const decodeOwnAsset = rowDecoder('book_asset', {
@@ -103,7 +103,7 @@ export async function listOwnAssets(db: Queryable, assets: readonly CollectionAs
   return rows.map(decodeOwnAsset);
 }
 
-/** Writes to the figures of collections what the primary database knows of them. The transaction must have locked these figures. */
+/** The transaction must have locked the figures of the collections. */
 export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogEntry[]): Promise<void> {
   await tx.query(
     `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
@@ -129,7 +129,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
   );
 }
 
-/** Writes which of the assets the own order book lists, and counts these assets. The figures of the collections must be locked. */
+/** Writes which of the assets the own order book lists, and counts them. The figures of the collections must be locked. */
 export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]): Promise<void> {
   if (assets.length === 0) return;
   await tx.query(

@@ -1,4 +1,4 @@
-// The holders of followed collections, as the log of their chain gives them (chains/chain-holders.ts). Indexer database. The figures of the
+// The holders of followed collections, from the log of their chain (chains/chain-holders.ts). Indexer database. The figures of the
 // collections must be locked (`lockFigures`).
 
 import type { Queryable } from '../../database/port.ts';
@@ -9,7 +9,7 @@ export type TokensOfHolder = { holder: string; tokens: number };
 
 const decodeCollectionId = rowDecoder('collection_figures', { collectionId: column('collection_id', text) });
 
-/** The collections of a chain whose holders are read from the chain, sorted by id. */
+/** Sorted by id. */
 export async function listChainHeldCollections(db: Queryable, chain: string): Promise<string[]> {
   const rows = await db.query(
     `select collection_id from indexer.collection_figures where has_chain_holders and starts_with(collection_id, $1 || '_')
@@ -20,8 +20,8 @@ export async function listChainHeldCollections(db: Queryable, chain: string): Pr
 }
 
 /**
- * Replaces all holders of a collection by the holders on the chain, and writes only the rows that differ. Reported owners of its tokens no
- * longer change the holders afterwards.
+ * Replaces all holders of a collection, and writes only the rows that differ. From then on reported owners of its tokens do not change the
+ * holders.
  */
 export async function replaceChainHolders(
   tx: Queryable,
@@ -70,8 +70,8 @@ export async function updateChainHolders(
 }
 
 /**
- * Stores that the chain covers the owners of a collection, if it covers the tokens. Call it after `replaceChainHolders`, because
- * only then are the stored holders the holders on the chain.
+ * Stores that the chain covers the owners of a collection, if it covers the tokens. Must be called after `replaceChainHolders`: only then
+ * are the stored holders the holders on the chain.
  */
 export async function insertOwnersCoverage(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(
@@ -83,8 +83,8 @@ export async function insertOwnersCoverage(tx: Queryable, collectionId: string):
 }
 
 /**
- * Returns to counting the holders of a collection by the owners of its tokens, because its chain is no longer read. The chain then does
- * not cover the owners any more.
+ * Counts the holders of a collection by the owners of its tokens again, because its chain is no longer read. The chain then does not cover
+ * the owners any more.
  */
 export async function updateToReportedHolders(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from indexer.coverage where collection_id = $1 and subject = 'owners' and kind = 'chain'`, [

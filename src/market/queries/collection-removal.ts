@@ -1,5 +1,5 @@
-// The removal of collections with all their rows. The tables are found by their column `collection_id`, so that a table that is added
-// later is included.
+// The removal of collections with all their rows. The tables are found by their column `collection_id`, so a table that is added later is
+// included.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -7,12 +7,12 @@ import { rowDecoder, safeInteger, text } from '../../database/rows.ts';
 const decodeTable = rowDecoder('information_schema.columns', { name: text });
 const decodeCount = rowDecoder('deleted rows', { count: safeInteger });
 
-/** How many rows were deleted, by the name of the table with its schema. */
+/** By the name of the table with its schema. */
 export type DeletedRows = ReadonlyMap<string, number>;
 
 /**
- * Deletes the records, orders, followed names and figures of collections from the primary database. The transaction must have locked
- * the chains and the books of the collections, and the catalog.
+ * Deletes the records, orders, followed names and figures of collections from the primary database. The transaction must have locked the
+ * chains and the books of the collections, and the catalog.
  */
 export async function deleteCollections(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   await tx.query(
@@ -23,7 +23,7 @@ export async function deleteCollections(tx: Queryable, collectionIds: readonly s
   return deleted.set('main.collection', await countDeleted(tx, 'main.collection where id = any($1)', collectionIds));
 }
 
-/** Deletes what the indexer has of collections. The transaction must have locked their figures. */
+/** The transaction must have locked the figures of the collections. */
 export function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   return deleteRows(tx, 'indexer', collectionIds);
 }
@@ -47,7 +47,7 @@ async function deleteRows(
   return deleted;
 }
 
-/** Deletes the rows of `target`, a table with a condition. Returns their number. */
+/** `target` is a table with a condition. */
 async function countDeleted(tx: Queryable, target: string, collectionIds: readonly string[]): Promise<number> {
   const [row] = await tx.query(
     `with deleted as (delete from ${target} returning 1) select count(*)::int as count from deleted`,

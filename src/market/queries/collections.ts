@@ -49,7 +49,7 @@ function decodeCollection(row: Row): Collection {
   return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
 }
 
-/** The collections that match a name: at most one collection by id, at most one by slug, and at most one of each chain by address. */
+/** At most one collection by id, at most one by slug, and at most one of each chain by address. */
 export async function listCollectionsByName(
   db: Queryable,
   names: { id: string; slug: string; address: string },
@@ -68,7 +68,7 @@ export async function listCollectionsByIds(db: Queryable, ids: readonly string[]
 
 const decodeContractAddress = rowDecoder('collection', { id: text, contractAddress: column('contract_address', text) });
 
-/** The contract addresses by collection id, with letter case preserved. Collections without an address are left out. */
+/** By collection id, with letter case preserved. Collections without an address are left out. */
 export async function listContractAddresses(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(
     `select id, contract_address from main.collection where id = any($1) and contract_address is not null`,
@@ -79,13 +79,12 @@ export async function listContractAddresses(db: Queryable, ids: readonly string[
 
 const decodeId = rowDecoder('collection', { id: text });
 
-/** Returns the given ids that have a collection record. */
 export async function listRecordedIds(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await db.query(`select id from main.collection where id = any($1)`, [ids]);
   return rows.map((row) => decodeId(row).id);
 }
 
-/** An incoming collection record. A null field leaves the stored value unchanged. */
+/** A null field leaves the stored value unchanged. */
 export type CollectionChange = {
   id: string;
   chain: string | null;
@@ -103,7 +102,7 @@ export type CollectionChange = {
   snapshot: CollectionSnapshot;
 };
 
-/** Applies the changes in the order given. A new collection without `createdAt` gets `now` as the time of its creation. */
+/** Applies the changes in the order given. A new collection without `createdAt` gets `now`. */
 export async function upsertCollections(
   tx: Queryable,
   changes: readonly CollectionChange[],
@@ -146,7 +145,7 @@ export async function upsertCollections(
 }
 
 type CollectionNames = { id: string; slug: string | null; contractAddress: string | null };
-/** The names of collections, by id and by slug: the stored names, and the names that earlier changes of this batch have claimed. */
+/** The names of collections, by id and by slug. They include names that earlier changes of this batch have claimed. */
 type NameIndex = { byId: Map<string, CollectionNames>; bySlug: Map<string, CollectionNames> };
 
 const decodeNames = rowDecoder('collection', {
@@ -155,7 +154,6 @@ const decodeNames = rowDecoder('collection', {
   contractAddress: column('contract_address', nullable(text)),
 });
 
-/** The names of the stored collections whose id or slug is in one of the changes. */
 async function listNames(tx: Queryable, changes: readonly CollectionChange[]): Promise<NameIndex> {
   const rows = await tx.query(
     `select id, slug, contract_address from main.collection where id = any($1) or slug = any($2)`,
@@ -168,7 +166,7 @@ async function listNames(tx: Queryable, changes: readonly CollectionChange[]): P
   };
 }
 
-/** Claims the names of a change for its collection and returns null, or returns the reason why the collection cannot have them. */
+/** Returns null, or the reason why the collection cannot have the names of the change. */
 function claimNames(names: NameIndex, change: CollectionChange): string | null {
   const known = names.byId.get(change.id);
   // Both addresses have the same canonical id, so they are equal except for letter case.
@@ -200,7 +198,7 @@ const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, nam
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<string[]> {
   if (changes.length === 0) return [];
   const incoming = JSON.stringify(changes.map(toColumns));
-  // Slugs are unique, and rows are updated one after another. A slug that moves to another row is first removed from its old row.
+  // Slugs are unique, and rows are updated one after another. So a slug that moves to another row is first removed from its old row.
   await tx.query(
     `update main.collection as stored set slug = null from json_to_recordset($1::json) as incoming (id text, slug text)
      where stored.id = incoming.id and stored.slug <> incoming.slug`,

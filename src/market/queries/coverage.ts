@@ -1,4 +1,4 @@
-// Which part of a collection's history each source has covered without a gap. Indexer database.
+// Which part of a collection's history each chain, vendor and import has covered without a gap. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import {
@@ -45,7 +45,7 @@ const decodeCoverages: (row: Row) => { id: string; coverage: Coverage[] } = rowD
   coverage: coverageList,
 });
 
-/** The coverage of each of the given collections, by id. */
+/** By collection id. */
 export async function listCoverage(
   db: Queryable,
   collectionIds: readonly string[],
@@ -68,7 +68,7 @@ const decodeCoverage = rowDecoder('coverage', {
   to: column('to_time', timestamp),
 });
 
-/** What a source has covered of a subject; null when it has covered nothing. */
+/** Null when nothing of the subject is covered. */
 export async function findCoverage(
   db: Queryable,
   { collectionId, subject, source }: Pick<CollectionCoverage, 'collectionId' | 'subject' | 'source'>,
@@ -81,7 +81,7 @@ export async function findCoverage(
   return row ? decodeCoverage(row) : null;
 }
 
-/** Stores what sources have covered. Replaces what is stored for the same collection, subject and source. */
+/** Replaces what is stored for the same collection, subject and source. */
 export async function upsertCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
   if (coverage.length === 0) return;
   const keyOf = ({ collectionId, subject, source }: CollectionCoverage) => `${collectionId} ${subject} ${source}`;
@@ -102,7 +102,7 @@ export async function upsertCoverage(tx: Queryable, coverage: readonly Collectio
   );
 }
 
-/** Deletes what a source has covered of a collection, because the source is no longer read. */
+/** Deletes the coverage by a source that is no longer read. */
 export async function deleteCoverage(
   tx: Queryable,
   { collectionIds, source }: { collectionIds: readonly string[]; source: string },
@@ -111,7 +111,7 @@ export async function deleteCoverage(
 }
 
 /**
- * How far a chain's log has been written into this database. `to` is the time of the last block, in milliseconds; `revision` is the
+ * How far a chain's log has been written into this database. `to` is the time of the last block, in milliseconds. `revision` is the
  * revision of the chain's cursor at that time. Both are null before the first write.
  */
 export type ChainCoverage = { to: number | null; revision: number | null };
@@ -142,7 +142,6 @@ export async function updateChainCoverage(
 
 const decodeCollectionId = rowDecoder('coverage', { collectionId: column('collection_id', text) });
 
-/** The collections whose sales a chain covers. */
 export async function listChainCovered(db: Queryable, chain: string): Promise<string[]> {
   const rows = await db.query(
     `select collection_id from indexer.coverage where source = $1 and kind = 'chain' and subject = 'sales'`,
@@ -152,8 +151,8 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales and tokens of collections. If the holders of a collection are read from the chain
- * (market/queries/chain-holders.ts), the chain also covers its owners.
+ * Stores that a chain covers the sales and tokens of collections. The chain also covers the owners of a collection whose holders are read
+ * from it (market/queries/chain-holders.ts).
  */
 export async function insertChainCovered(
   tx: Queryable,

@@ -1,5 +1,5 @@
-// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. The cost of a
-// count grows with the number of rows, so no request to an interface uses it.
+// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. A count takes
+// longer the more rows there are, so no request to an interface uses it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -18,7 +18,6 @@ export type FigureDifference = {
   counted: string | null;
 };
 
-/** Decodes the rows of every recount of the indexer. */
 export const decodeFigureDifference = rowDecoder('figure difference', {
   collectionId: column('collection_id', text),
   figure: text,

@@ -4,16 +4,15 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 
-/** An asset of a collection. */
 export type CollectionAsset = { collectionId: string; asset: string };
 
-/** The condition under which a row of the mirror counts as listed, apart from its expiry. */
+/** When a row of the mirror counts as listed, apart from its expiry. */
 export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is null`;
 
 /**
- * Locks the figures of the collections until the transaction ends. Call it before the first write, with all collections that the
- * transaction writes to. Writers of one collection then wait for one another. All transactions lock in the order of ids, so that two
- * transactions cannot deadlock.
+ * Locks the figures of the collections until the transaction ends, so that writers of one collection wait for one another. Must be called
+ * before the first write, with all collections that the transaction writes to. All transactions lock in the order of ids, so two of them
+ * cannot deadlock.
  */
 export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();
@@ -30,9 +29,8 @@ export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>
 }
 
 /**
- * Finds the cheapest listed row of each given asset again. Then updates the number of listed assets and the floor of the mirror of their
- * collections. Call it after the last write to the listings of these assets. `now` in milliseconds.
- *
+ * Finds the cheapest listed row of each given asset again, and updates the number of listed assets and the floor of the mirror. Must be
+ * called after the last write to the listings of these assets. `now` in milliseconds.
  * `offset 0` hides the condition LISTED from the planner when it chooses an index. Without table statistics the planner would otherwise
  * choose a partial index by collection, and read all listings of the collection for each asset.
  */
@@ -105,7 +103,7 @@ async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string
 
 /**
  * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name two expressions of the same statement
- * with the columns collection_id, owner, burned and owner_block: the token rows before the change, and the token rows after it.
+ * with the columns collection_id, owner, burned and owner_block. They have the token rows before the change and after it.
  */
 export function tokenFiguresSql({ removed, added }: { removed: string; added: string }): string {
   return `token_changes as (
@@ -149,8 +147,8 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
 const decodeMark = rowDecoder('collection_figures', { collectionId: column('collection_id', text), mark: text });
 
 /**
- * The mark of each given collection, by id: a text that changes when one of its numbers of listed assets or one of its floors changes.
- * A collection without figures is missing.
+ * The mark of each given collection, by id: a text that changes when one of its numbers of listed assets or one of its floors changes. A
+ * collection without figures is missing.
  */
 export async function listListingMarks(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(

@@ -9,7 +9,7 @@ import type { JudgedListing, ListingState } from '../listing-judgement.ts';
 import { HIDDEN_REASONS } from '../listing-judgement.ts';
 import type { CollectionAsset } from './figures.ts';
 
-/** The version of a row is its xmin, the id of the transaction that wrote the row last. Each write changes this id. */
+/** The version of a row is its xmin, the id of the transaction that wrote the row last. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
   listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
   listing.expires_at, listing.status, listing.undeliverable, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
@@ -37,8 +37,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings in judged collections whose state may depend on the changes: all listings of the orders, the active listings of the
- * tokens, the owners' active listings that name an operator, and the offerers' listings that have a known counter.
+ * The listings in judged collections whose state may depend on the changes: all listings of the orders, the active listings of the tokens,
+ * the owners' active listings that name an operator, and the offerers' listings that have a known counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -99,15 +99,13 @@ export async function listListingsToJudge(
   return rows.map(decodeListing);
 }
 
-/** A listing with its new state. */
 export type ListingChange = { listing: JudgedListing; to: ListingState };
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Writes the new states of the listings that have not been written since they were read. Returns the asset of each row that this call
- * wrote: fewer than `changes` when another transaction has written a row in the meantime. The sale that filled a listing gets the id of
- * the listing, unless the sale already names a listing.
+ * Writes the new states. A listing that another transaction has written since it was read is left out. Returns the asset of each row that
+ * was written. The sale that filled a listing gets the id of the listing, unless it already names a listing.
  */
 export async function updateListingStates(
   tx: Queryable,
@@ -148,7 +146,7 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/** Removes the reason for hiding from at most `limit` hidden listings of a collection. Returns the asset of each. */
+/** Lists at most `limit` hidden listings of a collection again. Returns the asset of each. */
 export async function updateHiddenListings(
   tx: Queryable,
   collectionId: string,
@@ -171,10 +169,9 @@ const decodeListed = rowDecoder('listing', {
   id: text,
 });
 
-/** A listing of a signed order. It can have any status. */
 export type ListedOrder = ReturnType<typeof decodeListed>;
 
-/** The listings of the given orders on a chain, of all marketplaces and statuses, sorted by source and id. */
+/** All marketplaces and statuses, sorted by source and id. */
 export async function listListingsOfOrders(
   db: Queryable,
   chain: string,

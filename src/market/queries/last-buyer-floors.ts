@@ -1,9 +1,9 @@
-// The last resolved buyer floor of each collection. Primary database: it can be read after a restart and while the indexer is down.
+// The last known buyer floor of each collection. Primary database: it can be read after a restart and while the indexer is down.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** A floor in base units, resolved at `observedAt` (milliseconds). */
+/** `raw` is in base units, `observedAt` in milliseconds. */
 export type LastBuyerFloor = { raw: bigint; observedAt: number };
 
 const decodeLastBuyerFloor = rowDecoder('last_buyer_floor', {
@@ -11,7 +11,7 @@ const decodeLastBuyerFloor = rowDecoder('last_buyer_floor', {
   observedAt: column('observed_at', timestamp),
 });
 
-/** The floor of a collection; null when none was stored at or after `since` (milliseconds). */
+/** Null when no floor was stored at or after `since` (milliseconds). */
 export async function findLastBuyerFloor(
   db: Queryable,
   collectionId: string,
@@ -29,7 +29,7 @@ const decodeTime = rowDecoder('last_buyer_floor', {
   observedAt: column('observed_at', timestamp),
 });
 
-/** When the stored floors of the given collections were resolved, in milliseconds. A collection without a stored floor is missing. */
+/** When the stored floors of the given collections were observed, in milliseconds. A collection without a stored floor is missing. */
 export async function listLastBuyerFloorTimes(
   db: Queryable,
   collectionIds: readonly string[],
@@ -41,7 +41,7 @@ export async function listLastBuyerFloorTimes(
   return new Map(rows.map(decodeTime).map(({ collectionId, observedAt }) => [collectionId, observedAt]));
 }
 
-/** Stores a floor, unless another process has stored a later floor, or the collection was removed meanwhile. */
+/** Does nothing if a later floor is stored or the collection was removed meanwhile. */
 export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, floor: LastBuyerFloor): Promise<void> {
   await db.query(
     `insert into main.last_buyer_floor as stored (collection_id, floor_raw, observed_at)

@@ -1,32 +1,32 @@
-// Snapshots of the listings of a collection at a marketplace, and the retiring of listings that a snapshot lacks. Indexer database.
+// Listing snapshots: lists of a collection's listings at a marketplace. Listings that a list lacks are retired. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** The listings of a collection at a marketplace: all listings, or all listings below a price. Times in milliseconds. */
+/** A list of a collection's listings at a marketplace: all listings, or all below a price. Times in milliseconds. */
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
-  /** The keys of the listings in the snapshot, as 32 hexadecimal digits. */
+  /** As 32 hexadecimal digits. */
   keys: readonly string[];
   /** Listings created at this time or later may be missing, because the marketplace may not report them immediately. */
   listedBefore: number;
   /** When the list was complete. */
   takenAt: number;
   /**
-   * In base units. The snapshot has all listings whose buyer total (for a listing without one, its price) is below this amount; null
-   * when it has all listings.
+   * In base units. The list has all listings whose buyer total (without one, the price) is below this amount. Null when it has all
+   * listings.
    */
   below: bigint | null;
 };
 
 /**
- * `doubts`: how many snapshots in a row, up to the last snapshot, were short and not accepted. `doubtedSince`: when the first of these
- * snapshots was made, in milliseconds.
+ * `doubts`: how many lists in a row, up to the last one, were short and not accepted. `doubtedSince`: when the first of them was made, in
+ * milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
-/** The last snapshot of all listings of a collection at a marketplace. */
+/** The last list of all listings of a collection at a marketplace. */
 export type FullSnapshot = { takenAt: number; listings: number; isAccepted: boolean };
 
 const decodeFullSnapshot = rowDecoder('listing_snapshot', {
@@ -54,8 +54,8 @@ const decodeDoubt: (row: Row) => SnapshotDoubt = rowDecoder('listing_snapshot', 
 });
 
 /**
- * Returns the doubt before this snapshot. Locks the row of the snapshot until the transaction ends, so that two snapshots of a collection
- * are applied one after the other.
+ * Returns the doubt before this list. Locks the stored row until the transaction ends, so that two lists of a collection are applied one
+ * after the other.
  */
 export async function claimListingSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<SnapshotDoubt> {
   const [row] = await tx.query(
@@ -88,7 +88,7 @@ export async function updateListingSnapshot(
   );
 }
 
-/** Full and partial snapshots have separate rows, so that doubts about one kind do not count for the other kind. */
+/** Full and partial lists have separate rows, so that doubts about one kind do not count for the other. */
 function toSnapshotSource({ source, below }: ListingSnapshot): string {
   return below === null ? source : `${source} cheapest`;
 }
@@ -96,9 +96,8 @@ function toSnapshotSource({ source, below }: ListingSnapshot): string {
 const decodeKey = rowDecoder('listing', { key: text });
 
 /**
- * The keys of the active listings that a snapshot should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to
- * `takenAt` are left out, because the snapshot may lack them. A listing with a time after `takenAt` is expected: this time cannot be
- * right, so it does not excuse the absence.
+ * The keys of the active listings that a list should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to `takenAt`
+ * are left out, because the list may lack them. A listing with a time after `takenAt` is expected, because its time cannot be right.
  */
 export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;
@@ -111,15 +110,11 @@ export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot)
   return rows.map((row) => decodeKey(row).key);
 }
 
-/** The largest number of keys in one statement. */
 const KEYS_MAX = 5_000;
 
 const decodeAsset = rowDecoder('listing', { asset: text });
 
-/**
- * Retires the active listings of the given keys: they get the status `cancelled` and `retired_at`. Returns the asset of each row that
- * changed.
- */
+/** Gives the active listings of the given keys the status `cancelled` and `retired_at`. Returns the asset of each row that changed. */
 export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<string[]> {
   const retired: string[] = [];
   const sorted = keys.toSorted();

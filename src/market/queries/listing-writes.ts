@@ -12,7 +12,7 @@ import type { RefreshContext } from '../ranks.ts';
 import { refreshFigures } from '../ranks.ts';
 import { lockFigures } from './figures.ts';
 
-/** A listing as a marketplace reported it. `key` is the digest of its identity. Times in milliseconds. */
+/** A listing as a marketplace reported it. `key` is the hash of its identity (market/row-keys.ts). Times in milliseconds. */
 export type NewListing = {
   key: string;
   id: string;
@@ -28,13 +28,12 @@ export type NewListing = {
   listedAt: number;
   expiresAt: number | null;
   tx: string | null;
-  // The terms of the signed order (ORDER_TERMS) by which a followed chain decides about the listing. Each is null when it is not known.
+  // The terms of the signed order (ORDER_TERMS) by which a followed chain decides about the listing. Null when a term is not known.
   operator: string | null;
   protocolAddress: string | null;
   counter: bigint | null;
   /** Units offered. */
   quantity: bigint | null;
-  /** Whether the order may be filled in parts. */
   partial: boolean | null;
 };
 
@@ -47,15 +46,13 @@ export type TrackListings = <T>(
 
 /** Terms of a signed order that some marketplaces do not report. Another listing of the same order may have them. */
 const ORDER_TERMS = ['operator', 'protocol_address', 'counter', 'quantity', 'partial'];
-/** The terms that the chain's decision depends on. */
 const JUDGED_TERMS = ['seller', 'order_hash', ...ORDER_TERMS];
 
-/** What identifies a row besides its key. A report never changes it. */
+/** Columns besides the key that identify a row. A report never changes them. */
 const IDENTITY = ['id', 'source', 'chain', 'collection_id', 'asset'];
-/** What a report replaces, apart from the status and the transaction. */
 const TERMS = ['price_raw', 'buyer_total_raw', 'listed_at', 'expires_at', ...JUDGED_TERMS];
 
-/** The SQL expression for the value of a term after a report. When a report of the same order lacks an order term, the stored term stays. */
+/** The value of a term after a report, as SQL. If a report of the same order lacks an order term, the stored term stays. */
 function reportedTerm(term: string): string {
   if (!ORDER_TERMS.includes(term)) return `excluded.${term}`;
   return `case when excluded.order_hash = stored.order_hash then coalesce(excluded.${term}, stored.${term}) else excluded.${term} end`;
@@ -67,15 +64,14 @@ const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
 /**
- * Inserts or updates reported listings. A stored row is open to updates when it is active, or when it is retired: its status is
- * `cancelled` and `retired_at` is set, because it was missing from a snapshot or the own book has its order. No other stored row changes.
- * - A report with another status than `active` sets that status, whatever its `listedAt`.
- * - A report with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. It makes a retired row active.
- * In both cases `retired_at` becomes null, and the TERMS are replaced unless the `listedAt` of the report is before the stored `listedAt`.
- * A row that a block of its chain has ended does not change.
- *
- * In a collection that is judged by its chain, an active row is hidden as `pending` until it has been judged, if it is new, was retired,
- * or gets other JUDGED_TERMS.
+ * Inserts or updates reported listings. A stored row is open to updates while it is active or retired. A retired row has the status
+ * `cancelled` and `retired_at`: it was missing from a list, or the own book has its order. A row that a block of its chain has ended does
+ * not change.
+ * A report with another status than `active` sets that status, whatever its `listedAt`. A report with status `active` is accepted only if
+ * its `listedAt` is not before the stored `listedAt`. It makes a retired row active.
+ * In both cases `retired_at` becomes null. The TERMS are replaced unless the `listedAt` of the report is before the stored `listedAt`.
+ * If the collection is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows that are new,
+ * were retired, or get other JUDGED_TERMS.
  */
 export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
   return upsertRows(tx, listings, {
@@ -104,7 +100,7 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
   });
 }
 
-/** Applies the rules of the SQL in `upsertListings` to two reports of one listing, the first of which is not stored yet. */
+/** Applies the rules of the SQL in `upsertListings` to two reports of one listing. The earlier report is not stored yet. */
 function foldListing(earlier: NewListing, later: NewListing): NewListing {
   if (earlier.status !== 'active') return earlier;
   if (later.collectionId !== earlier.collectionId || later.asset !== earlier.asset) return earlier;
@@ -113,7 +109,7 @@ function foldListing(earlier: NewListing, later: NewListing): NewListing {
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
 }
 
-/** Returns the later report. If both reports are of one order, order terms that the later report lacks are taken from the earlier report. */
+/** The later report. If both reports are of one order, order terms that the later report lacks come from the earlier report. */
 function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
   if (later.orderHash === null || later.orderHash !== earlier.orderHash) return later;
   return {
@@ -181,7 +177,7 @@ export async function updateExpiredListings(
 
 const decodeKey = rowDecoder('listing', { key: text });
 
-/** The keys of the listings of the given orders, on all chains, in the form of `NewListing.key`. */
+/** On all chains, in the form of `NewListing.key`. */
 export async function listListingKeysOfOrders(db: Queryable, orderHashes: readonly string[]): Promise<string[]> {
   const rows = await db.query(`select key from indexer.listing where order_hash = any($1)`, [
     [...new Set(orderHashes)],
@@ -190,8 +186,8 @@ export async function listListingKeysOfOrders(db: Queryable, orderHashes: readon
 }
 
 /**
- * Retires the active listings of the given orders on one chain, at all marketplaces: they get the status `cancelled` and `retired_at`.
- * Runs in a transaction of its own. `at` in milliseconds.
+ * Retires the active listings of the given orders on one chain, at all marketplaces. Runs in a transaction of its own. `at` in
+ * milliseconds.
  */
 export async function updateListingsOfOwnOrders(
   db: Pick<Statements, 'transaction'>,
@@ -227,9 +223,9 @@ export async function updateListingsOfOwnOrders(
 }
 
 /**
- * Copies the ORDER_TERMS of a signed order from a listing that has them to the other listings of the order that lack them, so that the
- * chain decides about all these listings alike. Only orders of the given listings are considered. A changed row that is active in a judged
- * collection is hidden as `pending`. Returns the assets whose listings changed.
+ * Copies the ORDER_TERMS of a signed order to its listings that lack them, so that the chain decides about all its listings alike. Only
+ * orders of the given listings are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
+ * assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(
   tx: Queryable,
@@ -259,10 +255,10 @@ export async function updateTermsOfSharedOrders(
 }
 
 /**
- * When one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
- * get the same status. Only orders of the given listings are considered. A retired listing does not end other listings: an order may be
- * valid although one marketplace no longer lists it. A listing that a block of its chain has ended does not change and ends no other
- * listing, because the chain decides about each of them. Returns the assets whose listings changed.
+ * If one marketplace has reported an order as filled or cancelled, its active and retired listings at the other marketplaces get the same
+ * status. Only orders of the given listings are considered. A retired listing does not end other listings: an order may be valid although
+ * one marketplace no longer lists it. A listing that a block of its chain has ended neither changes nor ends other listings: the chain
+ * decides about each of them. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,

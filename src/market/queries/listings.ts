@@ -35,7 +35,7 @@ export type MirroredListing = {
 const COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Decodes a row that has the COLUMNS, also from a statement of another module. */
+/** For every row that has the COLUMNS, also from a statement of another module. */
 export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('listing', {
   key: text,
   orderId: column('id', text),
@@ -51,7 +51,7 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   tx: nullable(text),
 });
 
-/** Active listings of a collection, cheapest first. With `after`, only listings that sort after this listing. */
+/** Cheapest first. With `after`, only listings that sort after this listing. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
@@ -94,7 +94,7 @@ export async function listCheapestMirrored(
 }
 
 /**
- * The cheapest listed asset of each given collection, without the assets that the own order book lists according to the indexer's copy.
+ * The cheapest listed asset of each given collection. Assets that the own order book lists according to the indexer's copy are left out.
  * Assets whose listing or own order has expired since the last sweep are looked up again.
  */
 export async function listCheapestVisible(
@@ -127,16 +127,16 @@ export async function listCheapestVisible(
 }
 
 /**
- * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees. When `isAsk`, `raw` is the price of an own listing,
- * to which the fees are still to be added.
+ * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees. If `isAsk`, `raw` is the price of an own listing, to
+ * which the fees are still to be added.
  */
 export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
 
 const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, isAsk: column('is_ask', boolean) });
 
 /**
- * The cheapest listings for a buyer: first at most `limit` listings with a total, then at most `limit` own listings without a total, each
- * group cheapest first. For a listing of another marketplace that has no buyer total, its price is the total. Listings of the assets in
+ * The cheapest listings for a buyer. First come at most `limit` listings with a total, then at most `limit` own listings without a total,
+ * each group cheapest first. If a listing of another marketplace has no buyer total, its price is the total. Listings of the assets in
  * `except`, and of the assets that the own order book lists according to the indexer's copy, are left out.
  */
 export async function listCheapestFills(
@@ -167,7 +167,7 @@ const decodeCount = rowDecoder('listing', { count: safeInteger });
 /**
  * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
  * corrected by the listings and own orders that have expired since the last sweep. `started`: assets whose own orders have started since
- * the last sweep, so that the maintained number still counts them.
+ * then.
  */
 export async function countMirroredAssets(
   db: Queryable,
@@ -195,7 +195,7 @@ export async function countMirroredAssets(
   return decodeCount(row ?? {}).count;
 }
 
-/** A stored listing. `priceRaw` is decimal text. */
+/** `priceRaw` is decimal text. */
 export type KnownListing = { id: string; mint: AssetId; priceRaw: string; seller: string; listedAt: number };
 
 const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
@@ -207,8 +207,8 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
 });
 
 /**
- * The listings of a collection at a marketplace, by id, that have the status `active` and have not expired at `now`. Used for a marketplace
- * that reports no listing times: a listing that is stored already keeps its stored time.
+ * The active listings of a collection at a marketplace, by id. Used for a marketplace that reports no listing times: a listing that is
+ * stored already keeps its stored time.
  */
 export async function listKnownListings(
   db: Queryable,
@@ -224,7 +224,7 @@ export async function listKnownListings(
 
 /**
  * The stored rows of the given assets at a marketplace, whatever their status. If a marketplace does not report which listing a sale
- * filled, that listing is found among these rows.
+ * filled, the listing is found among these rows.
  */
 export async function listListingsOf(
   db: Queryable,
@@ -240,7 +240,7 @@ export async function listListingsOf(
 
 const decodeCollectionId = rowDecoder('listing', { collectionId: column('collection_id', text) });
 
-/** The collections with a listing at the marketplace `source` that has the status `active` and has not expired at `now`. */
+/** The collections with an active, unexpired listing at the marketplace `source`. */
 export async function listCollectionsListedAt(
   db: Queryable,
   { source, now }: { source: string; now: number },

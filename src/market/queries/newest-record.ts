@@ -10,14 +10,14 @@ import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
 type RecordTable = 'collection_stats' | 'collection_analytics';
 
 /**
- * `at` is when a record was observed, in milliseconds. For a record without a time, `at` is the time of its import, and
- * `atReported` is false.
+ * `at` is when a record was observed, in milliseconds. For a record without a time, `at` is the time of its import, and `atReported` is
+ * false.
  */
 export type ObservedRecord = { collectionId: string; at: number; atReported: boolean };
 
 /**
- * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time
- * whose columns equal the stored columns counts as unchanged. It confirms the stored record, whose `at` moves forward to the import.
+ * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time whose
+ * columns equal the stored columns counts as unchanged. The stored `at` then moves forward to the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,
@@ -28,7 +28,6 @@ export function upsertNewest<R extends ObservedRecord>(
     toColumns,
   }: {
     table: RecordTable;
-    /** SQL types by column name. */
     columns: Record<string, string>;
     toColumns: (row: R) => Record<string, unknown>;
   },
@@ -72,7 +71,7 @@ const decodeFloor = rowDecoder('floor of a record', {
   at: timestamp,
 });
 
-/** The floors in the records of the given collections, by collection id. Records without a floor are left out. */
+/** By collection id. Records without a floor are left out. */
 export async function listRecordFloors(
   db: Queryable,
   table: RecordTable,

@@ -1,5 +1,5 @@
-// Computes the ranking keys again from the rows of the indexer, for `mercat audit` and for tests. The rule (docs/provenance.md) is
-// written here a second time, in SQL, so that a fault in market/ranks.ts is found. Indexer database. No read of an interface uses this file.
+// Computes the ranking keys again from the rows of the indexer, for `mercat audit` and for tests. The rule (docs/provenance.md) is written
+// here a second time, in SQL, to find a fault in market/ranks.ts. Indexer database.
 
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -8,7 +8,7 @@ import { decodeFigureDifference } from './figure-recount.ts';
 import { LISTED } from './figures.ts';
 import { TRADED } from './sales.ts';
 
-/** The ranking keys (volume and floor) whose stored value is wrong at the time `now`. */
+/** The ranking keys whose stored value is wrong at the time `now`. */
 export async function listRankDifferences(
   db: Queryable,
   { prefix, now, limit }: RecountScope,

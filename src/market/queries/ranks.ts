@@ -1,5 +1,5 @@
-// The ranking keys of collections: what they are computed from, where they are stored, and the pages of the list that is sorted by them.
-// Indexer database. The keys are computed in market/ranks.ts.
+// The ranking keys of collections, the facts that they are computed from, and the pages of the list that is sorted by them. Indexer
+// database. The keys are computed in market/ranks.ts.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
@@ -8,7 +8,7 @@ import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
 import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 
-/** What the ranking keys of a collection are computed from. Floors in base units, volumes in native units, times in milliseconds. */
+/** Floors in base units, volumes in native units, times in milliseconds. */
 export type RankFacts = VolumeFacts & {
   collectionId: string;
   /** Empty when the collection is on no chain. */
@@ -52,7 +52,7 @@ function decodeFacts(row: Row): RankFacts {
   };
 }
 
-/** The facts about the given collections. A collection without a collection record is missing. */
+/** A collection without a collection record is missing. */
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
@@ -70,10 +70,7 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
   return rows.map(decodeFacts);
 }
 
-/**
- * The ranking keys of a collection; null when unknown. `validUntil`: when the keys must be computed again even if nothing was written;
- * null when that is never necessary.
- */
+/** Null for a key that is unknown. `validUntil`: when the keys must be computed again even if nothing was written; null for never. */
 export type Ranks = { volume: number | null; floor: bigint | null; validUntil: number | null };
 
 export async function updateRanks(tx: Queryable, ranks: readonly (Ranks & { collectionId: string })[]): Promise<void> {
@@ -121,7 +118,7 @@ export async function listRankedChains(db: Queryable): Promise<string[]> {
   return rows.map((row) => decodeChain(row).chain);
 }
 
-/** The stored form of a key that is unknown: it sorts after all others. */
+/** The stored form of an unknown key: it sorts after all others. */
 const UNKNOWN = '-Infinity';
 
 const numericKey: Decoder<bigint | null> = {
@@ -134,7 +131,7 @@ const doubleKey: Decoder<number | null> = {
 };
 
 const PLACE = { id: column('collection_id', text), chain: text, launched: boolean };
-/** What each sort orders by: the column, its type, and the decoder of its values. */
+/** The column that each sort orders by, its type, and the decoder of its values. */
 const KEYS = {
   volume: {
     name: 'volume_rank',
@@ -157,14 +154,14 @@ export type Sort = keyof typeof KEYS;
 
 /**
  * The position of a collection in a ranking. `value` is its ranking key: base units of its chain for `floor`, native units for `volume`,
- * milliseconds for `recent`; null when unknown.
+ * milliseconds for `recent`. Null when unknown.
  */
 export type RankKey = { launched: boolean; chain: string; value: number | bigint | null; id: string };
 
 /**
- * Selects the collections of one chain that follow a position and have the same `launched` as the position. A collection follows if its
- * ranking key is `equal.key` and its id sorts after the id of the position, or if its ranking key is less than `below`. A null key or a null
- * `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal the key of the position.
+ * Selects the collections of one chain that follow a position and have the same `launched`. A collection follows if its ranking key is less
+ * than `below`, or if the key is `equal.key` and its id sorts after the id of the position. A null key or a null `below` is the unknown
+ * key, which is less than all others. `equal` is null when no key of the chain can equal the key of the position.
  */
 export type ChainBounds = {
   chain: string;
@@ -173,8 +170,8 @@ export type ChainBounds = {
 };
 
 /**
- * The collections within the bounds of each chain, chain by chain, each chain in the order of the sort. Of each chain at least the first
- * `limit` collections are returned, or all if there are fewer. `after` is the position that the bounds were made for.
+ * The collections within the bounds, chain by chain, each chain in the order of the sort. Of each chain at least the first `limit`
+ * collections are returned, or all if there are fewer. `after` is the position that the bounds were made for.
  */
 export async function listRanked(
   db: Queryable,

@@ -13,7 +13,7 @@ export async function listRates(db: Queryable): Promise<Rate[]> {
   return rows.map(decodeRate);
 }
 
-/** Stores the newest rate of each symbol. Of two rates with the same time, the rate that was ingested later is stored. */
+/** Of two rates with the same time, the rate that was ingested later is stored. */
 export function upsertRates(tx: Queryable, rates: readonly Rate[]): Promise<UpsertCounts> {
   return upsertRows(tx, rates, {
     keyOf: (rate) => rate.symbol,

@@ -1,14 +1,14 @@
 // The recent views of followed collections and of their tokens, and when a viewed token was last refreshed from a marketplace. Primary
-// database. Views of collections that are not followed are not stored, because no task would use them.
+// database. Other views are not stored, because no task would use them.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
 import { assetId, column, rowDecoder, text } from '../../database/rows.ts';
 
-/** A view of a collection, or of one token of it. Time in milliseconds. */
+/** `asset` is null for a view of the collection itself. Time in milliseconds. */
 export type RecentView = { collectionId: string; asset: AssetId | null; at: number };
 
-/** Stores the views of followed collections and of their tokens. An earlier time does not replace a later time. */
+/** An earlier time does not replace a later time. */
 export async function upsertRecentViews(db: Queryable, views: readonly RecentView[]): Promise<void> {
   await db.query(
     `insert into main.recent_view as stored (collection_id, asset, viewed_at)
@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections that were viewed after `since`, or of which a token was viewed after `since`. */
+/** The collections that were viewed after `since`, themselves or one of their tokens. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),
@@ -38,8 +38,8 @@ export async function listViewedCollections(db: Queryable, since: number): Promi
 }
 
 /**
- * Tokens of the given collections that were viewed after `viewedSince`, and not refreshed from `refreshedBefore` to `now`. Tokens
- * that were never refreshed come first. Both groups are sorted by the time of the view, the latest first.
+ * Tokens of the given collections that were viewed after `viewedSince`, and not refreshed from `refreshedBefore` to `now`. Tokens that were
+ * never refreshed come first. Both groups are sorted by the time of the view, the latest first.
  */
 export async function listViewedTokens(
   db: Queryable,
@@ -59,12 +59,12 @@ export type ViewedTokensQuery = {
   collectionIds: readonly string[];
   viewedSince: number;
   refreshedBefore: number;
-  /** A refresh with a later time than this does not count: the process that stored it had a wrong clock. */
+  /** A refresh with a later time does not count: the process that stored it had a wrong clock. */
   now: number;
   limit: number;
 };
 
-/** Sets the time at which tokens of a collection were requested from a marketplace, whatever the response was. */
+/** Sets when tokens of a collection were requested from a marketplace, whatever the response was. */
 export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },

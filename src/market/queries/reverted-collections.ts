@@ -6,7 +6,6 @@ import type { EarlierRow } from './reverted-rows.ts';
 
 const decodeId = rowDecoder('follow', { id: column('collection_id', text) });
 
-/** Those of the collections that are followed. */
 export async function listFollowedIds(tx: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await tx.query(`select collection_id from main.follow where collection_id = any($1)`, [ids]);
   return rows.map((row) => decodeId(row).id);
@@ -14,7 +13,7 @@ export async function listFollowedIds(tx: Queryable, ids: readonly string[]): Pr
 
 const decodeKey = rowDecoder('collection', { key: text });
 
-/** Those of the records whose earlier slug another collection has now. The collections in `reverted` are not counted as others. */
+/** The records whose earlier slug now belongs to another collection. Collections in `reverted` do not count as other collections. */
 export async function listTakenSlugs(
   tx: Queryable,
   rows: readonly EarlierRow[],
@@ -29,7 +28,7 @@ export async function listTakenSlugs(
   return taken.map((row) => decodeKey(row).key);
 }
 
-/** Removes the slugs, so that slugs which have moved between the collections can be restored one after the other. */
+/** Removes the slugs, so that slugs that have moved between the collections can be restored one after the other. */
 export async function updateWithoutSlugs(tx: Queryable, ids: readonly string[]): Promise<void> {
   await tx.query(`update main.collection set slug = null where id = any($1)`, [ids]);
 }

@@ -1,5 +1,5 @@
-// Takes sales and tokens back: deletes rows that an import inserted, and restores the columns of rows that it changed, together with the
-// sums and figures that are computed from them. Indexer database. The transaction must have locked the figures of the collections.
+// Takes sales and tokens back: deletes rows that an import inserted, restores the columns of rows that it changed, and corrects the sums
+// and figures. Indexer database. The transaction must have locked the figures of the collections.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
@@ -7,7 +7,7 @@ import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
 import { ADD_TO_SUMS, deleteSales, TRADED } from './sales.ts';
 
-/** The earlier columns of a stored row, as JSON text. */
+/** `image` has the earlier columns of the stored row as JSON text. */
 export type EarlierRow = { key: string; image: string };
 
 export async function deleteSalesByKey(tx: Queryable, keys: readonly string[]): Promise<void> {
@@ -84,7 +84,6 @@ export async function restoreTokens(
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
-/** The assets of listings. */
 export async function listListedAssets(tx: Queryable, keys: readonly string[]): Promise<CollectionAsset[]> {
   const rows = await tx.query(`select collection_id, asset from indexer.listing where key = any($1::uuid[])`, [keys]);
   return rows.map(decodeAsset);

@@ -1,5 +1,5 @@
-// Completed sales, and the sums of sales by hour and over all time. Indexer database. `price` is the text that was reported,
-// `price_raw` the amount in base units, or null when the text cannot be interpreted.
+// Completed sales, and the sums of sales by hour and over all time. Indexer database. `price` is the text that was reported. `price_raw` is
+// the amount in base units, or null when the text cannot be interpreted.
 
 import type { AssetId, SoldAsset } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
@@ -52,8 +52,8 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
 });
 
 /**
- * The sales of a collection, newest first; with `before`, only older sales. Bundles are left out, because the price of a bundle is not the
- * price of one token. Sales whose price cannot be interpreted are included.
+ * Newest first; with `before`, only older sales. Bundles are left out, because the price of a bundle is not the price of one token. Sales
+ * whose price cannot be interpreted are included.
  */
 export async function listSales(
   db: Queryable,
@@ -76,7 +76,7 @@ export async function listSales(
 
 const decodeSoldAt = rowDecoder('sale', { soldAt: column('sold_at', timestamp) });
 
-/** The time of the newest sale of a collection that a source reported, in milliseconds; null when it reported none. */
+/** The time of the newest sale that `source` reported, in milliseconds; null when there is none. */
 export async function findNewestSaleTime(
   db: Queryable,
   { source, collectionId }: { source: string; collectionId: string },
@@ -88,7 +88,7 @@ export async function findNewestSaleTime(
   return row ? decodeSoldAt(row).soldAt : null;
 }
 
-/** An incoming sale. `key` is the digest of its identity. `priceRaw` is null when `price` cannot be interpreted. */
+/** `key` is the hash of the sale's identity (market/row-keys.ts). `priceRaw` is null when `price` cannot be interpreted. */
 export type NewSale = {
   key: string;
   source: string;
@@ -108,12 +108,12 @@ export type NewSale = {
 };
 
 /**
- * The SQL condition for sales that count in volume and number of sales: the price is above zero, and the sale is not a mint. The
- * seller of a mint is the zero address, so a sale whose seller is unknown does not count as a mint.
+ * Selects sales that count in volume and number of sales: the price is above zero, and the sale is not a mint. The seller of a mint is the
+ * zero address, so a sale whose seller is unknown does not count as a mint.
  */
 export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
 
-/** Common table expressions that add the sums of the expression `summed`, with one row for each collection and hour, to the stored sums. */
+/** Common table expressions that add the rows of `summed` to the stored sums. `summed` has one row for each collection and hour. */
 export const ADD_TO_SUMS = `hours as (
         insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
         select collection_id, hour, volume_raw, sales from summed
@@ -128,8 +128,8 @@ export const ADD_TO_SUMS = `hours as (
 
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. A reported sale
- * without a log index is left out if a sale of the same transaction, collection and asset was read from the chain already. A bundle that
- * was read from the chain stands for all sales of its transaction and collection.
+ * without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from the chain
+ * stands for all sales of its transaction and collection.
  */
 export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
   return upsertRows(tx, sales, {
@@ -167,7 +167,7 @@ const decodeFacts = rowDecoder('sale', {
   isChainRead: column('is_chain_read', boolean),
 });
 
-/** The facts of the stored sales with the given keys, by key. `isChainRead`: the sale was read from a chain. */
+/** By key. `isChainRead`: the sale was read from a chain. */
 export async function listSaleFacts(
   db: Queryable,
   keys: readonly string[],
@@ -204,7 +204,7 @@ function toDigestText(uuid: string): string {
   return uuid.replaceAll('-', '');
 }
 
-/** Deletes the sales in blocks of a chain after the given block, and subtracts them from the sums. Returns their collections. */
+/** Deletes the sales of later blocks, and subtracts them from the sums. Returns their collections. */
 export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
   const deleted = await deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
   return deleted.map(({ collectionId }) => collectionId);

@@ -1,4 +1,4 @@
-// What the stored snapshots of collections are made from (indexer database), and the stored snapshots (primary database).
+// The stored snapshots of collections (primary database), and the facts that they are made from (indexer database).
 
 import type { CollectionSnapshot } from '../../core/collection.ts';
 import type { Queryable, Row } from '../../database/port.ts';
@@ -53,7 +53,7 @@ function decodeFacts(row: Row): SnapshotFacts {
   };
 }
 
-/** The facts about the given collections. A collection without figures in the indexer database is missing. */
+/** A collection without figures in the indexer database is missing. */
 export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
   const rows = await db.query(
     `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,
@@ -73,7 +73,7 @@ export async function listSnapshotFacts(db: Queryable, collectionIds: readonly s
 
 const decodeId = rowDecoder('collection', { id: text });
 
-/** Replaces the stored snapshots of collections. Returns the ids of the collections whose snapshot changed. */
+/** Returns the ids of the collections whose snapshot changed. */
 export async function updateSnapshots(
   tx: Queryable,
   snapshots: ReadonlyMap<string, CollectionSnapshot>,

@@ -1,5 +1,5 @@
-// What is known about the tokens of a collection: the newest stats record, the maintained numbers of tokens and holders, and what sources
-// have covered. Indexer database.
+// What is known about the tokens of a collection: the newest stats record, the maintained numbers of tokens and holders, and the coverage.
+// Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
@@ -22,7 +22,7 @@ const decodeFacts = rowDecoder('collection_stats', {
   coverage: coverageList,
 });
 
-/** The facts about each of the given collections, by id. */
+/** By collection id. */
 export async function listHoldingFacts(
   db: Queryable,
   collectionIds: readonly string[],
@@ -44,12 +44,11 @@ export async function listHoldingFacts(
   );
 }
 
-/** The floors of the stats records that have a floor, by collection id. */
+/** Only records that have a floor, by collection id. */
 export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, ReportedFloor>> {
   return listRecordFloors(db, 'collection_stats', collectionIds);
 }
 
-/** An incoming stats record. */
 export type NewStats = ObservedRecord & {
   owners: number | null;
   listedCount: number | null;

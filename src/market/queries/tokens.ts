@@ -1,4 +1,4 @@
-// Tokens, with the name, image, rarity and holder that sources reported or a chain showed. Indexer database.
+// Tokens, with the name, image, rarity and holder that vendors reported or a chain showed. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -11,7 +11,7 @@ import { decodeMirroredListing } from './listings.ts';
 
 /**
  * `isOwnerOfChain`: the owner was read from the chain, not reported by a marketplace. `lastSaleRaw` is the price of the last sale in base
- * units; null when there is no sale, or when the price of the last sale cannot be interpreted.
+ * units. Null when there is no sale, or when its price cannot be interpreted.
  */
 export type ObservedToken = {
   name: string | null;
@@ -31,7 +31,7 @@ const decodeToken = rowDecoder('token', {
   isOwnerOfChain: column('is_owner_of_chain', boolean),
   lastSaleRaw: column('sale_raw', nullable(amount)),
 });
-/** Whether the token has a record, a listing of any status, an active listing (its key) and a sale (its key). */
+/** `listed`: the token has a listing of any status. `activeListing` and `sale` are keys of rows. */
 const decodePresence = rowDecoder('token', {
   recorded: boolean,
   listed: boolean,
@@ -40,8 +40,8 @@ const decodePresence = rowDecoder('token', {
 });
 
 /**
- * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has no record, no
- * listing and no sale of the token.
+ * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has no record, no listing
+ * and no sale of the token.
  */
 export async function findObservedToken(
   db: Queryable,
@@ -75,15 +75,15 @@ export async function findObservedToken(
   return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
 }
 
-/** The condition under which the stored row and a row of the table expression `other` are of the same token. */
+/** Whether the stored row and a row of the table expression `other` are of the same token. */
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
-/** A common table expression: the rows of the expression `before` that the expression `upserted` has replaced. */
+/** A common table expression: the rows of `before` that the expression `upserted` has replaced. */
 const REPLACED = `replaced as (
     select stored.* from before as stored join upserted on ${isSameToken('upserted')})`;
 
-/** An incoming token record. A null field leaves the stored value unchanged. */
+/** A null field leaves the stored value unchanged. */
 export type NewToken = {
   collectionId: string;
   asset: AssetId;
@@ -94,7 +94,7 @@ export type NewToken = {
   owner: string | null;
 };
 
-/** Writes token records. A holder that was read from a chain is never replaced by a reported holder. */
+/** A holder that was read from a chain is never replaced by a reported holder. */
 export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
   return upsertRows(tx, tokens, {
     keyOf: (token) => `${token.collectionId} ${token.asset}`,
@@ -144,7 +144,7 @@ export async function countKnownTokens(db: Queryable, collectionId: string): Pro
   return row ? decodeTokenCount(row).tokens : 0;
 }
 
-/** The holder of a token, read from a chain. `owner` is null when no account or several accounts hold the token. */
+/** `owner` is null when no account or several accounts hold the token. */
 export type NewTokenHolder = {
   collectionId: string;
   asset: string;
@@ -199,8 +199,8 @@ export async function listTokensMovedAfter(
 }
 
 /**
- * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image or rarity stays,
- * without its holder.
+ * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image or rarity stays, without its
+ * holder.
  */
 export async function deleteUnmintedTokens(
   tx: Queryable,
@@ -224,5 +224,4 @@ export async function deleteUnmintedTokens(
   );
 }
 
-/** The condition for a token of which a source has reported a name, an image or a rarity rank. */
 const IS_DESCRIBED = `(stored.name is not null or stored.image is not null or stored.rarity_rank is not null)`;
