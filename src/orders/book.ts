@@ -1,6 +1,6 @@
-// The locks that every writer of orders takes, and the two writers that the clock makes necessary: `expireOrders` stores that orders
-// have expired, and `startOrders` counts orders whose start time has come. Queries for fillable orders compare both times with the
-// clock themselves, so they return the right orders even before these writers have run.
+// The locks that every writer of orders takes, and two writers that the clock makes necessary. `expireOrders` stores that orders have
+// expired. `startOrders` counts orders whose start time has come. Queries for fillable orders compare both times with the clock themselves,
+// so they do not depend on these writers.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -9,7 +9,7 @@ import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
 
-/** Finds at most `limit` active orders whose expiry time has passed, and marks them as expired. Returns how many were found. */
+/** Marks at most `limit` active orders whose expiry time has passed as expired. Returns how many were found. */
 export function expireOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listDueOrders(tx, now, limit);
@@ -24,7 +24,7 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
   });
 }
 
-/** Finds at most `limit` assets for which the start time of an order has come, and updates their figures. Returns how many were found. */
+/** Updates the figures of at most `limit` assets for which the start time of an order has come. Returns how many were found. */
 export function startOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listStartedAssets(tx, now, limit);

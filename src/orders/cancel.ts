@@ -1,6 +1,5 @@
-// Cancels an order of this service without a transaction on the chain: with a signature of the offerer, or as the operator. The order
-// is then `cancelled` and no longer listed. A complete fill that the chain reports later still makes the order `filled`, because the
-// token has changed hands.
+// Cancels an order of this service without a transaction on the chain: with a signature of the offerer, or as the operator. If the chain
+// later reports a complete fill, the order becomes `filled` nevertheless, because the token has changed hands.
 
 import { lockChainsAndBooks } from './book.ts';
 import { evaluateOrders } from './evaluate.ts';
@@ -14,15 +13,15 @@ import { requireSignature } from './signatures.ts';
 import type { OrderContext } from './submit.ts';
 
 /**
- * Who cancels. The caller must have checked that the request comes from the operator of this service; `cancelOrder` checks the
- * signature of an `offerer`.
+ * The caller must have checked that a request for an `operator` cancel comes from the operator. `cancelOrder` checks the signature of an
+ * `offerer`.
  */
 export type OffChainCancel = { cancelledBy: 'offerer'; signature: unknown } | { cancelledBy: 'operator' };
 
 /**
- * Returns the order after its cancel, or null when no order has that id. An order that is already cancelled is returned unchanged.
- * Throws OrderRejected when the offerer's signature of the cancel is not valid or cannot be verified, and for an order that was
- * filled, has expired, or was imported without a signature.
+ * Returns the order after its cancel, or null when no order has this id. An order that is already cancelled is returned unchanged. Throws
+ * OrderRejected when the offerer's signature of the cancel is not valid or cannot be verified. Also throws OrderRejected for an order that
+ * was filled, has expired, or was imported without a signature.
  */
 export async function cancelOrder(
   context: OrderContext,

@@ -1,5 +1,5 @@
-// Derives the states of stored orders again after a change of their evidence, and stores each state that has changed.
-// Call these functions in the transaction that changed the evidence, so that evidence and state are committed together.
+// Derives the states of stored orders again after a change of their evidence, and stores each state that has changed. These functions must
+// be called in the transaction that changed the evidence.
 
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../database/port.ts';
@@ -10,12 +10,11 @@ import { updateOrderStates } from './queries/order-states.ts';
 import type { OrderState } from './status.ts';
 import { deriveOrderStatus } from './status.ts';
 
-/** The most orders whose evidence one statement reads. */
 const BATCH_SIZE = 500;
 
 /**
- * Evaluates the given orders and returns the orders whose state changed. Orders imported without a signature are skipped. Locks the
- * books of the orders' collections, and refreshes their figures.
+ * Returns the orders whose state changed. Orders imported without a signature are skipped. Locks the books of the orders' collections, and
+ * refreshes their figures.
  */
 export async function evaluateOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<OrderChange[]> {
   if (orderIds.length === 0) return [];
@@ -42,7 +41,7 @@ export async function evaluateAffectedOrders(
   return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
 }
 
-/** Evaluates every signed order of a collection. Call it when the backfill of the collection is complete, and when the follow is removed. */
+/** Must be called when the backfill of the collection is complete, and when its follow is removed. */
 export async function evaluateCollectionOrders(
   tx: Queryable,
   collectionId: string,

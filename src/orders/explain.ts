@@ -1,5 +1,5 @@
-// Explains the state of an order: its checks, its events, and its transitions. The state is derived again from the evidence, so
-// that it can be compared with the stored state.
+// Explains the state of an order: its checks, its events, and its transitions. The state is derived again from the evidence, to compare it
+// with the stored state.
 
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -16,11 +16,11 @@ import type { DormantReason, Occurrence, OrderState } from './status.ts';
 import { deriveOrderStatus, toRequiredBalance } from './status.ts';
 import type { OrderContext } from './submit.ts';
 
-/** One condition that an order must meet to be filled. `ok` is null when this service cannot know whether the order meets it. */
+/** One condition that an order must meet to be filled. `ok` is null when this service cannot know. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
 /**
- * A change of the order's state. `at` is in milliseconds since the epoch. For a transition to `dormant`, `at` is null when the event that
- * made the order dormant is not among the newest `TOKEN_EVENTS_MAX` events of the token.
+ * A change of the order's state. `at` is in milliseconds. It is null if the event that made the order dormant is not among the newest
+ * `TOKEN_EVENTS_MAX` events of the token.
  */
 export type Transition = { at: number | null; to: string; because: string; tx: string | null };
 
@@ -35,13 +35,13 @@ export type Explanation = {
   /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
-  /** The last block of the chain that was read. Null while no block of the chain has been read. */
+  /** The last block of the chain that was read. Null before the first. */
   readTo: { number: number; hash: string; time: number } | null;
 };
 
 const TOKEN_EVENTS_MAX = 50;
 
-/** Explains an order, or returns null when no order has this id. */
+/** Null when no order has this id. */
 export async function explainOrder({ main, clock }: OrderContext, orderId: string): Promise<Explanation | null> {
   const order = await findStoredOrder(main, orderId);
   if (!order) return null;
@@ -174,7 +174,7 @@ function toDormancy(
   return { at, to: 'dormant', because: dormant, tx: cause?.tx ?? null };
 }
 
-/** Whether the event can end the approval of the operator. The transfer of an ERC-721 token revokes the approval of that token. */
+/** The transfer of an ERC-721 token revokes the approval of that token. */
 function revokesApproval(
   event: ChainEvent,
   { seller, operator, standard }: { seller: string; operator: string | null; standard: TokenStandard | null },

@@ -1,11 +1,11 @@
-// Why a signed order is rejected: one code for each check, a closed list that clients rely on (docs/orders.md). The HTTP status
-// of each code stands in intake/http/rejections.ts.
+// Why a signed order is rejected: one code for each check, a closed list that clients rely on (docs/orders.md). The HTTP statuses are in
+// intake/http/rejections.ts.
 
 import type { ListingRejection } from './seaport/listing.ts';
 
 /**
- * The codes of the checks. `already_filled`, `already_cancelled` and `wrong_counter` are checked twice: by calls to the chain, before
- * `duplicate`, and from the chain log, after `collection_not_followed`. Only a cancel is rejected with `not_signed`.
+ * Three codes belong to checks that are made twice: `already_filled`, `already_cancelled` and `wrong_counter`. They are checked by calls to
+ * the chain before `duplicate`, and from the chain log after `collection_not_followed`. Only a cancel is rejected with `not_signed`.
  */
 export type OrderRejectionCode =
   | 'malformed_order'

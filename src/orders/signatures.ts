@@ -1,5 +1,5 @@
-// Verifies who signed an order, and for which deployment of Seaport. A signature by an account's own key is verified offline. A
-// signature for a contract (ERC-1271) is verified by a call to the contract on its chain.
+// Verifies who signed an order, and for which deployment of Seaport. A signature by an account's own key is verified offline. A signature
+// for a contract (ERC-1271) is verified by a call to the contract on its chain.
 
 import type { Address } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
@@ -23,12 +23,11 @@ export type ChainChecks = {
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
 };
 
-/** A signature that has not been verified yet. */
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
 /**
- * The deployment for which the offerer's own key signed. When there is no such deployment, `closest` says why: `mismatch` if, for at
- * least one deployment, another account's key made the signature; otherwise `malformed`.
+ * The deployment for which the offerer's own key signed. Without one, `closest` says why. `mismatch`: for at least one deployment, another
+ * account's key made the signature. `malformed`: no key can have made it.
  */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 
@@ -47,9 +46,9 @@ export function findSigningProtocol(
 }
 
 /**
- * Calls the offerer's contract for one protocol after the other, with the digest of the order for that protocol. Returns the first protocol
- * for which the contract accepts the signature. Throws OrderRejected when there is none. As in Seaport, the contract receives the digest of
- * the single order and the complete signature, even when the signature has the length of a bulk signature.
+ * Calls the offerer's contract for one protocol after the other. Returns the first protocol for which the contract accepts the signature.
+ * Throws OrderRejected when there is none. As in Seaport, the contract receives the digest of the single order and the complete signature,
+ * even when the signature has the length of a bulk signature.
  */
 export async function requireContractSignature(
   { offerer, orderHash, signature }: UnverifiedSignature,
@@ -100,7 +99,7 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
 /** A contract with one owner (ERC-1271) may accept a signature that has the form of a signature by another account's key. */
 const WITHOUT_CHAIN = '; if the offerer is a contract, the service needs an endpoint of the chain to verify it';
 
-/** Reads from the chain. Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */
+/** Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */
 export async function readFromChain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -1,10 +1,9 @@
-// Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The
-// result depends on nothing else. When a block is orphaned, its events are removed, and the status is derived again without these
-// events. docs/orders.md has the table of transitions.
+// Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The result
+// depends on nothing else. When a block is orphaned, the status is derived again without its events. docs/orders.md has the table of
+// transitions.
 
 import type { ListingStatus } from './order-id.ts';
 
-/** The signed terms on which the status depends. */
 export type OrderTerms = {
   counter: bigint;
   /** Units offered: 1 for ERC-721. */
@@ -23,11 +22,11 @@ export type OrderEvidence = {
   fills: readonly (Occurrence & { quantity: bigint })[];
   /** The offerer's cancel on the chain. */
   cancel: Occurrence | null;
-  /** The first event that raised the offerer's counter above the counter in the order. Null when there is no such event. */
+  /** The first event that raised the offerer's counter above the counter in the order. Null when there is none. */
   counterRaise: Occurrence | null;
   /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
-  /** The units that the offerer holds. Null while the collection is not followed, or its backfill is not complete. */
+  /** The units that the offerer holds. Null until the collection is followed and its backfill is complete. */
   balance: bigint | null;
   /** Whether the operator that the order names may transfer the token. Null under the same conditions as `balance`. */
   approved: boolean | null;
@@ -38,7 +37,7 @@ export type DormantReason = (typeof DORMANT_REASONS)[number];
 
 export type OrderState = {
   status: ListingStatus;
-  /** Why an active order is dormant, which means that it cannot be filled at the moment. Null for an order that is not dormant. */
+  /** Why an active order cannot be filled at the moment. Null for an order that is not dormant. */
   dormant: DormantReason | null;
   filledQuantity: bigint;
   /** When the order ended; null while active. */
@@ -74,12 +73,11 @@ function earliest(occurrences: readonly (Occurrence | null)[]): Occurrence | nul
   return first;
 }
 
-/** The units that the offerer must hold: at least one for a partial order, all offered units for any other order. */
+/** At least one unit for a partial order, all offered units for any other order. */
 export function toRequiredBalance({ partial, quantity }: OrderTerms): bigint {
   return partial ? 1n : quantity;
 }
 
-/** Why the order is dormant, or null. */
 function dormancyOf(terms: OrderTerms, { balance, approved }: OrderEvidence): DormantReason | null {
   if (balance !== null && balance < toRequiredBalance(terms)) return 'no-balance';
   return approved === false ? 'not-approved' : null;

@@ -1,5 +1,5 @@
-// Checks a signed order and stores it, or rejects it with the code of the first check that fails. The checks against the chain log run
-// in the transaction that inserts the order. That transaction locks the chain cursor, so no block can be applied before the commit.
+// Checks a signed order and stores it, or rejects it with the code of the first check that fails. The checks against the chain log run in
+// the transaction that inserts the order. That transaction locks the chain cursor, so no block can be applied before the commit.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { OnChanged } from '../core/collection-versions.ts';
@@ -31,20 +31,19 @@ export type OrderContext = {
   main: Statements;
   chains: Chains;
   clock: Clock;
-  /** Deployments of Seaport in addition to the built-in deployments. */
   seaport: MoreDeployments;
-  /** The calls to a chain that check an order. Null for a chain without an endpoint. Then only the order and its signature are checked. */
+  /** The calls to a chain that check an order. Null for a chain without an endpoint: then only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
   onChanged: OnChanged;
   /** Retires mirrored listings of orders that this service has now stored, so that each order is listed once. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
-  /** Copies the changes of own orders to the indexer database. Call it after a commit that changed orders. Must not reject. */
+  /** Copies the changes of own orders to the indexer database. Must be called after a commit that changed orders. Must not reject. */
   copyCatalog: () => Promise<void>;
 };
 
 export type Submission = {
   chain: Chain;
-  /** The deployment for which the order is signed. Null to accept any deployment for which the signature is valid. */
+  /** The deployment for which the order is signed. Null: any deployment for which the signature is valid. */
   protocolAddress: string | null;
   /** `{parameters, signature}`, as OpenSea, seaport-js and Reservoir write them. */
   order: { parameters: unknown; signature: unknown };
@@ -52,7 +51,7 @@ export type Submission = {
 
 type NewSignedOrder = Omit<SignedOrder, 'orderId' | 'createdAt'>;
 
-/** Checks and stores an order. Throws OrderRejected when a check fails. */
+/** Throws OrderRejected when a check fails. */
 export async function submitOrder(context: OrderContext, submission: Submission): Promise<SignedOrder> {
   const { chain } = submission;
   const now = context.clock();
@@ -145,15 +144,15 @@ function toNewOrder({
 }
 
 /**
- * The most attempts to check and insert an order. An attempt fails when a block is applied in the meantime. After the last attempt the
- * order is rejected with `chain_unavailable`.
+ * The most attempts to check and insert an order. An attempt fails when a block is applied meanwhile. After the last attempt the order is
+ * rejected with `chain_unavailable`.
  */
 const ATTEMPTS_MAX = 8;
 
 /**
  * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
- * Otherwise an order that ended in this block could be stored as active: the calls did not see the block, and when the block was
- * applied, the order was not stored yet.
+ * Otherwise an order that ended in this block could be stored as active: the calls did not see the block, and the block was applied before
+ * the order was stored.
  */
 async function storeOrder(
   { main }: OrderContext,
@@ -176,8 +175,8 @@ async function storeOrder(
 }
 
 /**
- * Throws OrderRejected if Seaport on the chain reports that the order was cancelled or filled, or that the offerer has another counter
- * than the order. The chain log may lack the events from before the collection was followed.
+ * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. Seaport is asked
+ * because the chain log may lack the events from before the collection was followed.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;
@@ -214,12 +213,12 @@ async function insertChecked(
 }
 
 /**
- * How many milliseconds from `now` on are tried as the order's creation time. The id contains that time, so a second order of one token
- * in the same millisecond is stored with the next free millisecond.
+ * How many milliseconds from `now` on are tried as the order's creation time. The id contains that time, so a second order of one token in
+ * the same millisecond gets the next free millisecond.
  */
 const ID_ATTEMPTS_MAX = 1_000;
 
-/** Inserts the order with the first free id: creation times are tried from `now` on. Throws OrderRejected if the order is already stored. */
+/** Creation times are tried from `now` on until the id is free. Throws OrderRejected if the order is already stored. */
 async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: number): Promise<SignedOrder> {
   const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {

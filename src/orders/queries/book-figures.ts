@@ -1,18 +1,17 @@
-// Maintains the figures of the own order book: the assets that have a fillable order, and for each collection the number of these
-// assets and the lowest ask. Primary database. Every transaction that writes orders calls `lockBooks` for the collections of the orders
-// before its first write to an order, and `refreshBookAssets` for the assets of the orders after its last write to an order.
+// Maintains the figures of the own order book: the assets that have a fillable order, and for each collection their number and the lowest
+// ask. Primary database. Every transaction that writes orders calls `lockBooks` for their collections before the first write. It calls
+// `refreshBookAssets` for their assets after the last write.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
-/** An asset whose orders changed. */
 export type OrderedAsset = { collectionId: string; asset: string };
 
 /**
  * Locks the books of the collections until the transaction ends, in the order of ids, so that two transactions cannot deadlock. The
- * transaction must already hold a lock on the chain cursor of the orders. A transaction may call this function a second time only if
- * its lock on the chain cursor is exclusive.
+ * transaction must already hold a lock on the chain cursor of the orders. A second call in one transaction is allowed only if this lock is
+ * exclusive.
  */
 export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();
@@ -29,7 +28,6 @@ export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>):
 
 const decodeCollectionId = rowDecoder('book_order', { collectionId: column('collection_id', text) });
 
-/** Locks the books of the collections of these orders. */
 export async function lockBooksOfOrders(tx: Queryable, orderIds: readonly string[]): Promise<void> {
   const rows = await tx.query(`select distinct collection_id from main.book_order where id = any($1)`, [orderIds]);
   await lockBooks(
@@ -39,9 +37,9 @@ export async function lockBooksOfOrders(tx: Queryable, orderIds: readonly string
 }
 
 /**
- * Determines again which of the given assets have a fillable order, updates the figures of their collections, and records each change
- * in main.catalog_change, so that it is copied to the indexer database. Call this function after the last write to the orders of these
- * assets. `now` in milliseconds.
+ * Determines again which of the given assets have a fillable order, and updates the figures of their collections. Records each change in
+ * main.catalog_change, for the copy to the indexer database. Must be called after the last write to the orders of these assets. `now` in
+ * milliseconds.
  */
 export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
   if (assets.length === 0) return;
@@ -95,8 +93,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them that had none at the last
- * expiry sweep, because their orders started only after that sweep.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them whose first order started
+ * after the last expiry sweep.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 
@@ -105,7 +103,7 @@ const decodeCount: (row: Row) => OwnAssetCount = rowDecoder('collection_book', {
   started: list(text),
 });
 
-/** Returns the maintained number of assets, corrected for the orders that have expired or started since the last expiry sweep. */
+/** The maintained number of assets, corrected for orders that have expired or started since the last expiry sweep. */
 export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<OwnAssetCount> {
   const [row] = await db.query(
     `with started as (
@@ -125,7 +123,6 @@ export async function countOwnAssets(db: Queryable, collectionId: string, now: n
   return decodeCount(row ?? {});
 }
 
-/** Decodes a row with an asset and its chain. */
 export const decodeDueAsset = rowDecoder('book_order', {
   chain: text,
   collectionId: column('collection_id', text),
@@ -146,7 +143,7 @@ export async function listStartedAssets(
   return rows.map(decodeDueAsset);
 }
 
-/** Deletes the recorded start times at or before `now` of these assets. Call it after `refreshBookAssets`, in the same transaction. */
+/** Deletes the recorded start times up to `now`. Must be called after `refreshBookAssets`, in the same transaction. */
 export async function deleteStarts(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
   await tx.query(
     `delete from main.book_start where starts_at <= $3 and (collection_id, asset) in (

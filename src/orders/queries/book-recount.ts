@@ -1,11 +1,11 @@
-// Counts the figures of the own order book again from its orders, for `mercat audit` and for tests. Primary database. The cost of this
-// count grows with the number of orders, so requests to the public interfaces do not use it.
+// Counts the figures of the own order book again from its orders, for `mercat audit` and for tests. Primary database. The count takes
+// longer the more orders there are, so requests to the public interfaces do not use it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
-/** A figure whose stored value differs from the count. `asset` is null for a figure of the collection. */
+/** `asset` is null for a figure of the collection. */
 export type BookDifference = {
   collectionId: string;
   figure: string;

@@ -1,5 +1,5 @@
-// Reads the orders of this service that can be filled at a given time. Primary database. Each statement compares the expiry time with
-// that time, so an expired order is not returned even while its stored status is still `active`.
+// Reads the orders of this service that can be filled at a given time. Primary database. Each statement compares the expiry time itself, so
+// an expired order is not returned even while its stored status is still `active`.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -34,12 +34,12 @@ const decodeFillableOrder = rowDecoder('book_order', {
   tx: nullable(text),
 });
 
-/** The SQL condition for an order that can be filled. `now` is the SQL parameter that holds the time, such as `$2`. */
+/** `now` is the SQL parameter that holds the time, such as `$2`. */
 export const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 
-/** The fillable orders of a collection, sorted by ask, then by id. `after` is the last order of the previous page. */
+/** Sorted by ask, then by id. `after` is the last order of the previous page. */
 export async function listFillableOrders(
   db: Queryable,
   collectionId: string,
@@ -56,7 +56,7 @@ export async function listFillableOrders(
   return rows.map(decodeFillableOrder);
 }
 
-/** The cheapest fillable order of one asset, or null when the asset has none. */
+/** Null when the asset has no fillable order. */
 export async function findFillableOrderOfAsset(
   db: Queryable,
   collectionId: string,
@@ -73,9 +73,8 @@ export async function findFillableOrderOfAsset(
 }
 
 /**
- * The lowest prices of a collection's fillable orders. `total` is the lowest buyer total among the orders that include their fees.
- * `ask` is the lowest ask among the other orders, to which platform fee and royalty are still added. Each of the two prices is null when
- * there is no such order.
+ * The lowest prices of a collection's fillable orders; null when there is no such order. `total` is the lowest buyer total among the orders
+ * that include their fees. `ask` is the lowest ask among the other orders, to which platform fee and royalty are still added.
  */
 export async function findCheapestOwnFills(
   db: Queryable,
@@ -95,7 +94,7 @@ export async function findCheapestOwnFills(
 
 const decodeCheapestFills = rowDecoder('cheapest orders', { total: nullable(amount), ask: nullable(amount) });
 
-/** Maps the id of each given collection to its lowest ask. A collection without a fillable order is missing. */
+/** By collection id. A collection without a fillable order is missing. */
 export async function listCheapestAsks(
   db: Queryable,
   collectionIds: readonly string[],
@@ -115,7 +114,6 @@ export async function listCheapestAsks(
 
 const decodeCheapestAsk = rowDecoder('cheapest ask', { id: text, raw: column('price_raw', amount) });
 
-/** Returns the assets among `assets` that have a fillable order. */
 export async function listFillableAssetsAmong(
   db: Queryable,
   collectionId: string,
@@ -132,7 +130,7 @@ export async function listFillableAssetsAmong(
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', text) });
 
-/** The assets of the given collections that have a fillable order: at most `limit` assets over all the collections. */
+/** At most `limit` assets over all the collections. */
 export async function listFillableAssets(
   db: Queryable,
   collectionIds: readonly string[],
@@ -151,7 +149,7 @@ const decodeCollectionAsset = rowDecoder('book_order', {
   asset: column('token_id', text),
 });
 
-/** Returns the ids of the collections in `pairs` whose given asset has a fillable order. */
+/** The ids of the collections in `pairs` whose given asset has a fillable order. */
 export async function listCollectionsWithFillableAsset(
   db: Queryable,
   pairs: readonly { collectionId: string; asset: string }[],

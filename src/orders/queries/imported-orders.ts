@@ -7,7 +7,7 @@ import { toTimestamp, upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../order-id.ts';
 import type { SeaportJson, SignedTerms } from './stored-orders.ts';
 
-/** An order as an imported record describes it. Times in milliseconds. `id` contains `createdAt`, so an update cannot change that time. */
+/** Times in milliseconds. `id` contains `createdAt`, so an update cannot change that time. */
 export type ImportedOrder = {
   id: string;
   collectionId: string;
@@ -20,7 +20,7 @@ export type ImportedOrder = {
   createdAt: number;
   expiresAt: number | null;
   tx: string | null;
-  /** The components and signature of the record; null when the record has none. */
+  /** Null when the record has no components and signature. */
   seaport: SeaportJson | null;
   /** The terms that the signature covers. Null when the record has no signature, or its signature was not verified. */
   signed: SignedTerms | null;
@@ -38,14 +38,11 @@ const SIGNED_COLUMNS = [
   'operator',
 ];
 const TERMS = ['price_raw', 'seller', 'expires_at', ...SIGNED_COLUMNS];
-/** The SQL value of a column in TERMS: a signed stored order keeps its terms, unless the incoming record is also signed. */
+/** A signed stored order keeps its terms, unless the incoming record is also signed. */
 const termOf = (column: string) =>
   `case when stored.order_hash is null or excluded.order_hash is not null then excluded.${column} else stored.${column} end`;
 
-/**
- * Inserts or updates orders. A record updates a stored order only while that order is active, and an unsigned record does not change
- * the terms of a signed order.
- */
+/** A record updates a stored order only while that order is active. An unsigned record does not change the terms of a signed order. */
 export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): Promise<UpsertCounts> {
   return upsertRows(tx, orders, {
     keyOf: (order) => order.id,

@@ -3,14 +3,14 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** `signature` is the offerer's signature of the cancel, and null when the operator of the service cancelled. `createdAt` in milliseconds. */
+/** `signature` is null when the operator of the service cancelled. `createdAt` in milliseconds. */
 export type OrderCancel = {
   cancelledBy: 'offerer' | 'operator';
   signature: string | null;
   createdAt: number;
 };
 
-/** Stores a cancel. Only the first cancel of an order is stored; later cancels are ignored. */
+/** Only the first cancel of an order is stored. */
 export async function insertOrderCancel(tx: Queryable, orderId: string, cancel: OrderCancel): Promise<void> {
   await tx.query(
     `insert into main.order_cancel (order_id, cancelled_by, signature, created_at) values ($1, $2, $3, $4)

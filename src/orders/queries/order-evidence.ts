@@ -1,6 +1,6 @@
-// Reads the evidence from which the status of a signed order is derived, and finds the orders that a change of evidence affects.
-// Primary database. The evidence of an order consists of its events in the chain log, the offerer's holding of the token, the
-// approvals, and the off-chain cancel.
+// Reads the evidence from which the status of a signed order is derived, and finds the orders that a change of evidence affects. Primary
+// database. The evidence of an order consists of its events in the chain log, the offerer's holding of the token, the approvals, and the
+// off-chain cancel.
 
 import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
 import { isPartialOrder } from '../../core/seaport.ts';
@@ -23,7 +23,6 @@ import { LISTING_STATUSES } from '../order-id.ts';
 import type { OrderEvidence, OrderState, OrderTerms } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** A signed order with its evidence, and the state that is stored. */
 export type OrderWithEvidence = {
   orderId: string;
   collectionId: string;
@@ -61,7 +60,6 @@ export async function listAffectedOrderIds(tx: Queryable, changes: EvidenceChang
   return rows.map((row) => decodeId(row).id);
 }
 
-/** The ids of all signed orders of a collection. */
 export async function listSignedOrderIds(tx: Queryable, collectionId: string): Promise<string[]> {
   const rows = await tx.query(
     `select id from main.book_order where collection_id = $1 and order_hash is not null order by id`,
@@ -72,15 +70,14 @@ export async function listSignedOrderIds(tx: Queryable, collectionId: string): P
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** An order with its evidence, or null when no signed order has that id. */
+/** Null when no signed order has this id. */
 export async function findOrderWithEvidence(db: Queryable, orderId: string): Promise<OrderWithEvidence | null> {
   return (await listOrdersWithEvidence(db, [orderId]))[0] ?? null;
 }
 
 /**
- * The fields by which the evidence of an order is found. Where a field is null, a part of the evidence is missing: without the hash, no
- * fills and no cancel are found; without the deployment or the counter, no counter raise is found; without the operator, the approval is
- * unknown.
+ * The fields by which the evidence of an order is found. If a field is null, a part of the evidence is missing. Without the hash, no fills
+ * and no cancel are found. Without the deployment or the counter, no counter raise is found. Without the operator, the approval is unknown.
  */
 export type EvidenceKey = {
   collectionId: string;
@@ -94,7 +91,7 @@ export type EvidenceKey = {
   operator: string | null;
 };
 
-/** Arguments of `json_build_object` for an `Occurrence`: the time of an event in milliseconds, and its transaction. */
+/** The time of an event in milliseconds, and its transaction, as arguments of `json_build_object` for an `Occurrence`. */
 const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
 
 /** Selects the evidence of one order. `stored` is a row with the fields of `EvidenceKey`, named like the columns of main.book_order. */
@@ -184,7 +181,7 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
 
 const decodeEvidence = rowDecoder('evidence', EVIDENCE);
 
-/** The evidence of orders that are not in main.book_order, in the sequence of the keys. These orders have no off-chain cancel. */
+/** For orders that are not in main.book_order, which have no off-chain cancel. In the sequence of the keys. */
 export async function listEvidence(db: Queryable, keys: readonly EvidenceKey[]): Promise<OrderEvidence[]> {
   if (keys.length === 0) return [];
   const rows = await db.query(
@@ -211,7 +208,7 @@ function toEvidenceColumns(key: EvidenceKey, position: number): Record<string, u
   };
 }
 
-/** The counter of an offerer according to the chain log. Null when the log has no event in which the offerer raised the counter. */
+/** The counter of an offerer according to the chain log. Null when the offerer never raised the counter. */
 export async function findOffererCounter(
   db: Queryable,
   key: { chain: string; protocol: string; offerer: string },

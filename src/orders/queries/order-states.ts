@@ -1,5 +1,4 @@
-// Writes the states of orders, so that reads find active orders by an index. Primary database. The states are derived in
-// orders/status.ts.
+// Writes the states of orders, so that reads find active orders by an index. Primary database. The states are derived in orders/status.ts.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, text } from '../../database/rows.ts';
@@ -7,7 +6,6 @@ import type { OrderState } from '../status.ts';
 import type { OrderedAsset } from './book-figures.ts';
 import { decodeDueAsset } from './book-figures.ts';
 
-/** The change of an order's state from the stored state to the newly derived state. */
 export type OrderChange = OrderedAsset & { orderId: string; from: OrderState; to: OrderState };
 
 export async function updateOrderStates(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
@@ -34,7 +32,6 @@ const decodeId = rowDecoder('book_order', { id: text });
 /** An active order whose expiry time has passed. */
 export type DueOrder = OrderedAsset & { orderId: string; chain: string };
 
-/** At most `limit` active orders whose expiry time has passed. */
 export async function listDueOrders(db: Queryable, now: number, limit: number): Promise<DueOrder[]> {
   const rows = await db.query(
     `select id, chain, collection_id, token_id as asset from main.book_order
@@ -44,7 +41,7 @@ export async function listDueOrders(db: Queryable, now: number, limit: number): 
   return rows.map((row) => ({ orderId: decodeId(row).id, ...decodeDueAsset(row) }));
 }
 
-/** Marks given orders as expired if they are active and their expiry time has passed. Returns how many orders were marked. */
+/** Marks those of the orders as expired that are active and whose expiry time has passed. Returns how many were marked. */
 export async function updateExpiredOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<number> {
   const rows = await tx.query(
     `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at

@@ -13,7 +13,7 @@ const decodeLocation = rowDecoder('book_order', {
 
 type OrderLocation = ReturnType<typeof decodeLocation>;
 
-/** Those of the given orders that are stored. */
+/** The given orders that are stored. */
 export async function listOrderLocations(db: Queryable, ids: readonly string[]): Promise<OrderLocation[]> {
   const rows = await db.query(
     `select id, chain, collection_id, token_id, order_hash is not null as is_signed from main.book_order where id = any($1)`,

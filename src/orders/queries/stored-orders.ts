@@ -22,7 +22,7 @@ import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** The terms of a signed order. Each is stored in a column of its own. Prices are for one unit; times are in milliseconds. */
+/** Each term is stored in a column of its own. Prices are for one unit; times are in milliseconds. */
 export type SignedTerms = {
   orderHash: Hex;
   protocolAddress: Address;
@@ -30,8 +30,8 @@ export type SignedTerms = {
   standard: TokenStandard;
   quantity: bigint;
   /**
-   * The total that a buyer pays, when the fees are part of the signed order. Null when the order has no fees: the service then adds platform
-   * fee and royalty to the ask.
+   * The total that a buyer pays, if the fees are part of the signed order. Null when the order has no fees: platform fee and royalty are
+   * then added to the ask.
    */
   buyerTotalRaw: bigint | null;
   counter: bigint;
@@ -57,7 +57,6 @@ export type SignedOrder = SignedTerms & {
   seaport: SeaportJson;
 };
 
-/** A stored order, signed or not, with its state. */
 export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   status: ListingStatus;
   dormant: DormantReason | null;
@@ -66,11 +65,11 @@ export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   tx: string | null;
   /** Null for an order that was imported without a signature. */
   signed: SignedTerms | null;
-  /** The components and signature. Null for an order that was imported without them. */
+  /** Null for an order that was imported without components and signature. */
   seaport: SeaportJson | null;
 };
 
-/** Stores an order. Returns false when an order with the same id, or with the same chain and hash, is already stored. */
+/** Returns false when an order with the same id, or with the same chain and hash, is already stored. */
 export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Promise<boolean> {
   const rows = await tx.query(
     `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
@@ -103,7 +102,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Prom
   return rows.length > 0;
 }
 
-/** Maps the `toOrderKeyText` of each given key to the id of the stored order. Keys of orders that are not stored are left out. */
+/** The ids of the stored orders by the `toOrderKeyText` of their key. Keys of orders that are not stored are left out. */
 export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
   if (keys.length === 0) return new Map();
   const rows = await db.query(
@@ -116,7 +115,7 @@ export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[
 
 const decodeKey = rowDecoder('book_order', { id: text, chain: text, orderHash: column('order_hash', text) });
 
-/** The order with this id, or null. With `lock`, no other transaction can change the order until this transaction ends. */
+/** Null when there is no order with this id. With `lock`, no other transaction can change the order until this transaction ends. */
 export async function findStoredOrder(
   db: Queryable,
   orderId: string,

@@ -1,5 +1,5 @@
-// The message that an offerer signs to cancel an order off-chain. Only this service respects such a cancel. Anyone who has the signed
-// order can still fill it on its chain until it expires, or until the offerer also cancels it there.
+// The message that an offerer signs to cancel an order off-chain. Only this service respects the cancel. Anyone who has the signed order
+// can still fill it on its chain until it expires, or until the offerer also cancels it there.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256, keccak256OfText } from '../../core/keccak.ts';
@@ -10,7 +10,7 @@ const NAME_HASH = keccak256OfText('Mercat');
 const VERSION_HASH = keccak256OfText('1');
 const CANCEL_TYPE_HASH = keccak256OfText('CancelOrder(bytes32 orderHash)');
 
-/** The EIP-712 digest that the offerer signs to cancel the order with this hash. */
+/** The hash (EIP-712) that the offerer signs to cancel the order. */
 export function cancelDigest(chainId: number, orderHash: Hex): Hex {
   const domainHash = hashWords([DOMAIN_TYPE_HASH, NAME_HASH, VERSION_HASH, BigInt(chainId)]);
   const cancelHash = hashWords([CANCEL_TYPE_HASH, orderHash]);

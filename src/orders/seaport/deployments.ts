@@ -1,5 +1,5 @@
-// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments
-// are listed for each chain in core/chains.ts and not computed: a chain may have several deployments of one version, or none.
+// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments are listed
+// for each chain in core/chains.ts and not computed: a chain may have several deployments of one version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';
@@ -13,8 +13,8 @@ import type { Protocol } from './order.ts';
 export type MoreDeployments = ReadonlyMap<string, readonly SeaportDeployment[]>;
 
 /**
- * All deployments on a chain: first the deployments of `more` in reverse order, then the built-in deployments from the newest version to
- * the oldest. Of an address that is repeated, the first deployment in this order counts. Empty for a chain that is not an EVM chain.
+ * All deployments on a chain: first those of `more` in reverse order, then the built-in ones from the newest version to the oldest. If an
+ * address is repeated, its first deployment in this order counts. Empty for a chain that is not an EVM chain.
  */
 export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
   const { chainId } = chain;
@@ -26,13 +26,13 @@ export function listProtocols(chain: Chain, more: MoreDeployments): Protocol[] {
 }
 
 const CONDUIT_CONTROLLER = '0x00000000F9490004C11Cef243f5400493c00Ad63';
-/** The keccak256 hash of the creation code of a conduit. Every conduit of CONDUIT_CONTROLLER has this code. */
+/** The keccak256 hash of the creation code that every conduit of CONDUIT_CONTROLLER has. */
 const CONDUIT_CODE_HASH = '0x023d904f2503c37127200ca07b976c3a53cc562623f67023115bf311f5805059';
 const WITH_CANONICAL_CONTROLLER: ReadonlySet<string> = new Set(CANONICAL_SEAPORT.map(({ address }) => address));
 
 /**
- * Returns the account that the offerer must approve to transfer the token: the deployment itself if the conduit key is 0, otherwise
- * the conduit of the key. Null if the key is not 0 and the conduit controller of the deployment is not known.
+ * The account that the offerer must approve to transfer the token: the deployment itself if the conduit key is 0, otherwise the conduit of
+ * the key. Null if the key is not 0 and the conduit controller of the deployment is not known.
  */
 export function findOperator(protocol: Pick<Protocol, 'address'>, conduitKey: Hex): Address | null {
   if (conduitKey === ZERO_HASH) return protocol.address;
@@ -48,8 +48,8 @@ function toConduit(key: Hex): Address {
 }
 
 /**
- * Slugs of marketplaces by their domain. A marketplace marks its orders and fills with the first four bytes of the domain's keccak256
- * hash: the salt of an order begins with these bytes, and the call data of a fill ends with them.
+ * Slugs of marketplaces by their domain. The first four bytes of the domain's keccak256 hash mark the orders and fills of a marketplace.
+ * The salt of an order begins with these bytes, and the call data of a fill ends with them.
  */
 const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
   'opensea.io': 'opensea',
@@ -67,7 +67,7 @@ const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
 
 const SLUGS_BY_TAG = new Map(Object.entries(SLUGS_BY_DOMAIN).map(([domain, slug]) => [toDomainTag(domain), slug]));
 
-/** Slugs of marketplaces by the account that receives their fee. */
+/** By the account that receives the fee of the marketplace. */
 const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x0000a26b00c1f0df003000390027140000faa719': 'opensea',
   '0x5b3256965e7c3cf26e11fcaf296dfc8807c01073': 'opensea',
@@ -76,17 +76,17 @@ const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x3d279ac86c66f1b419046c287c0f1fab8e86efca': 'alienswap',
 };
 
-/** The first four bytes of a domain's keccak256 hash, which mark the orders and fills of the marketplace with this domain. */
+/** The first four bytes of the domain's keccak256 hash, which mark orders and fills of the marketplace. */
 export function toDomainTag(domain: string): Hex {
   return keccak256OfText(domain).slice(0, 10) as Hex;
 }
 
-/** The slug of the marketplace that marks its orders and fills with these four bytes. Null if no known marketplace does. */
+/** Null if no known marketplace uses these four bytes. */
 export function findMarketplaceByTag(tag: Hex): string | null {
   return SLUGS_BY_TAG.get(tag) ?? null;
 }
 
-/** The slug of the marketplace that receives its fee in this account. Null if no known marketplace does. */
+/** Null if no known marketplace receives its fee in this account. */
 export function findMarketplaceByFeeRecipient(recipient: string): string | null {
   return Object.hasOwn(SLUGS_BY_FEE_RECIPIENT, recipient) ? (SLUGS_BY_FEE_RECIPIENT[recipient] ?? null) : null;
 }

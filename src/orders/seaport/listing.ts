@@ -1,5 +1,5 @@
-// Reads the terms of a listing from a Seaport order. A listing offers one token at a fixed price in one currency, and anyone can fill
-// it. Any other order is rejected with a code. The signature, the offerer's balance and the order's status are checked elsewhere.
+// Reads the terms of a listing from a Seaport order. A listing offers one token at a fixed price in one currency, and anyone can fill it.
+// Any other order is rejected with a code. The signature, the offerer's balance and the order's status are checked elsewhere.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
@@ -10,7 +10,7 @@ import { isTokenItem, ITEM_TYPE, ORDER_TYPE } from '../../core/seaport.ts';
 import { findOperator } from './deployments.ts';
 import type { ConsiderationItem, OfferItem, Protocol, SeaportOrder } from './order.ts';
 
-/** The terms of a listing. Prices are for one unit, rounded up. Times are in milliseconds. */
+/** Prices are for one unit, rounded up. Times are in milliseconds. */
 export type ListingTerms = {
   contractAddress: Address;
   tokenId: AssetId;
@@ -19,7 +19,7 @@ export type ListingTerms = {
   quantity: bigint;
   /** What the offerer receives. */
   askRaw: bigint;
-  /** What a buyer pays, if the order includes fees. Null if it includes no fees: platform fee and royalty are then added to the ask. */
+  /** What a buyer pays, if the order includes fees. Null if it includes none: platform fee and royalty are then added to the ask. */
   buyerTotalRaw: bigint | null;
   startsAt: number;
   /** Null for an order that never expires. */
@@ -29,7 +29,7 @@ export type ListingTerms = {
   operator: Address;
 };
 
-/** The codes for orders that are not listings, in the order in which the checks run. */
+/** In the order in which the checks run. */
 export const LISTING_REJECTIONS = [
   'criteria_not_supported',
   'not_a_listing',
@@ -50,11 +50,11 @@ export type ParsedListing = { terms: ListingTerms } | { terms: null; code: Listi
 /** How far in the future an order may start. The limit is low because the owner can still sell the token before the start. */
 export const STARTS_AHEAD_MAX_MS = 24 * 60 * 60_000;
 /**
- * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny
- * ask and a large fee to another account of the offerer would set the floor.
+ * The largest share of the buyer's price that accounts other than the offerer may receive. Without a limit, an order with a tiny ask and a
+ * large fee to another account of the offerer would set the floor.
  */
 export const FEES_MAX_BPS = 5_000n;
-/** 1 January 10000, in seconds. An order that ends at this time or later is stored without an expiry time. */
+/** 1 January 10000, in seconds. An order that ends then or later is stored without an expiry time. */
 const NEVER_S = 253_402_300_800n;
 
 /** The order types that anyone can fill, without the consent of a zone. */
@@ -148,8 +148,8 @@ function readQuantity({ itemType, startAmount, endAmount }: OfferItem): bigint {
 }
 
 /**
- * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires that the
- * identifier of a payment in either currency is 0.
+ * Throws NotAListing unless all payments are in the native currency, or all are in its wrapped token. Seaport requires the identifier 0 for
+ * a payment in either currency.
  */
 function requireOneCurrency(payments: readonly ConsiderationItem[], wrappedNative: Address | null): void {
   const isNative = ({ itemType, token }: OfferItem) => itemType === ITEM_TYPE.native && token === ZERO_ADDRESS;
@@ -174,7 +174,7 @@ function requireFixedAmounts({ offer, consideration }: SeaportOrder): void {
   }
 }
 
-/** For all units together: `askRaw` is the amount that the offerer receives, `totalRaw` the amount that the buyer pays. */
+/** For all units together: what the offerer receives, and what the buyer pays. */
 function readPrice(order: SeaportOrder): { askRaw: bigint; totalRaw: bigint } {
   let askRaw = 0n;
   let totalRaw = 0n;

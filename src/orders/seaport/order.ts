@@ -1,5 +1,5 @@
-// Seaport orders: parsed strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as Seaport hashes them
-// (EIP-712). Whether an order is a listing is decided in listing.ts.
+// Seaport orders: parsed strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as Seaport hashes them (EIP-712).
+// listing.ts decides whether an order is a listing.
 
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
@@ -33,12 +33,12 @@ export type SeaportOrder = {
   counter: bigint;
 };
 
-/** One deployment of Seaport. These values are part of the EIP-712 domain for which its orders are signed. */
+/** These values are part of the EIP-712 domain for which orders of the deployment are signed. */
 export type Protocol = { address: Address; version: string; chainId: number };
 
 export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
-/** The largest number of items in an offer. The same limit applies to a consideration. */
+/** In an offer, and in a consideration. */
 export const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;
@@ -47,11 +47,11 @@ const FIELD_NAME_SHOWN_MAX = 100;
 
 /**
  * Fields that are accepted beside the components and are not part of the hash. `totalOriginalConsiderationItems` must be the number of
- * consideration items. The others, which Reservoir adds, are ignored.
+ * consideration items. The other fields, which Reservoir adds, are ignored.
  */
 const EXTRA_FIELDS = new Set(['totalOriginalConsiderationItems', 'kind', 'signature', 'partial']);
 
-/** Parses the components of an order. Numbers may be JSON numbers, decimal text or 0x-hex text. */
+/** Numbers may be JSON numbers, decimal text or 0x-hex text. */
 export function parseSeaportOrder(value: unknown): ParsedSeaportOrder {
   try {
     return { order: readOrder({ value, path: '' }) };
@@ -71,7 +71,7 @@ class MalformedOrder extends Error {
   }
 }
 
-/** A value of the order's JSON, with its path for the error message. */
+/** `path` is for the error message. */
 type JsonValue = { value: unknown; path: string };
 
 const ITEM_FIELDS = ['itemType', 'token', 'identifierOrCriteria', 'startAmount', 'endAmount'];
@@ -137,7 +137,7 @@ function readItem(field: FieldReader): OfferItem {
   };
 }
 
-/** Returns a function that reads a field of an object. Throws MalformedOrder if the object has a field in neither `known` nor `extra`. */
+/** The returned function reads a field of the object. Throws MalformedOrder if the object has a field in neither `known` nor `extra`. */
 function fieldsOf({ value, path }: JsonValue, known: readonly string[], extra: ReadonlySet<string>): FieldReader {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof JsonNumber) {
     throw new MalformedOrder(path, 'must be an object');
@@ -156,8 +156,8 @@ function fieldsOf({ value, path }: JsonValue, known: readonly string[], extra: R
 const NUMBER = /^(?:\d+|0x[0-9a-f]+)$/i;
 
 /**
- * Reads an unsigned integer. A JavaScript number above 2^53 - 1 is rejected: it may have been rounded, and the order's hash would then
- * differ from the signed hash. A JsonNumber keeps the digits of the JSON text, so it may be as large as `max`.
+ * Reads an unsigned integer. A JavaScript number above 2^53 - 1 is rejected: it may have been rounded, and the order would have another
+ * hash than the signed order. A JsonNumber keeps the digits of the JSON text, so it may be as large as `max`.
  */
 function readUint({ value, path }: JsonValue, max = UINT256_MAX): bigint {
   const text = value instanceof JsonNumber ? value.text : Number.isSafeInteger(value) ? String(value) : value;
@@ -207,7 +207,7 @@ const DOMAIN_TYPE_HASH = keccak256OfText(
 );
 const NAME_HASH = keccak256OfText('Seaport');
 
-/** The EIP-712 struct hash of an order. Seaport's events and marketplaces identify the order by this hash. */
+/** The EIP-712 struct hash of an order, by which events and marketplaces identify it. */
 export function hashOrder(order: SeaportOrder): Hex {
   return hashWords([
     ORDER_TYPE_HASH,

@@ -1,6 +1,6 @@
-// Verifies signatures of Seaport orders offline. A signature has 65 bytes, or 64 bytes (EIP-2098). A bulk signature signs a tree of
-// orders: the index and the Merkle proof of the order follow the 65 or 64 bytes. A contract may accept a signature that fails here
-// (ERC-1271); only a call to the contract can verify such a signature.
+// Verifies signatures of Seaport orders offline. A signature has 65 bytes, or 64 bytes (EIP-2098). A bulk signature signs a tree of orders:
+// the index and the Merkle proof of the order follow the 65 or 64 bytes. A contract may accept a signature that fails here (ERC-1271); only
+// a call to the contract can verify it.
 
 import { secp256k1 } from '@noble/curves/secp256k1';
 import type { Address } from '../../core/address.ts';
@@ -9,14 +9,14 @@ import { keccak256, keccak256OfText } from '../../core/keccak.ts';
 import type { Protocol } from './order.ts';
 import { hashWords, ORDER_TYPE_TEXT, orderDigest, REFERENCED_TYPES_TEXT } from './order.ts';
 
-/** `mismatch`: the signature was made by a key of another account. `malformed`: no key can have made the signature. */
+/** `mismatch`: a key of another account made the signature. `malformed`: no key can have made it. */
 export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 
-/** The longest signature accepted. Signatures of wallet contracts are far shorter. */
+/** Signatures of wallet contracts are far shorter. */
 export const SIGNATURE_BYTES_MAX = 4_096;
 /** The height of the largest tree of orders that Seaport accepts. */
 export const BULK_HEIGHT_MAX = 24;
-/** The length of the order's index in the tree. The index stands between the 64 or 65 bytes of the signature and the proof. */
+/** The length of the order's index in the tree. The index stands between the ECDSA signature and the proof. */
 const INDEX_BYTES = 3;
 const COMPACT_BYTES = 64;
 const FULL_BYTES = 65;
@@ -40,7 +40,7 @@ export function checkSignature(signed: OrderSignature, offerer: Address): Signat
   return signer === null ? 'malformed' : signer === offerer ? 'ok' : 'mismatch';
 }
 
-/** The account whose key made the signature; null when the signature is malformed. */
+/** Null when the signature is malformed. */
 function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Address | null {
   const parts = splitSignature(signature, protocol.version);
   if (!parts) return null;
@@ -49,8 +49,8 @@ function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Addr
 }
 
 /**
- * Checks whether the account's own key signed the digest, which may be the digest of any message. A signature with another length than
- * 64 or 65 bytes is `malformed`.
+ * Checks whether the account's own key signed the digest, which may be of any message. A signature with another length than 64 or 65 bytes
+ * is `malformed`.
  */
 export function checkDigestSignature(digest: Hex, signature: Hex, account: Address): SignatureCheck {
   const signer = recoverAccount(digest, signature.slice(2));
@@ -77,8 +77,8 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
 const ADDRESS_DIGITS = 40;
 
 /**
- * Returns the signature in lower case. If its ECDSA part has 65 bytes and a v of 0 or 1, v becomes 27 or 28: some signers write 0 and 1,
- * but Seaport accepts only 27 and 28. Nothing else is changed.
+ * Returns the signature in lower case. A v of 0 or 1 in an ECDSA part of 65 bytes becomes 27 or 28: some signers write 0 and 1, but Seaport
+ * accepts only 27 and 28.
  */
 export function normalizeSignature(signature: Hex, version: string): Hex {
   const lower = signature.toLowerCase() as Hex;
@@ -112,7 +112,10 @@ function splitSignature(signature: Hex, version: string): Parts | null {
   return { ecdsa: digits.slice(0, indexAt), proof: { index, siblings } };
 }
 
-/** Converts an ECDSA signature to 65 bytes with a v of 27 or 28. Null if it has neither 64 nor 65 bytes, or v is none of 0, 1, 27 and 28. */
+/**
+ * Converts an ECDSA signature to 65 bytes with a v of 27 or 28. Null if it has another length than 64 or 65 bytes, or another v than 0, 1,
+ * 27 and 28.
+ */
 function toFullSignature(ecdsa: string): Hex | null {
   if (ecdsa.length === 2 * FULL_BYTES) {
     const v = V_AS_27_OR_28[ecdsa.slice(-2).toLowerCase()];
