@@ -1,6 +1,5 @@
-// Applies the events of blocks to the primary database, or reverts them after a reorganisation. First the chain log is changed, then the
-// holdings, approvals and counters that are derived from it, then the affected orders. Runs in the caller's transaction and makes no
-// requests.
+// Applies the events of blocks to the primary database, or reverts them after a reorganisation. The chain log is changed first. The
+// holdings, approvals and counters that are derived from it follow, and then the affected orders. Runs in the caller's transaction.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
@@ -25,13 +24,13 @@ import { toOrderKeyText } from '../orders/order-id.ts';
 import type { OrderChange } from '../orders/queries/order-states.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 
-/** `events`: the events that were added to the log or deleted from it. `evidence`: what these events changed. `orders`: the orders with a new state. */
+/** `events`: added to the log or deleted from it. `evidence`: what these events changed. `orders`: the orders with a new state. */
 export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
 
 /**
- * Selects the events to store: events of followed contracts, fills that moved tokens of followed contracts, events of stored
- * orders, cancels of accounts that hold or have held a token of a followed contract, all counter increments, and the `orders-matched`
- * events of the selected fills. The cancels are stored because a marketplace may list the cancelled orders, now or later.
+ * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. Fills are
+ * stored if they moved tokens of followed contracts, with the `orders-matched` events that name them. Cancels are stored if their account
+ * holds or has held a token of a followed contract: a marketplace may list the cancelled order, now or later.
  */
 export async function selectRelevant(
   tx: Queryable,
@@ -52,15 +51,14 @@ export async function selectRelevant(
   };
   const relevant = new Set(events.filter(isRelevant));
   const fills = new Set([...relevant].flatMap((event) => (event.kind === 'order-fulfilled' ? [event.orderHash] : [])));
-  // An `orders-matched` event is selected when one of the fills that it names is selected.
   const isMatchOfFill = (event: ChainEvent) =>
     event.kind === 'orders-matched' && event.orderHashes.some((orderHash) => fills.has(orderHash));
   return events.filter((event) => relevant.has(event) || isMatchOfFill(event));
 }
 
 /**
- * The accounts whose cancels are selected: the sender and the receiver of each transfer of a followed contract's token among these
- * events, and each offerer of a cancelled order that holds or has sent such a token.
+ * The accounts whose cancels are selected. They are the senders and receivers of transfers among these events, and the offerers of
+ * cancelled orders who hold or have sent a token. Only tokens of followed contracts count.
  */
 async function listHolders(
   tx: Queryable,
@@ -81,7 +79,7 @@ function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {
   return [...offer, ...consideration].filter(isTokenItem).map(({ token }) => token);
 }
 
-/** Adds events to the chain log and applies their consequences. Events that are already in the chain log change nothing. */
+/** Events that are already in the chain log change nothing. */
 export async function applyEvents(
   tx: Queryable,
   chain: string,
@@ -98,8 +96,8 @@ export async function applyEvents(
 }
 
 /**
- * Deletes all events after block `ancestor` from the chain log and reverts their consequences. The transferred units are subtracted
- * from the holdings. Approvals are set to their last values in the remaining chain log.
+ * Deletes all events after block `ancestor` from the chain log and reverts their consequences. Transferred units are subtracted from the
+ * holdings. Approvals are set to their last values in the remaining chain log.
  */
 export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
@@ -111,7 +109,7 @@ export async function revertAfter(tx: Queryable, chain: string, ancestor: number
   return applyToOrders(tx, chain, deleted, now);
 }
 
-/** Derives the counters, and the states of the affected orders, again from the current chain log. */
+/** Derives the counters and the states of the affected orders from the current chain log. */
 async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<BlockChanges> {
   const counters = events.filter((event) => event.kind === 'counter-incremented');
   await updateCounters(
@@ -127,7 +125,7 @@ function noChanges(chain: string): BlockChanges {
   return { events: [], evidence: toEvidenceChanges(chain, []), orders: [] };
 }
 
-/** Converts transfers to changes of holdings. `sign` is -1 to revert the transfers. */
+/** `sign` is -1 to revert the transfers. */
 function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n | -1n): HoldingChange[] {
   return events.flatMap((event) => {
     if (event.kind !== 'transfer') return [];
@@ -139,10 +137,7 @@ function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n
   });
 }
 
-/**
- * The last approval that these events set, for each pair of owner and operator, and for each token. A transfer revokes the approval of
- * its token.
- */
+/** The last approval that these events set. A transfer revokes the approval of its token. */
 function lastApprovals(
   chain: string,
   events: readonly ChainEvent[],
@@ -165,7 +160,6 @@ function lastApprovals(
   return { operators: [...operators.values()], tokens: [...tokens.values()] };
 }
 
-/** The ids of the collections that the changes concern. */
 export function toChangedCollections(
   chain: string,
   { events, orders }: Pick<BlockChanges, 'events' | 'orders'>,

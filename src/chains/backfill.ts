@@ -1,6 +1,5 @@
-// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is
-// committed together with the number of its last block. A collection that has been read up to the chain's cursor joins the chain's live
-// stream: from then on, the follower reads its events.
+// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is committed
+// together with the number of its last block. A collection that has been read up to the chain's cursor joins the chain's live stream.
 
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';

@@ -1,7 +1,6 @@
-// Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. Holders are not
-// counted from the owners of tokens, because a marketplace may report a token that does not exist, and several accounts may hold one
-// ERC-1155 token. The holdings that are read may be newer than the batch of the log that is written. A later batch then writes the same
-// holders again.
+// Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. The owners of
+// tokens are not counted: a marketplace may report a token that does not exist, and several accounts may hold one ERC-1155 token. The
+// holdings that are read may be newer than the batch of the log that is written. A later batch then writes the same holders again.
 
 import { listTokensOfHolders } from '../chain-log/queries/holdings.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
@@ -24,9 +23,9 @@ import type { MovedTokens } from './log-effects.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
 /**
- * Stores all holders of the next collection that has joined its chain. When there is none, takes the next collection that is
- * no longer followed, and counts its holders again, from the owners of its tokens. Returns the ids of the collections that changed, or null
- * when there is nothing to do.
+ * Stores all holders of the next collection that has joined its chain. If there is none, the next collection that is no longer followed is
+ * taken, and its holders are counted from the owners of its tokens. Returns the ids of the collections that changed, or null when there is
+ * nothing to do.
  */
 export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -55,8 +54,8 @@ export async function changeChainHolders(context: JudgeContext): Promise<Set<str
 export type HolderChange = { collectionId: string; isComplete: boolean; holders: readonly TokensOfHolder[] };
 
 /**
- * Reads the holders that the batch may have changed. A reorganisation in the batch does not name the accounts of the transfers that it
- * deleted, so then all holders of the collection are read.
+ * Reads the holders that the batch may have changed. A reorganisation does not name the accounts of the transfers that it deleted, so after
+ * one all holders of the collection are read.
  */
 export async function readHolderChanges(
   { main, indexer, chain }: { main: Database; indexer: Database; chain: { id: string } },

@@ -1,5 +1,4 @@
-// The section `chains` of the service's status: how far each chain has been read, the age of the last block that was read, the
-// number of followed collections, and the state of the endpoints.
+// The section `chains` of the service's status: how far each chain has been read, its followed collections, and its endpoints.
 
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
@@ -19,7 +18,6 @@ export type ChainStatus = {
   block: number | null;
   /** The timestamp of that block (ISO 8601). */
   blockTime: string | null;
-  /** The age of that block. */
   lagSeconds: number | null;
   /** How many blocks `block` is behind the newest block that an endpoint reported to this process. Null when either is unknown. */
   headDistance: number | null;
@@ -28,14 +26,14 @@ export type ChainStatus = {
   /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
   collections: { live: number; catchingUp: number };
-  /** The comparison of new blocks between the endpoints in this process. Null where the chain is not read. */
+  /** The comparison of new blocks between the endpoints in this process. Null if the chain is not read. */
   comparison: {
     /** How many blocks were stored without a comparison, because no other endpoint could be called. */
     uncompared: number;
     /** The block about which the endpoints disagree, and since when (ISO 8601). The block is not stored. Null while they agree. */
     disputed: { block: number; since: string } | null;
   } | null;
-  /** The endpoints as this process sees them. Another process may see them in other states. */
+  /** The endpoints as this process sees them. Another process may see other states. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
 
@@ -98,7 +96,7 @@ function countCollections(follows: readonly Follow[]): ChainStatus['collections'
   return { live, catchingUp: onChain.length - live };
 }
 
-/** Leaves out the host and the texts of failures, because both may reveal the provider. */
+/** Leaves out the host and the texts of failures: both may reveal the provider. */
 function toPublicStatus({ position, state, lag, failures, rangeBlocks }: EndpointStatus) {
   return { position, state, lag, failures, rangeBlocks };
 }

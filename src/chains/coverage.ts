@@ -1,5 +1,5 @@
-// Stores in the indexer which collections a chain covers, and up to which time: the collections that are part of the chain's live
-// stream, up to the last block whose events have been written into the indexer.
+// Stores in the indexer up to which time a chain covers its collections. Covered are the collections in the chain's live stream, up to the
+// last block whose events are in the indexer.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -22,12 +22,9 @@ type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain' | 'c
 /** The stored time is updated once it is this far behind, so that not every block writes a row. */
 const STEP_MS = 15_000;
 
-/**
- * Writes the next batch of the chain's log into the indexer, like `projectNext`. When no batch is left, the indexer has all events up to
- * the cursor that was read at the start, and the coverage is updated to the time of that cursor.
- */
+/** Writes the next batch of the chain's log into the indexer. When no batch is left, updates the coverage to the time of the cursor. */
 export async function projectAndCover(context: ProjectionContext): Promise<Set<string> | null> {
-  // The cursor is read first: events after this cursor may be missing from the indexer.
+  // The cursor is read first: events after it may be missing from the indexer.
   const cursor = await findChainCursor(context.main, context.chain.id);
   const changed = await projectNext(context);
   if (changed !== null || !cursor) return changed;
@@ -36,8 +33,8 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
 }
 
 /**
- * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended, and after an outage all covered
- * collections.
+ * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended. After an outage these are all
+ * covered collections.
  */
 async function cover(
   { main, indexer, chain, chains, clock }: CoverageContext,

@@ -1,5 +1,4 @@
-// The chains that this process reads: chains that have endpoints and are not frozen. The reader of a chain is created at its first
-// use.
+// The chains that this process reads: chains that have endpoints and are not frozen. The reader of a chain is created at its first use.
 
 import type { Address } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';
@@ -28,14 +27,14 @@ export class FollowedChains {
     this.#options = options;
   }
 
-  /** How this process treats a chain: `live` chains are read, `frozen` chains are not read any more, `disabled` chains have no endpoint. */
+  /** `live`: the chain is read. `frozen`: it is not read any more. `disabled`: it has no endpoint. */
   modeOf(chainId: string): ChainMode {
     const { frozenChains, rpcUrls } = this.#options.config;
     if (frozenChains.has(chainId)) return 'frozen';
     return rpcUrls.has(chainId) ? 'live' : 'disabled';
   }
 
-  /** The reader of a chain; null if the chain is not live. */
+  /** Null if the chain is not live. */
   readerOf(chainId: string): ChainReader | null {
     const { config, chains, log, clock, random } = this.#options;
     const chain = chains.get(chainId);
@@ -47,14 +46,12 @@ export class FollowedChains {
     return reader;
   }
 
-  /** The contracts of the settlement protocols on a chain. */
   protocolsOf(chainId: string): readonly Address[] {
     const { chains, config } = this.#options;
     const chain = chains.get(chainId);
     return chain ? listProtocolContracts(chain, config.extraSeaport) : [];
   }
 
-  /** The readers that were created so far. */
   readers(): readonly ChainReader[] {
     return [...this.#readers.values()];
   }

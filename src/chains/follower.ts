@@ -1,6 +1,5 @@
 // Follows one chain: reads the blocks after its cursor, and reverts blocks that a reorganisation orphaned. Every step writes in one
 // transaction that also moves the cursor, so a step may be interrupted and repeated. Nothing is kept in memory between steps.
-// apply-block.ts applies the events to orders and holders.
 
 import type { BlockHeader, ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -29,29 +28,28 @@ import type { EventFilter } from './rpc/log-query.ts';
 export type FollowContext = {
   main: Database;
   reader: ChainReader;
-  /** The contracts of the settlement protocols on the chain. */
   protocols: readonly Address[];
   clock: Clock;
   log: Log;
 };
 
-/** The result of a step: the ids of the collections that changed, and whether the next step should run without a pause. */
+/** `changed`: the ids of the collections that changed. `more`: the next step should run without a pause. */
 export type StepResult = { changed: Set<string>; more: boolean };
 
 /** This many of the newest blocks are read one by one, by hash. Older blocks are read in ranges. */
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** The hashes of all read blocks that are at most this much older than the block of the cursor are kept. */
+/** The hashes of all read blocks up to this much older than the cursor's block are kept. */
 const DENSE_MS = 60 * 60_000;
-/** The hash of a read block is kept, whatever its age, while its number is at most this much lower than the number of the cursor's block. */
+/** The hash of a read block at most this many numbers below the cursor's block is kept, however old the block is. */
 const DENSE_BLOCKS_MIN = 512;
 /**
- * Of older blocks, one hash is kept for each interval of this many block numbers. With these hashes the common ancestor of a deeper
- * reorganisation is found, at most one interval too low.
+ * Of older blocks, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper reorganisation is found
+ * with these hashes, at most one interval too low.
  */
 const SPARSE_INTERVAL = 1_024;
-/** No hash of a block older than this is kept. After a reorganisation that goes back further, the chain is not read any more. */
+/** No hash of an older block is kept. After a reorganisation that goes back further, the chain is not read any more. */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */
 const PRUNE_INTERVAL = 256;
@@ -63,7 +61,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return start(context, head);
   if (await isOrphaned(context, cursor, head)) {
-    // An endpoint that serves a fork, or another chain, is not believed while another endpoint continues the chain of the cursor.
+    // An endpoint that serves a fork or another chain is not believed while another endpoint continues the chain of the cursor.
     if (await reader.blocks.isDisputed(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }
@@ -96,8 +94,8 @@ async function findAccepted(reader: ChainReader, head: BlockHeader): Promise<Blo
 }
 
 /**
- * Whether the block of the cursor is no longer part of the chain. A head below the cursor does not prove a reorganisation, because the
- * endpoint may merely be behind. In that case the stored block with the number of the head has the hash of the head.
+ * Whether the block of the cursor is no longer part of the chain. A head below the cursor does not prove this: the endpoint may merely be
+ * behind. The head of such an endpoint has the hash that is stored for its number.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {
@@ -109,7 +107,6 @@ async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, 
   return stored !== undefined && stored.number === head.number && stored.hash !== head.hash;
 }
 
-/** Reverts the blocks after the newest stored block that is still part of the chain. */
 async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Promise<StepResult> {
   const { main, reader, clock, log } = context;
   const chain = reader.chain.id;
@@ -165,7 +162,7 @@ async function findCommonAncestor({ main, reader }: FollowContext, cursor: Chain
 }
 
 /**
- * Reads blocks one by one. Stops before a block whose parent is not the block read before it, and before a block about which the
+ * Reads blocks one by one. Stops before a block that does not follow the block read before it. Also stops before a block about which the
  * endpoints do not agree yet.
  */
 async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: number): Promise<StepResult> {
@@ -207,8 +204,8 @@ async function readFilter({ main, reader, protocols }: FollowContext): Promise<E
 type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[]; filter: EventFilter };
 
 /**
- * Writes the blocks and events. When the cursor or the set of followed contracts has changed since they were read, nothing is written,
- * and the next step reads again.
+ * Writes the blocks and events. If the cursor or the set of followed contracts has changed since they were read, nothing is written, and
+ * the next step reads again.
  */
 async function commit(
   context: FollowContext,

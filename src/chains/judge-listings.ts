@@ -1,8 +1,9 @@
-// Judges mirrored listings by the log of their chain, with the rule for own orders: a listing is hidden while its seller cannot deliver, and
-// ended by a fill, a cancel or a raised counter on the chain. The evidence is read from the primary database, before the transaction that
-// writes the states to the indexer. The evidence may contain log entries that the projection has not written yet. When the projection
-// reaches such an entry, the listing already has the right state, and nothing changes.
-// If the position of the projection has moved, or a listing was written in the meantime, nothing is written and the step is repeated.
+// Judges mirrored listings by the log of their chain, with the rule for own orders. A listing is hidden while its seller cannot deliver. A
+// fill, a cancel or a raised counter on the chain ends it.
+// The evidence is read from the primary database, before the transaction that writes the states to the indexer. If the position of the
+// projection has moved meanwhile, or a listing was written, nothing is written and the step is repeated.
+// The evidence may contain log entries that the projection has not written yet. When the projection reaches such an entry, the listing
+// already has the right state.
 
 import { findLastSeq } from '../chain-log/queries/chain-events.ts';
 import type { Chain, Chains } from '../core/chains.ts';
@@ -38,7 +39,7 @@ export type JudgeContext = {
   chain: Chain;
   chains: Chains;
   clock: Clock;
-  /** True for a frozen chain: no listing is judged by the log of the chain. */
+  /** True for a frozen chain: its listings are not judged. */
   isFrozen?: boolean;
 };
 
@@ -46,9 +47,9 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * Does the first of these steps that is due: stores which collections join or leave; judges listings that were inserted or changed; makes
- * the hidden listings of a leaving collection visible again; judges the stored listings of a collection that joins. Listings that a new
- * log entry affects are judged by projection.ts. Returns the ids of the collections that changed, or null when no step is due.
+ * Does one step, the first that is due. Collections that join or leave are stored first. Then listings that were inserted or changed are
+ * judged. Then a leaving collection's hidden listings are made visible, or a joining collection's stored listings are judged. Returns the
+ * ids of the collections that changed, or null when no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -68,7 +69,7 @@ export async function judgeNext(context: JudgeContext): Promise<Set<string> | nu
   return null;
 }
 
-/** The collections whose stored state no longer agrees with their follow, each with its new state. */
+/** The collections whose stored state no longer agrees with their follow, with their new state. */
 function toTransitions(
   follows: readonly Follow[],
   collections: readonly JudgedCollection[],
@@ -87,8 +88,8 @@ function toTransitions(
 }
 
 /**
- * Judges the next listings of a collection that joins. When no listing is left and the log is written into the indexer up to `joinedSeq`,
- * the collection has joined. Returns null when no listing is left, but the log is not written up to `joinedSeq` yet.
+ * Judges the next listings of a collection that joins. When no listing is left and the indexer has the log up to `joinedSeq`, the
+ * collection has joined. Returns null while only the log is missing.
  */
 async function judgeStored(
   context: JudgeContext,
@@ -123,7 +124,7 @@ async function writeStep(
   return isWritten ? changed : new Set();
 }
 
-/** Makes the next hidden listings of a leaving collection visible again. When no listing was hidden any more, the collection has left. */
+/** Makes the next hidden listings of a leaving collection visible again. When none is left, the collection has left. */
 async function listAgain(
   { indexer, chain, chains, clock }: JudgeContext,
   from: ProjectedPosition,
@@ -140,7 +141,7 @@ async function listAgain(
   return new Set(isWritten ? [collectionId] : []);
 }
 
-/** Derives the states of the listings, and returns the states that differ from the stored states. */
+/** Returns the derived states that differ from the stored states. */
 export async function judge(
   { main, clock }: Pick<JudgeContext, 'main' | 'clock'>,
   listings: readonly JudgedListing[],
@@ -159,7 +160,7 @@ export async function judge(
   return changes;
 }
 
-/** A listing was written after it was read: the transaction is rolled back. */
+/** A listing was written after it was read. */
 class OutOfDate extends Error {
   override readonly name = 'OutOfDate';
 }
@@ -179,7 +180,7 @@ export async function writeJudgements(
   await refreshFigures(tx, { collectionIds, assets: written }, context);
 }
 
-/** Runs a transaction. Returns false when `work` returned false or threw OutOfDate. */
+/** Returns false when `work` returned false or threw OutOfDate. */
 export async function transactAt(indexer: Database, work: (tx: Queryable) => Promise<boolean>): Promise<boolean> {
   try {
     return await indexer.transaction(work);

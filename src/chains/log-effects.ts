@@ -10,16 +10,16 @@ import type { Address } from '../core/address.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation. */
+  /** The lowest `ancestor` of the batch's reorganisations. Null if it has none. The sales of later blocks are deleted. */
   rewindTo: number | null;
-  /** The fills of the batch, without the fills that a later reorganisation in the batch orphaned. */
+  /** Without the fills that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];
   /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
   matched: ReadonlySet<string>;
   moved: MovedTokens;
 };
 
-/** The effects of entries, which must be sorted by sequence number. `collectionIds` maps each followed contract to its collection id. */
+/** The entries must be sorted by sequence number. `collectionIds` maps each followed contract to its collection id. */
 export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
   let rewindTo: number | null = null;
   let fills: OrderFulfilled[] = [];
@@ -44,7 +44,7 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   return { rewindTo, fills, matched, moved };
 }
 
-/** The evidence that the entries changed: by their events, and by the events that their reorganisations deleted. */
+/** The evidence that the entries changed, by their events and by the events that their reorganisations deleted. */
 export function toAffected(chain: string, entries: readonly LogEntry[]): EvidenceChanges {
   const events = entries.flatMap((entry) => ('event' in entry ? [entry.event] : []));
   const reverted = entries.flatMap((entry) => ('ancestor' in entry ? [entry.affected] : []));
@@ -58,8 +58,8 @@ export function addMoved(moved: MovedTokens, collectionId: string, tokenId: stri
 }
 
 /**
- * Removes the last, possibly incomplete transaction from a full batch, because the fills of a transaction must be processed together. A
- * batch that contains only one transaction is returned unchanged, so that every batch makes progress.
+ * Removes the last, possibly incomplete transaction from a full batch: the fills of a transaction must be processed together. A batch of
+ * only one transaction is returned unchanged, so that every batch makes progress.
  */
 export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
   const last = entries.at(-1);

@@ -4,7 +4,7 @@ import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 
-/** Returns the events, with the tag added as `domain` to the fills that moved tokens of the given contracts. */
+/** Returns the events. Fills that moved tokens of the given contracts have their tag in `domain`. */
 export async function addMarketplaceTags(
   reader: ChainReader,
   events: readonly ChainEvent[],

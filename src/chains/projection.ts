@@ -1,6 +1,6 @@
-// Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of
-// mirrored listings. The chain log is read in the order of its sequence numbers, and the last number that was read is written in the
-// same transaction as the rows. Therefore the indexer can be unavailable for a time, or be rebuilt from an empty database.
+// Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of mirrored
+// listings. The log is read in the order of its sequence numbers. The last number is written in the same transaction as the rows, so the
+// indexer can be unavailable for a time, or be rebuilt from an empty database.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
@@ -40,16 +40,15 @@ export type ProjectionContext = {
   chains: Chains;
   serviceName: string;
   clock: Clock;
-  /** True for a frozen chain: no listing is judged by the log of the chain. */
+  /** True for a frozen chain: its listings are not judged. */
   isFrozen?: boolean;
 };
 
-/** The most log entries written in one transaction. */
 const BATCH_SIZE = 5_000;
 
 /**
- * Judges the next mirrored listings that wait to be judged, reads the holders of the next collection that has joined, and writes
- * the next batch of a chain's log. Returns the ids of the collections that changed, or null when nothing is left to do.
+ * Judges the next mirrored listings that wait, reads the holders of the next collection that has joined, and writes the next batch of the
+ * log. Returns the ids of the collections that changed, or null when nothing is left to do.
  */
 export async function projectNext(context: ProjectionContext): Promise<Set<string> | null> {
   const steps = [await judgeNext(context), await changeChainHolders(context), await projectBatch(context)];
@@ -58,8 +57,8 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
 }
 
 /**
- * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when no entry is left. When another
- * process has moved the position in the meantime, nothing is written and the result is empty.
+ * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when no entry is left. If another
+ * process has moved the position meanwhile, nothing is written and the result is empty.
  */
 async function projectBatch(context: ProjectionContext): Promise<Set<string> | null> {
   const { main, indexer, chains, clock } = context;
@@ -104,12 +103,11 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   return isWritten ? changed : new Set();
 }
 
-/** Judges the listings whose evidence the batch changed, and returns their new states. */
 async function judgeAffected(context: ProjectionContext, changes: EvidenceChanges): Promise<ListingChange[]> {
   return judge(context, await listAffectedListings(context.indexer, changes));
 }
 
-/** Adds to `moved` the tokens whose last transfer in the indexer is in an orphaned block, unless the batch moves them again. */
+/** Adds the tokens whose last transfer in the indexer is in an orphaned block. Tokens that the batch moves again are left as they are. */
 async function addRewound({ indexer, chain }: ProjectionContext, moved: MovedTokens, rewindTo: number): Promise<void> {
   for (const { collectionId, asset } of await listTokensMovedAfter(indexer, chain.id, rewindTo)) {
     if (!moved.get(collectionId)?.has(asset)) addMoved(moved, collectionId, asset, rewindTo);
@@ -175,8 +173,8 @@ function toNewSale(
 }
 
 /**
- * The id of the listing that the sale filled: the listing of the order at the sale's marketplace or, if there is none, the first listing of
- * the order. Null if the order has no listing.
+ * The listing that the sale filled: the listing of the order at the sale's marketplace, otherwise the first listing of the order. Null if
+ * the order has no listing.
  */
 function findListingId(
   mirrored: readonly ListedOrder[],
@@ -192,7 +190,7 @@ function findListingId(
 
 type TokenChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
-/** Reads the current holders from the primary database. They may be newer than this batch; a later batch then writes them again. */
+/** Reads the current holders from the primary database. If they are newer than this batch, a later batch writes them again. */
 async function readHolders(
   { main, chain }: ProjectionContext,
   moved: MovedTokens,

@@ -1,5 +1,4 @@
-// Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale. The
-// price of a sale is the sum of its payments, including fees.
+// Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale.
 
 import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
 import type { Address, SoldAsset } from '../core/address.ts';
@@ -14,7 +13,7 @@ export type FillSale = {
   asset: SoldAsset;
   /** Base units of the native currency, wrapped or not. Null when payments are in another currency, or for tokens of several contracts. */
   priceRaw: bigint | null;
-  /** `priceRaw` as text. When `priceRaw` is null: a description of the payments that cannot be parsed as an amount. */
+  /** `priceRaw` as text. If `priceRaw` is null, a description of the payments that cannot be parsed as an amount. */
   price: string;
   seller: Address | null;
   buyer: Address | null;
@@ -26,7 +25,7 @@ export type SalesOptions = {
   wrappedNative: Address | null;
 };
 
-/** The sales of the fills of one transaction. A fill without a token or without a payment is not a sale. */
+/** A fill without a token or without a payment is not a sale. */
 export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNative }: SalesOptions): FillSale[] {
   const trades = fills.flatMap((fill) => toTrade(fill, matched) ?? []);
   const { bidOf, pairedBids } = pairMatched(trades);
@@ -35,11 +34,13 @@ export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNati
     .flatMap((trade) => toFillSales(trade, bidOf.get(trade) ?? null, wrappedNative));
 }
 
-/** A fill as a trade of tokens for payments. */
 type Trade = {
   fill: OrderFulfilled;
   kind: 'ask' | 'bid';
-  /** Whether other orders filled this order (`matchOrders`). Then the recipient in the event gets only the remainder and is no party to the sale. */
+  /**
+   * Whether other orders filled this order (`matchOrders`). The recipient in the event then gets only the remainder and is no party to the
+   * sale.
+   */
   isMatched: boolean;
   tokens: readonly SpentItem[];
   payments: readonly SpentItem[];
@@ -87,7 +88,7 @@ function tokensKey({ tokens }: Trade): string {
     .join(' ');
 }
 
-/** The sales of a trade: one for each contract whose tokens it moved. */
+/** One sale for each contract whose tokens the trade moved. */
 function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | null): FillSale[] {
   const { fill, kind, tokens, payments } = trade;
   const counterparty = bid?.fill.offerer ?? (trade.isMatched ? null : fill.recipient);

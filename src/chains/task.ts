@@ -1,5 +1,5 @@
-// The task that follows one chain while its process holds the lease. Two loops run concurrently: one reads new blocks, and past blocks
-// for added collections; the other writes the chain log into the indexer. After failures, each loop retries with growing pauses.
+// The task that follows one chain while its process holds the lease. One loop reads new blocks, and past blocks for added collections.
+// Another loop writes the chain log into the indexer. After failures, each loop retries with growing pauses.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
@@ -14,23 +14,23 @@ import { followOnce } from './follower.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { createUnreadChainsTask } from './unread-chains.ts';
 
-/** The deadline of a run. A run lasts until its process ends or loses the lease, or until this deadline; then the next run starts. */
+/** A run lasts until its process ends or loses the lease, at most until this deadline. Then the next run starts. */
 const RUN_MS = 24 * 60 * 60_000;
 const RESTART_MS = 1_000;
 /** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
-/** The longest pause of the loop that writes into the indexer, unless a step failed. A new listing is hidden until that loop has judged it. */
+/**
+ * The longest pause of the loop that writes into the indexer, unless a step failed. A new listing is hidden until this loop has judged it.
+ */
 const PROJECTION_POLL_MS_MAX = 1_000;
-/** The longest pause of a loop after several failures in a row. */
 const PAUSE_MS_MAX = 15_000;
 const PAUSE_JITTER = 0.2;
 
-/** The name of the task that follows a chain. */
 export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-/** A task for each chain that is live, and one task for all other chains together. */
+/** A task for each live chain, and one task for all other chains together. */
 export function createChainTasks(context: ChainContext): Task[] {
   const live = [...context.chains.keys()].flatMap((chainId) => {
     const reader = context.followed.readerOf(chainId);
@@ -56,10 +56,7 @@ function createChainTask(context: ChainContext, reader: ChainReader): Task {
   };
 }
 
-/**
- * Repeats the step until the signal aborts. While there is more to do, the next step starts without a pause. Otherwise the pause is
- * `chainPollMs`; for the indexer it is at most PROJECTION_POLL_MS_MAX.
- */
+/** Repeats the step until the signal aborts. While there is more to do, the next step starts without a pause. */
 async function repeat(
   { log, onChanged, config, random }: ChainContext,
   { chainId: chain, part, signal }: { chainId: string; part: 'chain' | 'indexer'; signal: AbortSignal },
@@ -81,7 +78,7 @@ async function repeat(
       failures += 1;
       waitMs = backoffMs(failures, { baseMs: 2 * pollMs, maxMs: PAUSE_MS_MAX, jitter: PAUSE_JITTER }, random);
     }
-    // With a wait of 0, this still yields to the event loop between steps.
+    // Even a wait of 0 yields to the event loop between steps.
     await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
-// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It changes
-// nothing. It does not use the code that derives the stored states, only the tables and the chain reader.
+// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It uses only the
+// tables and the chain reader, not the code that derives the stored states.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -26,17 +26,17 @@ import type { HeldToken } from './tokens.ts';
 import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
 
 const SAMPLE_DEFAULT = 200;
-/** The largest sample of orders, and of tokens, for each chain. The input 0 requests a sample of this size. */
+/** The largest sample of orders, and of tokens, for each chain. The input 0 requests this size. */
 const SAMPLE_MAX = 100_000;
 const SEEDS = 2 ** 32;
 const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** How long an audit waits before another attempt, and before a row that differs is compared again. */
+/** How long an audit waits before another attempt, and before it compares a row again that differs. */
 const PAUSE_MS = 200;
 
-/** The operations of the audit, by name. Inputs and results are JSON. An operation throws OperatorError for an invalid input. */
+/** The operations of the audit, by name. Inputs and results are JSON. Invalid input throws OperatorError. */
 export function createAuditOperations(context: ChainContext, { pauseMs = PAUSE_MS }: { pauseMs?: number } = {}) {
   return {
     audit: (input: Input) => audit(context, input, pauseMs),
@@ -134,7 +134,6 @@ function toDifferences(chain: string, what: string, { differences }: ComparisonR
   );
 }
 
-/** The chain of the input, or all EVM chains. */
 function readChains({ chains }: ChainContext, input: Input): string[] {
   const chain = input['chain'] ?? null;
   const evm = [...chains.values()].filter(({ family }) => family === 'evm').map(({ id }) => id);

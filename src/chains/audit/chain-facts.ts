@@ -1,5 +1,4 @@
-// Reads the state of contracts at one block for an audit. Each value is read once and shared by all comparisons at that block. No stored
-// data of the service is used.
+// Reads the state of contracts at one block for an audit. All comparisons at that block share the values.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
@@ -23,12 +22,11 @@ export class ChainFacts {
     this.#block = block;
   }
 
-  /** The owner of an ERC-721 token; null when it has none. */
+  /** Null when the token has no owner. */
   ownerOf(contract: Address, tokenId: AssetId): Promise<Address | null> {
     return this.#once(`owner ${contract} ${tokenId}`, () => this.#contracts.ownerOf(contract, tokenId, this.#block));
   }
 
-  /** Units of a token that an account holds. */
   async balanceOf({ contract, tokenId, standard }: Token, account: Address): Promise<bigint> {
     if (standard === 'erc721') return (await this.ownerOf(contract, tokenId)) === account ? 1n : 0n;
     return this.#once(`balance ${contract} ${tokenId} ${account}`, () =>
@@ -36,7 +34,6 @@ export class ChainFacts {
     );
   }
 
-  /** Whether the operator may transfer the token for the account. */
   async isApproved({ contract, tokenId, standard }: Token, account: Address, operator: Address): Promise<boolean> {
     const isApprovedForAll = await this.#once(`approval ${contract} ${account} ${operator}`, () =>
       requireValue('isApprovedForAll', this.#contracts.isApprovedForAll(contract, account, operator, this.#block)),
@@ -68,7 +65,7 @@ export class ChainFacts {
   }
 }
 
-/** The value of a read. Throws UnknownFact when it is null. */
+/** Throws UnknownFact when the value is null. */
 async function requireValue<T>(what: string, read: Promise<T | null>): Promise<T> {
   const value = await read;
   if (value === null) throw new UnknownFact(what);

@@ -1,6 +1,5 @@
-// Compares stored rows with a chain while the chain advances. The rows and the chain's state are read at the same block, the block of
-// the chain's cursor. A row that differs is compared again at newer blocks before the difference is reported. Rows for which the chain
-// cannot be read are counted separately.
+// Compares stored rows with a chain while the chain advances. The rows and the chain's state are read at the block of the chain's cursor. A
+// difference is reported only if newer blocks show it too.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
@@ -22,17 +21,16 @@ export type CompareContext = {
   clock: Clock;
   /** How many more failures in a row are tolerated. At 0 the chain is not read any more. All comparisons of one chain share this count. */
   failures: { left: number };
-  /** How long to wait before another attempt, and before a row that differs is compared again. */
+  /** How long to wait before another attempt, and before a row that differs is compared again. In milliseconds. */
   pauseMs: number;
 };
 
-/** How rows of one kind are read from the databases and compared with the chain. `read` leaves out keys whose row no longer exists. */
+/** `read` leaves out keys whose row no longer exists. */
 export type Comparison<R> = {
   read: (sides: Sides, keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;
   compare: (facts: ChainFacts, row: R, now: number) => Promise<Finding[]>;
 };
 
-/** A value that differs between the stored row and the chain. */
 export type Finding = { field: string; ours: string; theirs: string };
 
 export type ComparisonResult = {
@@ -44,7 +42,7 @@ export type ComparisonResult = {
   differences: Map<string, { block: number | null; findings: Finding[] }>;
 };
 
-/** The outcome for one row. `findings` is null where the chain could not be read. */
+/** `findings` is null if the chain could not be read. */
 type Outcome = { block: number | null; findings: Finding[] | null };
 
 /** Failures in a row after which a chain is not read any more. */
@@ -52,11 +50,9 @@ export const CHAIN_FAILURES_MAX = 3;
 /** The most rows compared at one block. Endpoints discard the state of old blocks, so a batch must not take long. */
 const BATCH_SIZE = 100;
 const READS_AT_ONCE = 8;
-/** How many times a row that differs is compared again. */
 const REPEATS = 2;
 /** The most attempts to compare a batch. An attempt fails when its block is orphaned, or while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 40;
-/** Compares the rows of the given keys. */
 export async function compareAll<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -78,7 +74,7 @@ export async function compareAll<R>(
   return result;
 }
 
-/** Compares a batch, and then up to REPEATS times the rows that differ, because a change on the chain may be stored a moment later. */
+/** Compares a batch. Rows that differ are compared again, up to REPEATS times: a change on the chain may be stored a moment later. */
 async function compareRepeatedly<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -119,7 +115,7 @@ async function compareBatch<R>(
 
 type Stored<R> = { cursor: ChainCursor; rows: ReadonlyMap<string, R>; now: number };
 
-/** Reads the rows from one snapshot of both databases. Null before the chain's first block, and while the indexer lacks entries of the chain log. */
+/** Reads both databases as of one moment. Null before the chain's first block, and while the indexer lacks entries of the chain log. */
 function readStored<R>(
   context: CompareContext,
   comparison: Comparison<R>,
@@ -154,7 +150,6 @@ async function compareStored<R>(
   return outcomes;
 }
 
-/** The result of `read`, or null when the chain cannot be read. */
 async function tryRead<T>({ failures }: CompareContext, read: () => Promise<T>): Promise<T | null> {
   if (failures.left <= 0) return null;
   try {

@@ -1,6 +1,5 @@
-// The digest of a chain: one SHA-256 over the rows of the chain that the service serves at a block. Two services that follow the same
-// chain, and import the same records, have the same digest, whatever their databases and endpoints are and however often they were
-// restarted.
+// The digest of a chain: one SHA-256 over the rows of the chain that the service serves at a block. Two services have the same digest if
+// they follow the same chain and imported the same records. Their databases, endpoints and restarts make no difference.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,9 +21,7 @@ export type ChainDigest = {
   block: number;
   /** The hash of that block. */
   hash: string;
-  /** SHA-256 in hexadecimal. */
   digest: string;
-  /** The number of rows that the digest covers. */
   rows: Record<DigestPart, number>;
 };
 
@@ -32,7 +29,7 @@ export type ChainDigest = {
 const ATTEMPTS_MAX = 100;
 const PAUSE_MS = 100;
 
-/** The digest of a chain. Null when the chain was never read, or when all attempts failed. */
+/** Null when the chain was never read, or when all attempts failed. */
 export async function digestChain(
   databases: { main: Database; indexer: Database },
   chain: string,
@@ -66,7 +63,7 @@ async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor
   return { chain, block: number, hash, digest: digest.digest('hex'), rows };
 }
 
-/** The dormancy, at the time of the block, of orders that have been marked as expired since. */
+/** The dormancies, at the time of the block, of orders that were marked as expired later. */
 async function deriveExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
   const ids = await listExpiredSince(main, chain, blockTime);
   const orders = ids.length > 0 ? await listOrdersWithEvidence(main, ids) : [];

@@ -1,4 +1,4 @@
-// The part of `audit --replay` that counts the maintained figures of collections again. It changes nothing.
+// The part of `audit --replay` that counts the maintained figures of collections again.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readTogether } from '../../database/snapshot.ts';
@@ -10,8 +10,8 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * The number of counts. A difference is reported only when every count finds it, because a figure may be wrong for up to 5 seconds: until
- * the next sweep of expired rows, or until the task `catalog` copies a change whose first copy to the indexer database failed.
+ * A difference is reported only if every count finds it. A figure may be wrong for up to 5 seconds: until the next sweep of expired rows,
+ * or until the task `catalog` repeats a copy to the indexer database that failed.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

@@ -1,5 +1,5 @@
-// Compares a signed order with the state of its contracts. The status that the order should have is derived here from the chain's values
-// and the times of the order, deliberately without the rule by which the service sets the status (orders/status.ts).
+// Compares a signed order with the state of its contracts. The expected status is derived here from the chain's values and the times of the
+// order. The rule by which the service sets the status (orders/status.ts) is deliberately not used.
 
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
@@ -23,7 +23,7 @@ export async function compareOrder(chainFacts: ChainFacts, order: AuditedOrder, 
   if (!possible.includes(served.status)) compare('status', served.status, possible.join(' or '));
   compare('filled', order.filledQuantity, unitsFilled(order, facts.status));
   compare('counter', order.storedCounter ?? order.counter, facts.counter);
-  // A balance is stored only for a collection that is followed and whose backfill is complete.
+  // Only a collection whose backfill is complete has stored balances.
   if (order.balance === null) return findings;
   compare('balance', order.balance, facts.balance);
   if (facts.approved !== null) compare('approved', order.approved, facts.approved);
@@ -46,15 +46,15 @@ async function readFacts(facts: ChainFacts, order: AuditedOrder): Promise<OrderF
   return { status, counter, balance, approved };
 }
 
-/** The state as it is served: an active order whose expiry time has passed is served as expired, even before the expiry task runs. */
+/** An active order whose expiry time has passed is served as expired, even before the expiry task runs. */
 function toServed(order: AuditedOrder, now: number): { status: ListingStatus; dormant: DormantReason | null } {
   const hasExpired = order.status === 'active' && order.expiresAt !== null && order.expiresAt <= now;
   return hasExpired ? { status: 'expired', dormant: null } : order;
 }
 
 /**
- * The statuses that the chain's values allow. An order that was cancelled and whose expiry time has passed may have two possible statuses,
- * because the chain does not store the time of the cancel.
+ * The statuses that the chain's values allow. An order that was cancelled and has expired may have either status, because the chain does
+ * not store the time of the cancel.
  */
 function toPossibleStatuses(order: AuditedOrder, { status, counter }: OrderFacts, now: number): ListingStatus[] {
   const { expiresAt, offChainCancelAt, endedAt } = order;

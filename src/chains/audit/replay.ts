@@ -1,6 +1,5 @@
-// `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains, and compares the
-// result with the served rows, byte for byte. It also counts the maintained figures of collections again. It reads no chain and writes only
-// to the empty database.
+// `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains. It compares the result
+// with the served rows, byte for byte, and counts the maintained figures of collections again. It reads no chain.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';
@@ -30,11 +29,10 @@ export type ReplayOptions = {
   figuresOf: string | null;
   /** The pause before figures that differ are counted again, in milliseconds. */
   pauseMs?: number | undefined;
-  /** The database for the replay: it has both schemas and no rows. Default: an embedded database in a temporary directory. */
+  /** A database with both schemas and no rows. Default: an embedded database in a temporary directory. */
   into?: Database;
 };
 
-/** A chain whose log was copied, up to a block. */
 type CopiedChain = { chain: string; block: number };
 
 const BATCH_SIZE = 2_000;
@@ -85,7 +83,7 @@ function toDifference(chain: string) {
   });
 }
 
-/** Copies the chain log and the served rows from one snapshot in which the indexer contains the complete chain log. */
+/** Copies the chain log and the served rows as of one moment at which the indexer contains the complete chain log. */
 async function copyWhenProjected(
   context: ChainContext,
   into: Database,
@@ -107,7 +105,7 @@ async function copyWhenProjected(
   throw new OperatorError('the indexer is behind the log of the chains: replay again when the workers have caught up');
 }
 
-/** The chains that have been read; null while the log of one of them is not completely in the indexer. */
+/** The chains that have been read. Null while the log of one of them is not completely in the indexer. */
 async function listProjectedChains(sides: Sides, chains: readonly string[]): Promise<CopiedChain[] | null> {
   const projected: CopiedChain[] = [];
   for (const chain of chains) {

@@ -2,7 +2,7 @@
 
 import type { ChainDigest } from './digest.ts';
 
-/** A value that differs. `ours` is the stored value; `theirs` is the value on the chain, or the result of a replay or a count. */
+/** `ours` is the stored value. `theirs` is the value on the chain, or the result of a replay or a count. */
 export type Difference = {
   chain: string;
   /** The block at which both sides were compared; null for a replay of the log and for a figure that was counted again. */
@@ -17,13 +17,11 @@ export type ChainAudit = {
   chain: string;
   /** The newest block that was compared, or for a replay the block of the chain's cursor. Null when no block could be compared. */
   block: number | null;
-  /** The number of orders that were compared. */
   orders: number;
-  /** The number of tokens that were compared. */
   tokens: number;
   /** The number of collections whose maintained figures were counted again; 0 unless the log was replayed. */
   collections: number;
-  /** The number of orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
+  /** The orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
   /** The number of differences. Of each kind of figure that was counted again, at most FIGURE_DIFFERENCES_MAX are counted. */
   drift: number;
@@ -38,9 +36,8 @@ export type AuditReport = {
   collections: number;
   unreadable: number;
   chains: ChainAudit[];
-  /** At most DIFFERENCES_MAX differences. */
   differences: Difference[];
-  /** The same seed selects the same sample; null for a replay, which compares everything. */
+  /** The same seed selects the same sample. Null for a replay, which compares everything. */
   seed: string | null;
 };
 
@@ -54,7 +51,7 @@ export function createReport(seed: string | null): AuditReport {
   return { drift: 0, orders: 0, tokens: 0, collections: 0, unreadable: 0, chains: [], differences: [], seed };
 }
 
-/** Adds a result for one chain. Results for the same chain are added up. */
+/** Results for the same chain are added up. */
 export function addToReport(report: AuditReport, audited: ChainAudit, differences: readonly Difference[]): void {
   const known = report.chains.find(({ chain }) => chain === audited.chain);
   if (known) addCounts(known, audited);

@@ -1,5 +1,4 @@
-// The orders of a collection with their signed terms, for `audit --fillable`. The rows are handed over as they are stored: the command
-// asks the chain about them.
+// The orders of a collection with their signed terms, as they are stored, for `audit --fillable`. The command asks the chain about them.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -17,9 +16,9 @@ export type AuditedBook = {
   block: number;
   /** The hash of that block. */
   hash: string;
-  /** False when the collection has more own orders, or more mirrored listings, than `orders` may contain. */
+  /** False when `orders` lacks some own orders or mirrored listings of the collection. */
   isComplete: boolean;
-  /** `source` is null for an order of this service's own order book. Other fields are null where the value is not known. */
+  /** `source` is null for an own order. Other fields are null if the value is not known. */
   orders: {
     orderId: string;
     source: string | null;
@@ -36,7 +35,9 @@ export type AuditedBook = {
   }[];
 };
 
-/** The most own orders, and the most mirrored listings, of one book. If there are more, the rest is left out, and the book is not complete. */
+/**
+ * The most own orders, and the most mirrored listings, of one book. If there are more, the rest is left out, and the book is not complete.
+ */
 const ORDERS_MAX = 50_000;
 
 /** Throws OperatorError unless the collection is followed on its chain, its backfill is complete and its token standard is known. */

@@ -6,7 +6,7 @@ import type { ChainFacts } from './chain-facts.ts';
 import { UnknownFact } from './chain-facts.ts';
 import type { Finding } from './compare.ts';
 
-/** A token in both databases. `served` is null when the indexer does not have the token. */
+/** `served` is null when the indexer does not have the token. */
 export type HeldToken = AuditedToken & { served: ServedOwner | null };
 
 /** The most accounts of one ERC-1155 token whose balances are compared. */
@@ -42,14 +42,14 @@ async function compareEdition(facts: ChainFacts, token: HeldToken): Promise<Find
   return [...findings, ...compareServed(token, new Map([...found].filter(([, quantity]) => quantity > 0n)))];
 }
 
-/** Compares the served owner with the holder on the chain. A token with several holders has no served owner. */
+/** A token with several holders has no served owner. */
 function compareServed({ served }: HeldToken, holders: ReadonlyMap<Address, bigint>): Finding[] {
   const [first] = holders.keys();
   const owner = holders.size > 1 ? SEVERAL : (first ?? NOBODY);
   const servedOwner = served?.owner ?? (holders.size > 1 ? SEVERAL : NOBODY);
   return [
     ...findDifference('served owner', servedOwner, owner),
-    // The chain does not distinguish a burned token from a token that was never minted. So `burned` is wrong only if the token has a holder.
+    // The chain does not distinguish a burned token from one that was never minted. So `burned` is wrong only if the token has a holder.
     ...(served?.burned && holders.size > 0 ? findDifference('burned', 'yes', 'no') : []),
   ];
 }

@@ -1,11 +1,11 @@
-// Reads single 32-byte words of ABI-encoded data from hexadecimal text, without decoding the other words. The functions that read a
-// word throw UndecodableData when the word is missing or not of the expected type.
+// Reads single 32-byte words of ABI-encoded data from hexadecimal text, without decoding the other words. The functions throw
+// UndecodableData when the word is missing or not of the expected type.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 
-/** Thrown for data that does not have the form that the signature of the event or function prescribes. */
+/** Data does not have the form that the signature of the event or function prescribes. */
 export class UndecodableData extends Error {
   override readonly name = 'UndecodableData';
 }
@@ -43,7 +43,6 @@ export function booleanAt(data: Hex, index: number): boolean {
   return value === 1;
 }
 
-/** Reads an integer that a JavaScript number holds exactly, such as an item type, an offset or a length. */
 export function smallIntegerAt(data: Hex, index: number): number {
   const word = wordAt(data, index);
   if (!isSmall(word)) throw new UndecodableData('an integer is too large');
@@ -51,8 +50,8 @@ export function smallIntegerAt(data: Hex, index: number): number {
 }
 
 /**
- * The first word and the length of the array to which word `index` points. Offsets are in bytes from the start of the data.
- * Throws UndecodableData when the array does not fit into the data.
+ * The first word and the length of the array to which word `index` points. Offsets are in bytes from the start of the data. Throws
+ * UndecodableData when the array does not fit into the data.
  */
 export function arrayAt(data: Hex, index: number, wordsPerElement: number): { start: number; length: number } {
   const offset = smallIntegerAt(data, index);
@@ -98,7 +97,7 @@ export function bigintOfWord(word: string): bigint {
   return isSmall(word) ? BigInt(smallIntegerOf(word)) : BigInt(`0x${word}`);
 }
 
-/** Decodes a token id. Most token ids are small, and decoding a small id without a bigint is ten times as fast. */
+/** Most token ids are small, and decoding a small id without a bigint is ten times as fast. */
 export function tokenIdOfWord(word: string): AssetId {
   return isSmall(word) ? (smallIntegerOf(word).toString() as AssetId) : toTokenId(BigInt(`0x${word}`));
 }

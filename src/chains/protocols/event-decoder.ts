@@ -1,4 +1,4 @@
-// The type of a decoder, which converts one EVM log to events. A decoder requires a log that was verified against its request.
+// The type of a decoder, which converts one EVM log to events.
 
 import type { ChainEvent, EventPosition } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -17,15 +17,15 @@ export type VerifiedLog = {
   time: number | null;
 };
 
-/** Appends the events of the log to `events`. When the log cannot be decoded, throws UndecodableData and appends nothing. */
+/** Appends the events of the log to `events`. If the log cannot be decoded, throws UndecodableData and appends nothing. */
 export type EventDecoder = (log: VerifiedLog, position: EventPosition, events: ChainEvent[]) => void;
 
-/** Maps the first topic of a log to the decoder of the log. */
+/** Decoders by the first topic of their log. */
 export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
 
 /**
- * Appends the events of a log to `events`. Appends nothing when there is no decoder for the first topic of the log. Throws
- * UndecodableData, and appends nothing, when the log does not have the form that its first topic prescribes.
+ * Appends nothing when there is no decoder for the first topic of the log. Throws UndecodableData, and appends nothing, when the log does
+ * not have the form that its first topic prescribes.
  */
 export function decodeLog(log: VerifiedLog, decoders: EventDecoders, blockTime: number, events: ChainEvent[]): void {
   const [topic] = log.topics;

@@ -10,10 +10,8 @@ import type { SettlementProtocol } from './settlement-protocol.ts';
 
 const SETTLEMENT_PROTOCOLS: readonly SettlementProtocol[] = [SEAPORT];
 
-/** The decoders of all protocols. */
 export const PROTOCOL_DECODERS: EventDecoders = new Map(SETTLEMENT_PROTOCOLS.flatMap(({ decoders }) => [...decoders]));
 
-/** The contracts of all protocols on a chain. */
 export function listProtocolContracts(chain: Chain, added: MoreDeployments): Address[] {
   return SETTLEMENT_PROTOCOLS.flatMap((protocol) => protocol.listContracts(chain, added));
 }

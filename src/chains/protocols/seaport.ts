@@ -13,7 +13,10 @@ import { addressAt, arrayAt, bigintAt, hashAt, smallIntegerAt, topicAddress, Und
 import type { EventDecoder, EventDecoders } from './event-decoder.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
 
-/** The first topics of the events. Seaport 1.1 emits `orderValidatedFirst`, with offerer and zone in topics. Later versions emit `orderValidated`. */
+/**
+ * The first topics of the events. Seaport 1.1 emits `orderValidatedFirst`, with offerer and zone in topics. Later versions emit
+ * `orderValidated`.
+ */
 export const SEAPORT_TOPICS = {
   orderFulfilled: '0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31',
   orderCancelled: '0x6bacc01dbe442496068f7d234edd811f1a5f833243e0aec824f86ab861f3c90d',
@@ -95,7 +98,7 @@ export const SEAPORT: SettlementProtocol = {
   findMarketplace,
 };
 
-/** The marketplace whose tag is the end of the call data. Without a known tag: the marketplace that received a fee, or null. */
+/** The marketplace whose tag ends the call data. Without a known tag: the marketplace that received a fee, or null. */
 function findMarketplace({ domain, consideration }: OrderFulfilled): string | null {
   const tagged = domain === undefined ? null : findMarketplaceByTag(domain);
   if (tagged !== null) return tagged;

@@ -9,10 +9,7 @@ import type { EventDecoders } from './event-decoder.ts';
 export type SettlementProtocol = {
   /** The protocol's contracts on a chain. `added` are the deployments from the setting SEAPORT_ADDRESSES. */
   listContracts(chain: Chain, added: MoreDeployments): readonly Address[];
-  /**
-   * Decoders of the protocol's events. No two protocols share a first topic. A fill is decoded to an `order-fulfilled` event, from
-   * which sales are derived.
-   */
+  /** No two protocols share a first topic. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
   decoders: EventDecoders;
   /** The slug of the marketplace through which the order was filled; null when it cannot be determined. */
   findMarketplace(fill: OrderFulfilled): string | null;

@@ -13,9 +13,11 @@ export type JudgedCollection = {
   state: 'joining' | 'joined' | 'leaving';
   /** When the follow of the collection was created, in milliseconds. */
   followedAt: number;
-  /** The last sequence number of the chain's log when the follow joined. Up to this number the log has the complete past of the collection. */
+  /**
+   * The last sequence number of the chain's log when the follow joined. Up to this number the log has the complete past of the collection.
+   */
   joinedSeq: number;
-  /** The last listing that was judged in the state `joining`; null before the first listing was judged. */
+  /** The last listing that was judged in the state `joining`; null before the first. */
   after: ListingPlace | null;
 };
 
@@ -28,7 +30,7 @@ const decodeRow = rowDecoder('judged_collection', {
   key: column('after_key', nullable(text)),
 });
 
-/** The judged collections of a chain, sorted by id. */
+/** Sorted by id. */
 export async function listJudgedCollections(db: Queryable, chain: string): Promise<JudgedCollection[]> {
   const rows = await db.query(
     `select collection_id, state, followed_at, joined_seq, after_asset, after_key from indexer.judged_collection
@@ -43,7 +45,6 @@ export async function listJudgedCollections(db: Queryable, chain: string): Promi
 
 const decodeChain = rowDecoder('judged_collection', { chain: text });
 
-/** The chains that have judged collections. */
 export async function listJudgedChains(db: Queryable): Promise<string[]> {
   return (await db.query(`select distinct chain from indexer.judged_collection`)).map((row) => decodeChain(row).chain);
 }

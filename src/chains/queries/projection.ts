@@ -1,10 +1,10 @@
 // Stores up to which sequence number each chain's log has been written into the indexer. Indexer database. Every transaction that writes
-// the log, or what follows from it, moves the position, so that two processes cannot write from the same reads.
+// the log moves the position, so that two processes cannot write from the same reads.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger } from '../../database/rows.ts';
 
-/** `seq`: the sequence number of the last log entry that was written; 0 when none was. `revision`: the number of transactions that moved the position. */
+/** `seq`: the sequence number of the last log entry that was written, 0 before the first. `revision`: how often the position was moved. */
 export type ProjectedPosition = { seq: number; revision: number };
 
 const decodePosition = rowDecoder('indexer.chain_cursor', { seq: safeInteger, revision: safeInteger });
@@ -15,8 +15,8 @@ export async function findProjectedPosition(db: Queryable, chain: string): Promi
 }
 
 /**
- * Moves the position from `from` to the sequence number `to`, and locks it until the transaction ends. Returns false, and changes
- * nothing, when the stored position is not `from`.
+ * Moves the position from `from` to the sequence number `to`, and locks it until the transaction ends. Returns false and changes nothing
+ * when the stored position is not `from`.
  */
 export async function updateProjectedPosition(
   tx: Queryable,

@@ -1,13 +1,13 @@
-// The best head of a chain: the number of the newest plausible block that any of its endpoints served. Decides whether a head that an
-// endpoint serves is plausible.
+// The best head of a chain: the number of the newest plausible block that any of its endpoints served. The best head decides which heads
+// are plausible.
 
 import type { Clock } from '../../core/clock.ts';
 
-/** How many blocks a plausible head may be below the best head: the nodes behind a load balancer differ by some blocks. */
+/** How many blocks a plausible head may be below the best head. The nodes behind a load balancer differ by some blocks. */
 export const BEHIND_MAX = 64;
-/** How many blocks a plausible head may be above the best head, in addition to the blocks produced since the best head was seen. */
+/** How many blocks a plausible head may be above the best head, besides those produced since it was seen. */
 export const AHEAD_MAX = 5_000;
-/** The most blocks that a chain is expected to produce in a second: twice the rate of the fastest chains. */
+/** Twice the rate of the fastest chains. */
 const BLOCKS_PER_SECOND_MAX = 20;
 
 export class BestHead {
@@ -39,13 +39,12 @@ export class BestHead {
     return this.#best !== null && number > this.#best.number;
   }
 
-  /** Records a plausible head. */
   accept(number: number): void {
     this.#implausibleSince = null;
     if (!this.#best || number > this.#best.number) this.#best = { number, seenAt: this.#clock() };
   }
 
-  /** Records a head that is not plausible but was confirmed, for example after a chain was reset to an older block. */
+  /** Records a head that is not plausible but was confirmed, for example after a reset of the chain to an older block. */
   replace(number: number): void {
     this.#best = null;
     this.accept(number);

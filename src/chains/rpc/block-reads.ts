@@ -1,5 +1,5 @@
-// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected until
-// it is confirmed.
+// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected until it
+// is confirmed.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -12,9 +12,9 @@ import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts'
 import type { BloomedHeader } from './rpc-values.ts';
 import { readHeader, toQuantity } from './rpc-values.ts';
 
-/** While no other endpoint can be called, an implausible head is accepted when it persists this long: the chain may have been reset. */
+/** While no other endpoint can be called, an implausible head is accepted after this long: the chain may have been reset. */
 const IMPLAUSIBLE_MS_MAX = 60_000;
-/** How often the heads of all endpoints are compared, so that an endpoint whose head stands still is detected. */
+/** How often the heads of all endpoints are compared, to detect an endpoint whose head stands still. */
 const SURVEY_MS = 15_000;
 
 export class BlockReads {
@@ -29,7 +29,7 @@ export class BlockReads {
     this.#best = new BestHead(clock);
   }
 
-  /** The number of the newest plausible block that any endpoint served. Null if none was served yet. */
+  /** Null before the first plausible head. */
   get bestHead(): number | null {
     return this.#best.number;
   }
@@ -40,10 +40,7 @@ export class BlockReads {
     return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
   }
 
-  /**
-   * The header of a block, or null when no endpoint has a block of this number. For a number above the best head, null is returned as soon
-   * as one endpoint does not have the block.
-   */
+  /** Null when no endpoint has a block of this number. Above the best head, one endpoint without the block is enough. */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -56,10 +53,10 @@ export class BlockReads {
   }
 
   /**
-   * Whether endpoints disagree about `block`, in whose place one endpoint served another block. They disagree if another endpoint has
-   * `block`, and also has a next block whose parent is `block`, or a head at least as high as `head`. `head` is the head of the endpoint
-   * with the other block. All endpoints with another block then count as failed, because they serve a fork. Always false with a single
-   * endpoint.
+   * Whether endpoints disagree about `block`, in whose place one endpoint served another block. `head` is the head of that endpoint. They
+   * disagree if another endpoint has `block` and continues it. It continues `block` if its next block has `block` as parent, or if its head
+   * is at least as high as `head`. All endpoints with another block then count as failed, because they serve a fork. Always false with a
+   * single endpoint.
    */
   async isDisputed(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     if (this.#pool.endpoints.length < 2) return false;
@@ -91,7 +88,7 @@ export class BlockReads {
     await nullIfFailed(this.#pool.attempt(endpoint, serveFork));
   }
 
-  /** The number of the finalized block. Null if the endpoint that responds has none yet, or if no endpoint supports the request. */
+  /** Null if the endpoint that responds has no finalized block yet, or if no endpoint supports the request. */
   async finalizedNumber(): Promise<number | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {
@@ -111,8 +108,7 @@ export class BlockReads {
       this.#accept(endpoint, head.number);
       return head;
     }
-    // The head of an endpoint that is too far behind is recorded, so that the endpoint is called after the other endpoints. A head that is too far
-    // ahead is not recorded.
+    // The head of an endpoint that is too far behind is recorded, so that the other endpoints are called first.
     if (this.#best.isBehind(head.number)) endpoint.head = head.number;
     const again = await fetchHead(endpoint);
     if (isNear(again.number, head.number) && (await this.#isConfirmed(endpoint, again.number))) {
@@ -129,8 +125,8 @@ export class BlockReads {
   }
 
   /**
-   * Whether another endpoint serves about the same head. When no other endpoint can be called, the head is confirmed once implausible
-   * heads have been seen for IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed immediately.
+   * Whether another endpoint serves about the same head. If no other endpoint can be called, implausible heads must have been seen for
+   * IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed immediately.
    */
   async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
     const implausibleForMs = this.#best.implausibleForMs();
@@ -147,7 +143,7 @@ export class BlockReads {
     return nullIfFailed(this.#pool.attempt(endpoint, fetchHead));
   }
 
-  /** Fetches and compares the heads of all endpoints that may be called now. The recorded head of an endpoint that fails is kept. */
+  /** Compares the heads of all endpoints that may be called now. An endpoint that fails keeps its recorded head. */
   async #survey(): Promise<void> {
     this.#surveyedAt = this.#clock();
     if (this.#pool.endpoints.length < 2) return;
@@ -185,7 +181,7 @@ async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeade
   return readHeader(result);
 }
 
-/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null where it has no such block. */
+/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null if it has no such block. */
 type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 
 async function nullIfFailed<T>(attempt: Promise<T>): Promise<T | null> {
@@ -199,7 +195,7 @@ async function nullIfFailed<T>(attempt: Promise<T>): Promise<T | null> {
 
 const UNKNOWN: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'unsupported']);
 
-/** The result of `read`, or null when every endpoint failed because it does not have the block or does not support the request. */
+/** Null when every endpoint failed because it does not have the block or does not support the request. */
 async function nullIfUnknown<T>(read: Promise<T | null>): Promise<T | null> {
   try {
     return await read;

@@ -9,7 +9,7 @@ import { readBytes, readHash, readObject } from './rpc-values.ts';
 const TRANSACTIONS_AT_ONCE = 200;
 const TAIL_DIGITS = 8;
 
-/** Maps each transaction hash to the last four bytes of the call data. Transactions that no endpoint has are left out. */
+/** The tails by transaction hash. Transactions that no endpoint has are left out. */
 export async function readCallDataTails(pool: EndpointPool, txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
   const distinct = [...new Set(txs)];
   const tails = new Map<Hex, Hex>();
@@ -19,7 +19,7 @@ export async function readCallDataTails(pool: EndpointPool, txs: readonly Hex[])
   return tails;
 }
 
-/** Adds the tails of the transactions to `tails`. Transactions that one endpoint does not have are requested from the next endpoint. */
+/** Transactions that one endpoint does not have are requested from the next endpoint. */
 async function readPart(pool: EndpointPool, txs: readonly Hex[], tails: Map<Hex, Hex>): Promise<void> {
   const fetchMissing = async (endpoint: Endpoint) => {
     const missing = txs.filter((tx) => !tails.has(tx));

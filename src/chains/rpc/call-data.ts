@@ -11,7 +11,7 @@ const SELECTOR_LENGTH = '0x'.length + 8;
 /** An argument as 64 hexadecimal digits. */
 export type Word = string;
 
-/** `signature` is the canonical signature of the function, such as `ownerOf(uint256)`. Its hash selects the function. */
+/** `signature` is canonical, such as `ownerOf(uint256)`. Its hash selects the function. */
 export function encodeCall(signature: string, words: readonly Word[]): Hex {
   return `${selectorOf(signature)}${words.join('')}`;
 }

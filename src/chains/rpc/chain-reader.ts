@@ -1,4 +1,4 @@
-// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down. The state of the endpoints is in memory only.
+// Reads one EVM chain through endpoints that may be wrong, slow, rate-limited or down.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -24,9 +24,8 @@ export type ChainReaderOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** The longest duration of one request. */
   timeoutMs?: number;
-  /** How long one read is retried. When an attempt fails after this time, the read fails. A running attempt is not aborted. */
+  /** How long one read is retried. A running attempt is not aborted. */
   patienceMs?: number;
   /** How long the breaker of a failing endpoint stays open at first. The time doubles with each failed trial. */
   openMs?: number;
@@ -37,8 +36,8 @@ const PATIENCE_MS = 45_000;
 const OPEN_MS = 1_000;
 
 /**
- * Unless its comment says otherwise, every read throws ChainUnavailable when no endpoint returned a usable response, and RpcFailure of
- * kind `not-found` or `no-state` when the endpoints do not have the block or its state.
+ * Unless its comment says otherwise, every read throws ChainUnavailable when no endpoint returned a usable response. It throws RpcFailure
+ * of kind `not-found` or `no-state` when the endpoints do not have the block or its state.
  */
 export class ChainReader {
   readonly chain: Chain;
@@ -66,7 +65,7 @@ export class ChainReader {
     this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
   }
 
-  /** Maps each transaction hash to the last four bytes of the call data. Transactions that no endpoint has are left out. */
+  /** The tails by transaction hash. Transactions that no endpoint has are left out. */
   callDataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
     return readCallDataTails(this.#pool, txs);
   }

@@ -1,5 +1,5 @@
-// Reads the state of contracts at a block. A contract may return anything: a result that cannot be decoded becomes null and does
-// not count as a failure of the endpoint.
+// Reads the state of contracts at a block. A contract may return anything, so a result that cannot be decoded becomes null and is no
+// failure of the endpoint.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
@@ -10,7 +10,6 @@ import type { EndpointPool } from './endpoint-pool.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import { readBytes, toQuantity } from './rpc-values.ts';
 
-/** The block whose state is read. */
 export type AtBlock = number | 'latest';
 
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
@@ -18,19 +17,19 @@ export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; total
 // Interface ids of ERC-165.
 const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
-/** No contract may support this interface id (ERC-165). A contract that claims to do so probably claims to support every interface. */
+/** No contract may support this interface id (ERC-165). A contract that claims to support it probably claims to support every interface. */
 const NO_INTERFACE = '0xffffffff';
 const WORD_LENGTH = '0x'.length + 64;
-/** The value that an ERC-1271 contract returns for a valid signature: four bytes, padded with zeros to a word. */
+/** An ERC-1271 contract returns this for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
 /** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
 
 /**
- * Every read throws ChainUnavailable when no endpoint returns a usable response, and RpcFailure of kind `no-state` when no
- * endpoint keeps the state of the block. Unless its comment says otherwise, a read is null when the call reverts, when the
- * account has no code, or when the result cannot be decoded.
+ * Unless its comment says otherwise, a read is null when the call reverts, when the account has no code, or when the result cannot be
+ * decoded. Every read throws ChainUnavailable when no endpoint returns a usable response. It throws RpcFailure of kind `no-state` when no
+ * endpoint keeps the state of the block.
  */
 export class ContractReads {
   readonly #pool: EndpointPool;
@@ -41,13 +40,12 @@ export class ContractReads {
     this.#headNumber = headNumber;
   }
 
-  /** The owner of an ERC-721 token. The zero address is returned as null. */
+  /** Null for the zero address. */
   ownerOf(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
     const data = encodeCall('ownerOf(uint256)', [uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, nonZeroAddress);
   }
 
-  /** The units of an ERC-1155 token that `owner` holds. */
   balanceOf(contract: Address, owner: Address, tokenId: AssetId, at: AtBlock): Promise<bigint | null> {
     const data = encodeCall('balanceOf(address,uint256)', [addressWord(owner), uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, (result) => bigintAt(result, 0));
@@ -58,7 +56,7 @@ export class ContractReads {
     return this.#read({ to: contract, data, at }, (result) => booleanAt(result, 0));
   }
 
-  /** The account approved to transfer one ERC-721 token. The zero address, which means no account, is returned as null. */
+  /** The account approved to transfer one ERC-721 token. Null for the zero address, which means no account. */
   getApproved(contract: Address, tokenId: AssetId, at: AtBlock): Promise<Address | null> {
     const data = encodeCall('getApproved(uint256)', [uintWord(BigInt(tokenId))]);
     return this.#read({ to: contract, data, at }, nonZeroAddress);
@@ -95,8 +93,8 @@ export class ContractReads {
   }
 
   /**
-   * The standard that the contract reports through ERC-165. Null if the contract reports both standards, neither of them or every
-   * interface, or does not implement ERC-165.
+   * The standard that the contract reports through ERC-165. Null if the contract reports both standards, neither or every interface, or
+   * does not implement ERC-165.
    */
   async tokenStandard(contract: Address): Promise<TokenStandard | null> {
     const supportsAll = await this.#supports(contract, NO_INTERFACE);
@@ -112,8 +110,8 @@ export class ContractReads {
   }
 
   /**
-   * The block in which the contract was created. Null when the address has no code at the head, or when no endpoint keeps the
-   * state of a block that the search reads.
+   * The block in which the contract was created. Null when the address has no code at the head, or when no endpoint keeps the state of a
+   * block that the search reads.
    */
   async createdAt(contract: Address): Promise<number | null> {
     const head = await this.#headNumber();
@@ -163,7 +161,7 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** The first block for which `isTrue` holds, or null if it does not hold for `head`. Assumes that it holds for all blocks after the first. */
+/** Null if `isTrue` does not hold for `head`. Assumes that it holds for all blocks after the first. */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];
@@ -180,7 +178,7 @@ function nonZeroAddress(result: Hex): Address | null {
   return address === ZERO_ADDRESS ? null : address;
 }
 
-/** Reads an ABI-encoded string, or 32 bytes of text, which some old contracts return. Null for an empty or too long name. */
+/** Reads an ABI-encoded string, or the 32 bytes of text that some old contracts return. Null for an empty or too long name. */
 function readName(result: Hex): string | null {
   if (result.length > '0x'.length + 2 * NAME_BYTES_MAX) return null;
   const text = result.length === WORD_LENGTH ? textOfBytes(result) : textAt(result, 0);

@@ -1,5 +1,5 @@
-// Compares what one endpoint served of new blocks with what the other endpoints of the chain serve, so that no block is stored because
-// of one wrong endpoint.
+// Compares the new blocks that one endpoint served with those of the other endpoints, so that no block is stored because of one wrong
+// endpoint.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -8,11 +8,11 @@ import type { Endpoint } from './endpoint.ts';
 import type { FetchedLogs } from './fetch-logs.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
-/** Which blocks are compared: the new blocks, which are read one by one (`new`); past blocks too, which are read in ranges (`all`); or none (`off`). */
+/** `new`: new blocks, which are read one by one. `all`: also past blocks, which are read in ranges. */
 export type ComparedBlocks = 'new' | 'all' | 'off';
 
 export type ComparisonStatus = {
-  /** Reads of blocks that were accepted without a comparison, since the process started, because no other endpoint could be compared. */
+  /** Reads that were accepted without a comparison since the process started, because no other endpoint could be compared. */
   uncompared: number;
   /** The block about which the endpoints disagree. Neither this block nor a later block is stored meanwhile. Null while they agree. */
   disputed: { block: number; since: number } | null;
@@ -41,10 +41,11 @@ export class EndpointComparison {
   }
 
   /**
-   * Whether the blocks of `first` may be stored. True if another endpoint serves the same last block and the same logs, which
-   * `fetchAgain` fetches. False if no other endpoint agrees with `first`, and an endpoint contradicts `first` or does not have the block
-   * yet. An endpoint that two other endpoints contradict counts as failed. When no other endpoint can be called, or all of them fail or stand still, the blocks
-   * are accepted without a comparison, and counted. Always true where `blocks` are not compared, and with a single endpoint.
+   * Whether the blocks of `first` may be stored. True if another endpoint serves the same last block and the same logs. False if no
+   * endpoint agrees, and one contradicts `first` or does not have the block yet. An endpoint that two other endpoints contradict counts as
+   * failed.
+   * If no other endpoint can be called, or all of them fail or stand still, the blocks are accepted without a comparison, and counted.
+   * Always true with a single endpoint, and if `blocks` are not compared.
    */
   async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {
     const { pool, compared } = this.#options;
@@ -106,7 +107,10 @@ export class EndpointComparison {
   }
 }
 
-/** Equal for two responses with the same last block and the same logs. The times of logs are left out: not every endpoint serves them. */
+/**
+ * Equal for two responses with the same last block and the same logs. The times of logs are left out, because not every endpoint serves
+ * them.
+ */
 function toComparable({ last: { header }, logs }: FetchedLogs): string {
   const parts = logs.map(({ address, topics, data, blockNumber, blockHash, tx, logIndex }) =>
     [address, topics, data, blockNumber, blockHash, tx, logIndex].join(),

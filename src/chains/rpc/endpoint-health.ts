@@ -1,5 +1,4 @@
-// Decides with a circuit breaker whether an endpoint may be called. Some kinds of failures open the breaker when they first occur, others
-// only when they repeat.
+// Decides with a circuit breaker whether an endpoint may be called.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Random } from '../../core/random.ts';
@@ -14,11 +13,11 @@ export type EndpointHealthOptions = {
 };
 
 /**
- * The longest time for which the breaker stays open, except after a rate limit or wrong data. It is short enough that a recovery is
- * noticed within a minute, even after a request that times out and the longest pause of the chain's task.
+ * The longest time for which the breaker stays open, except after a rate limit or wrong data. A recovery is noticed within a minute, even
+ * after a request that times out and the longest pause of the chain's task.
  */
 const OPEN_MS_MAX = 20_000;
-/** How long an endpoint that serves another chain, or other data than two other endpoints, is not called. */
+/** How long an endpoint is not called that serves another chain, or other data than two other endpoints. */
 const WRONG_DATA_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -41,7 +40,7 @@ export class EndpointHealth {
     this.#breaker = new CircuitBreaker({ openMs, openMaxMs: OPEN_MS_MAX, clock, random });
   }
 
-  /** The number of failures since the process started, without the kinds that do not show a faulty endpoint. */
+  /** Failures since the process started, without the kinds that do not show a faulty endpoint. */
   get failures(): number {
     return this.#failures;
   }
@@ -50,7 +49,7 @@ export class EndpointHealth {
     return this.#lastFailure;
   }
 
-  /** How long the endpoint must not be called, in ms; 0 when it may be called. */
+  /** In ms; 0 when the endpoint may be called. */
   openForMs(): number {
     return this.#breaker.remainingMs();
   }
@@ -60,24 +59,21 @@ export class EndpointHealth {
     return this.#breaker.state() !== 'trial' && this.openForMs() === 0;
   }
 
-  /**
-   * Decides whether a call is admitted. `trial` admits the one call whose outcome decides whether the breaker closes again; the caller
-   * must report that outcome.
-   */
+  /** `trial` admits the one call whose outcome decides whether the breaker closes again. The caller must report the outcome. */
   enter(): 'yes' | 'trial' | 'no' {
     return this.#breaker.enter();
   }
 
-  /** Records a call that succeeded. Returns whether it closed the breaker. */
+  /** Returns whether the success closed the breaker. */
   succeeded(): boolean {
     return this.#breaker.succeeded();
   }
 
-  /** Records a call that failed. Returns whether it opened the breaker. */
+  /** Returns whether the failure opened the breaker. */
   failed(failure: RpcFailure): boolean {
     this.#lastFailure = failure.message;
     if (!failure.counts) {
-      // A failure of this kind is no evidence of a faulty endpoint. Therefore a trial with this outcome closes the breaker.
+      // A failure of this kind is no evidence of a faulty endpoint, so a trial with this outcome closes the breaker.
       if (this.#breaker.state() === 'trial') this.#breaker.succeeded();
       return false;
     }

@@ -1,6 +1,5 @@
-// The endpoints of a chain and the order in which they are called: in the configured order, with lagging endpoints last. Endpoints
-// whose circuit breaker is open are not called. A read tries the endpoints in several rounds. The caller sends the requests and
-// checks the responses.
+// The endpoints of a chain and the order in which they are called: as configured, with lagging endpoints last. Endpoints whose circuit
+// breaker is open are not called. A read tries the endpoints in several rounds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../core/chains.ts';
@@ -17,19 +16,19 @@ export type EndpointPoolOptions = {
   endpoints: readonly Endpoint[];
   log: Log;
   random: Random;
-  /** How long one read is retried. When an attempt fails after this time, the read fails. A running attempt is not aborted. */
+  /** How long one read is retried. A running attempt is not aborted. */
   patienceMs: number;
   signal: AbortSignal;
 };
 
 const ROUNDS_MAX = 4;
-/** The longest wait between two rounds of one read. Where a longer wait is needed, the read fails. */
+/** The longest wait between two rounds of one read. If a longer wait is needed, the read fails. */
 const WAIT_MS_MAX = 5_000;
 const BACKOFF = { baseMs: 300, maxMs: WAIT_MS_MAX, jitter: 0.5 };
 /** An endpoint that is more than this many blocks behind the best head is called after the other endpoints. */
 export const LAG_MAX = 10;
 
-/** Failures that a retry does not change. When every endpoint fails in one of these ways, the read is not retried. */
+/** Failures that a retry does not change. If every endpoint fails with one of these kinds, the read is not retried. */
 const CONCLUSIVE: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'no-state', 'unsupported']);
 
 export class EndpointPool {
@@ -44,9 +43,9 @@ export class EndpointPool {
   }
 
   /**
-   * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any
-   * other error, a reverted call, and a closed reader end the read at once. Throws ChainUnavailable, or a conclusive RpcFailure
-   * when every endpoint that could be called in the last round failed conclusively.
+   * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any other
+   * error, a reverted call, and a closed reader end the read at once. Throws ChainUnavailable. If every endpoint that could be called in
+   * the last round failed conclusively, throws a conclusive RpcFailure instead.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const { chain, log, patienceMs, signal } = this.#options;
@@ -74,15 +73,11 @@ export class EndpointPool {
       log.debug('waiting for an endpoint', { chain: chain.id, waitMs });
       await wait(waitMs, signal);
     }
-    // If `conclusive` is set, every endpoint that was called in the last round failed conclusively. The other endpoints were not called,
-    // because their breakers were open.
+    // If `conclusive` is set, every endpoint that was called in the last round failed conclusively.
     throw conclusive ?? new ChainUnavailable(chain.id, failures);
   }
 
-  /**
-   * Calls `work` once and records the outcome with the endpoint. `endpoint.enter()` must have returned true before. Rethrows
-   * what `work` throws.
-   */
+  /** Calls `work` once and records the outcome. `endpoint.enter()` must have returned true before. Rethrows what `work` throws. */
   async attempt<T>(endpoint: Endpoint, work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     try {
       if (this.#options.signal.aborted) throw new RpcFailure('closed');
@@ -96,12 +91,14 @@ export class EndpointPool {
     }
   }
 
-  /** Returns another endpoint than `first` and admits one attempt on it (`Endpoint.enter`). Returns `first` if no other endpoint may be called now. */
+  /**
+   * Another endpoint than `first`, with one attempt admitted (`Endpoint.enter`). Returns `first` if no other endpoint may be called now.
+   */
   enterAlternative(first: Endpoint): Endpoint {
     return this.#inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }
 
-  /** Admits one attempt on each endpoint that may be called now (`Endpoint.enter`), and returns these endpoints. */
+  /** The endpoints that may be called now, with one attempt admitted on each (`Endpoint.enter`). */
   enterAll(): Endpoint[] {
     return this.endpoints.filter((endpoint) => endpoint.enter());
   }
@@ -113,7 +110,7 @@ export class EndpointPool {
     return [...available.filter((endpoint) => !lags(endpoint)), ...available.filter(lags)];
   }
 
-  /** How long to wait before the next round; null when the wait would be longer than WAIT_MS_MAX. */
+  /** Null when the wait would be longer than WAIT_MS_MAX. */
   #waitMs(round: number): number | null {
     const openForMs = Math.min(...this.endpoints.map(({ health }) => health.openForMs()));
     const waitMs = Math.max(openForMs, backoffMs(round + 1, BACKOFF, this.#options.random));
@@ -121,7 +118,7 @@ export class EndpointPool {
   }
 }
 
-/** The failure to report when all failures of a round are conclusive; null otherwise. */
+/** The failure to report if all failures of a round are conclusive; null otherwise. */
 function findConclusive(failures: readonly RpcFailure[]): RpcFailure | null {
   if (!failures.every((failure) => CONCLUSIVE.has(failure.kind))) return null;
   return failures.find((failure) => failure.kind === 'no-state') ?? failures[0] ?? null;

@@ -2,7 +2,7 @@
 // may be secrets.
 
 export type EndpointUrl = {
-  /** The URL without user and password, because `fetch` rejects a URL that contains them. */
+  /** Without user and password, because `fetch` rejects a URL that contains them. */
   url: string;
   /** Host and port. */
   host: string;
@@ -37,7 +37,7 @@ export function parseEndpointUrl(text: string): EndpointUrl {
   };
 }
 
-/** Decodes percent-encoded text. Text in which a `%` begins no valid sequence is returned as it is: `URL` accepts such text too. */
+/** Text in which a `%` begins no valid sequence is returned as it is: `URL` accepts such text too. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);

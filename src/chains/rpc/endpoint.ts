@@ -1,6 +1,5 @@
-// One JSON-RPC endpoint of a chain. Sends requests, in batches where the endpoint accepts batches, verifies that the endpoint
-// serves the chain, and records successes and failures. A rejected batch is sent again in smaller batches; no other request is
-// retried here. Logs do not contain the URL, which may be a secret.
+// One JSON-RPC endpoint of a chain: sends requests, verifies that the endpoint serves the chain, and records successes and failures. A
+// rejected batch is sent again in smaller batches; no other request is retried here. Logs do not contain the URL, which may be a secret.
 
 import type { Chain } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -18,7 +17,7 @@ import type { RpcRequest } from './rpc-response.ts';
 import { readResults } from './rpc-response.ts';
 import { readQuantity } from './rpc-values.ts';
 
-/** `resting`: the breaker is open after failures, so that the endpoint is not called. */
+/** `resting`: the breaker is open after failures. */
 export type EndpointState = 'unknown' | 'ready' | 'resting' | 'wrong-chain';
 
 export type EndpointStatus = {
@@ -29,12 +28,11 @@ export type EndpointStatus = {
   state: EndpointState;
   /** The number of the newest block that the endpoint reported last. Null if it has reported none. */
   head: number | null;
-  /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while `head` or the best head is unknown. */
+  /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while either is unknown. */
   lag: number | null;
   /** Failures since the process started. */
   failures: number;
   lastFailure: string | null;
-  /** The most blocks in the next request for logs. */
   rangeBlocks: number;
   /** The most requests in one batch; 1 when the endpoint accepts no batches. */
   batchSize: number;
@@ -47,7 +45,6 @@ export type EndpointOptions = {
   log: Log;
   clock: Clock;
   random: Random;
-  /** The longest duration of one request. */
   timeoutMs: number;
   /** How long the breaker stays open at first. The time doubles with each failed trial. */
   openMs: number;
@@ -56,9 +53,9 @@ export type EndpointOptions = {
 
 const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
-/** After this many accepted batches the batch size is doubled, because a batch may have been rejected for a reason other than its size. */
+/** After this many accepted batches the batch size is doubled: a batch may have been rejected for a reason other than its size. */
 const ACCEPTED_TO_DOUBLE = 200;
-/** How many single requests are sent at the same time to an endpoint that accepts no batches. */
+/** How many single requests are sent at once to an endpoint that accepts no batches. */
 const SINGLES_AT_ONCE = 4;
 
 /** Failures that the size of a batch may have caused. A smaller batch is tried after them. */
@@ -71,7 +68,6 @@ const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
 
 export class Endpoint {
   readonly position: number;
-  /** The most blocks in one request for logs. */
   readonly range = new RangeSize();
   readonly health: EndpointHealth;
   /** The number of the newest block that the endpoint reported last. Null if it has reported none. Set by BlockReads. */
@@ -92,7 +88,7 @@ export class Endpoint {
     this.#url = parseEndpointUrl(options.url);
   }
 
-  /** Returns whether the breaker admits one call. After true, the caller must record the outcome with `succeeded` or `failed`. */
+  /** Whether the breaker admits one call. After true, the caller must record the outcome with `succeeded` or `failed`. */
   enter(): boolean {
     const entry = this.health.enter();
     // After an outage, the URL may serve another chain.
@@ -100,7 +96,7 @@ export class Endpoint {
     return entry !== 'no';
   }
 
-  /** Verifies the chain id. A success is remembered until the next trial of the breaker. Throws RpcFailure. */
+  /** A success is remembered until the next trial of the breaker. Throws RpcFailure. */
   async verify(): Promise<void> {
     this.#verification ??= this.#verifyChainId();
     try {
@@ -111,7 +107,7 @@ export class Endpoint {
     }
   }
 
-  /** Returns the results in the order of the requests. Throws RpcFailure if a request fails. */
+  /** The results are in the order of the requests. Throws RpcFailure if a request fails. */
   async send(requests: readonly RpcRequest[]): Promise<unknown[]> {
     const sizeBefore = this.#batchSize;
     const results: unknown[] = [];
@@ -134,12 +130,11 @@ export class Endpoint {
     return results;
   }
 
-  /** Records that a call succeeded. */
   succeeded(): void {
     if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
   }
 
-  /** Records that a call failed. An error that the endpoint did not cause is not counted: it only ends the call that `enter` admitted. */
+  /** An error that the endpoint did not cause is not counted: it only ends the call that `enter` admitted. */
   failed(error: unknown): void {
     if (!(error instanceof RpcFailure) || error.kind === 'closed') {
       this.health.abandoned();
@@ -166,7 +161,7 @@ export class Endpoint {
     };
   }
 
-  /** Sends the first requests: one batch, or several single requests where the endpoint accepts no batches. */
+  /** Sends one batch, or several single requests if the endpoint accepts no batches. */
   async #sendNext(requests: readonly RpcRequest[]): Promise<unknown[]> {
     const results =
       this.#batchSize === 1

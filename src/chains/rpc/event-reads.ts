@@ -1,6 +1,6 @@
-// Reads the events of one block, or of the longest range of blocks that an endpoint accepts. The logs of an endpoint are rejected if
-// the endpoint does not have the last block of the range, or if a log contradicts the request. If the bloom of the last block suggests
-// that logs are missing, the logs are fetched a second time, and the response with fewer apparent omissions is used.
+// Reads the events of one block, or of the longest range of blocks that an endpoint accepts. Logs are rejected if a log contradicts the
+// request, or if the endpoint does not have the last block of the range. If the bloom of the last block suggests that logs are missing, the
+// logs are fetched a second time.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -23,7 +23,6 @@ import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 
 /** How often one read halves its range after errors that do not mention the range. */
 const UNEXPLAINED_HALVINGS_MAX = 3;
-/** The most contracts whose undecodable logs are counted and logged. */
 const UNDECODABLE_CONTRACTS_MAX = 1_000;
 
 /** Failures that a range of too many blocks may have caused. */
@@ -42,9 +41,9 @@ export class EventReads {
   }
 
   /**
-   * All events of one new block, in block order. The logs are requested by block hash, because an endpoint without the block then reports
-   * an error and not an empty list. Null while the other endpoints contradict the block or do not have it yet (endpoint-comparison.ts).
-   * Throws RpcFailure of kind `not-found` when no endpoint has the block.
+   * All events of one new block, in block order. Null while the other endpoints contradict the block or do not have it yet
+   * (endpoint-comparison.ts). Throws RpcFailure of kind `not-found` when no endpoint has the block. The logs are requested by block hash:
+   * an endpoint without the block then reports an error and not an empty list.
    */
   async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[] | null> {
     const query = new LogQuery(filter);
@@ -56,17 +55,16 @@ export class EventReads {
     const first = await this.#pool.read(async (endpoint) => decode(await fetchFrom(endpoint)));
     const better = await this.#confirmByBloom(first.fetched, query, fetchFrom);
     const { fetched, events } = better === first.fetched ? first : await decode(better);
-    // The block is requested by number. An endpoint that has another block of this number then serves that block, which contradicts
-    // `header`.
+    // Requested by number: an endpoint with another block of this number then serves that block, which contradicts `header`.
     const { number } = header;
     const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from: number, to: number }, query);
     return (await this.#comparison.accepts('new', fetched, fetchAgain)) ? events : null;
   }
 
   /**
-   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` may be lower than the requested `to`,
-   * because an endpoint may accept fewer blocks. Throws RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or
-   * do not have them yet, if past blocks are compared.
+   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` is lower than the requested `to` if the
+   * endpoint accepts fewer blocks. If past blocks are compared, throws RpcFailure of kind `contradicted` while the other endpoints
+   * contradict the blocks or do not have them yet.
    */
   async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
@@ -87,19 +85,18 @@ export class EventReads {
   }
 
   /**
-   * Whether another endpoint serves the same block as `header`, or no other endpoint can be compared. `header` is compared like the block of
-   * `ofBlock`, without logs.
+   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if none can be
+   * compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
     return (await this.ofBlock(header, { protocols: [], contracts: [] })) !== null;
   }
 
-  /** Maps each contract to the number of its logs that were left out since the process started, because they could not be decoded. */
+  /** How many logs of each contract were left out since the process started, because they could not be decoded. */
   undecodable(): ReadonlyMap<Address, number> {
     return this.#undecodable;
   }
 
-  /** Fetches as many blocks as the endpoint accepts, beginning with `from`. */
   async #fetchAcceptedRange(
     endpoint: Endpoint,
     { from, to }: { from: number; to: number },
@@ -132,9 +129,9 @@ export class EventReads {
   }
 
   /**
-   * Counts the contracts that the bloom contains but that have no log in the response. If there are such contracts, fetches the logs a
-   * second time, from another endpoint where possible, and returns the response with fewer such contracts. Returns the first response if
-   * the second request fails, or if both responses have the same number of such contracts: a bloom filter can have false positives.
+   * Counts the contracts that the bloom contains but that have no log in the response. If there are any, fetches the logs a second time,
+   * from another endpoint if possible. Returns the response with fewer such contracts. Returns the first response if the second request
+   * fails or has as many: a bloom filter can have false positives.
    */
   async #confirmByBloom(
     first: FetchedLogs,
@@ -165,10 +162,7 @@ export class EventReads {
     }
   }
 
-  /**
-   * Decodes logs. An undecodable log of a settlement protocol makes the read fail. An undecodable log of a token contract is left
-   * out and counted.
-   */
+  /** An undecodable log of a settlement protocol makes the read fail. An undecodable log of a token contract is left out and counted. */
   #decode(logs: readonly VerifiedLog[], query: LogQuery, timeOf: (log: VerifiedLog) => number): ChainEvent[] {
     const events: ChainEvent[] = [];
     for (const log of logs) {

@@ -14,7 +14,7 @@ import { readHeader, toQuantity } from './rpc-values.ts';
 /** Logs up to block `to`, whose header is `last`. */
 export type FetchedLogs = { endpoint: Endpoint; logs: VerifiedLog[]; last: BloomedHeader; to: number };
 
-/** The logs of one block, by its hash. Throws RpcFailure. */
+/** Throws RpcFailure. */
 export async function fetchBlockLogs(endpoint: Endpoint, header: BlockHeader, query: LogQuery): Promise<FetchedLogs> {
   const { number, hash } = header;
   const block = { method: 'eth_getBlockByHash', params: [hash, false] };
@@ -27,7 +27,7 @@ export async function fetchBlockLogs(endpoint: Endpoint, header: BlockHeader, qu
   return { endpoint, logs, last, to: number };
 }
 
-/** The logs of the blocks from `from` to `to`. Throws RpcFailure. */
+/** Throws RpcFailure. */
 export async function fetchRangeLogs(
   endpoint: Endpoint,
   { from, to }: { from: number; to: number },
@@ -47,7 +47,9 @@ export async function fetchRangeLogs(
   return { endpoint, logs, last, to };
 }
 
-/** Maps the numbers of blocks whose logs have no time to their times, fetched from the endpoint that served the logs. Throws RpcFailure. */
+/**
+ * The times of blocks whose logs have no time, by block number. They are fetched from the endpoint that served the logs. Throws RpcFailure.
+ */
 export async function fetchMissingTimes({ endpoint, logs, last }: FetchedLogs): Promise<Map<number, number>> {
   const hashes = new Map<number, Hex>();
   for (const log of logs) if (log.time === null) hashes.set(log.blockNumber, log.blockHash);

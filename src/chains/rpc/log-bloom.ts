@@ -1,5 +1,5 @@
-// The bloom filter of a block's logs, used to detect that a response omits logs. It is not used to conclude that a block has no
-// logs, because some chains serve a bloom of zeros.
+// The bloom filter of a block's logs, used to detect that a response omits logs. It does not prove that a block has no logs, because some
+// chains serve a bloom of zeros.
 
 import type { Hex } from '../../core/evm.ts';
 import { keccak256 } from '../../core/keccak.ts';
@@ -7,13 +7,13 @@ import { keccak256 } from '../../core/keccak.ts';
 const BITS = 2048;
 const DIGITS = BITS / 4;
 const CACHED_ENTRIES_MAX = 20_000;
-/** A bloom is not used when the probability of a false positive among the searched entries is at least this. */
+/** A bloom is not used if the probability of a false positive among the searched entries is at least this. */
 const COINCIDENCE_MAX = 0.5;
 
-/** The three bits of each entry, cached because the same contracts and topics are searched in every block and hashing is slow. */
+/** The three bits of each entry. Cached because hashing is slow, and the same contracts and topics are searched in every block. */
 const cachedBits = new Map<Hex, readonly number[]>();
 
-/** False when the address or topic is certainly in no log of the block; true when it may be. */
+/** False: the address or topic is certainly in no log of the block. True: it may be in one. */
 export function bloomContains(bloom: Hex, entry: Hex): boolean {
   return bitsOf(entry).every((bit) => {
     const digit = Number.parseInt(bloom.charAt(2 + DIGITS - 1 - (bit >> 2)), 16);
@@ -31,7 +31,6 @@ export function isBloomTooFull(bloom: Hex, entries: number): boolean {
   return 1 - (1 - falsePositive) ** entries >= COINCIDENCE_MAX;
 }
 
-/** The number of set bits of each hexadecimal digit. */
 const SET_BITS_OF_DIGIT = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 function bitsOf(entry: Hex): readonly number[] {

@@ -11,10 +11,9 @@ import { invalidResponse } from './rpc-failure.ts';
 import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
-/** Contracts whose events are read: settlement protocols, and token contracts. */
 export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
 
-/** The most contracts in one request. Endpoints limit this number, and the lowest known limit is a few hundred. */
+/** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
 const PROTOCOL_TOPICS: readonly Hex[] = [...PROTOCOL_DECODERS.keys()];
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
@@ -33,7 +32,7 @@ export class LogQuery {
     this.#selections = toSelections(this.protocols, this.contracts);
   }
 
-  /** Returns one request for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
+  /** One request for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
   requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
     return this.#selections.map(({ addresses, topics }) => ({
       method: 'eth_getLogs',
@@ -41,7 +40,7 @@ export class LogQuery {
     }));
   }
 
-  /** Reads the result of each request and joins the logs in block order. Throws RpcFailure. */
+  /** Joins the logs in block order. Throws RpcFailure. */
   join(results: readonly unknown[], read: (result: unknown, selection: Selection) => VerifiedLog[]): VerifiedLog[] {
     const parts = this.#selections.map((selection, index) => read(results[index], selection));
     const [first = []] = parts;
@@ -49,8 +48,8 @@ export class LogQuery {
   }
 
   /**
-   * The number of contracts that the bloom of a block contains but `logs` does not. Zero when the block has no bloom, or a bloom
-   * with so many set bits that a false positive is probable.
+   * The number of contracts that the bloom of a block contains but `logs` does not. Zero when the block has no bloom, or when so many bits
+   * are set that a false positive is probable.
    */
   countOmitted({ header, bloom }: BloomedHeader, logs: readonly VerifiedLog[]): number {
     if (!bloom || isBloomTooFull(bloom, this.protocols.size + this.contracts.size)) return 0;

@@ -1,5 +1,4 @@
-// Verifies a result of eth_getLogs against its request. One log that does not match the request makes the complete response
-// invalid: the other logs of a faulty response are not trusted.
+// Verifies a result of eth_getLogs against its request. One log that does not match the request makes the complete response invalid.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -8,7 +7,6 @@ import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { invalidResponse } from './rpc-failure.ts';
 import { readBytes, readHash, readObject, readQuantity, readTime } from './rpc-values.ts';
 
-/** The logs that were requested. */
 export type LogRequest = {
   addresses: ReadonlySet<string>;
   topics: ReadonlySet<string>;
@@ -21,7 +19,7 @@ export type LogRequest = {
 const TOPICS_MAX = 4;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** The logs of a result, in block order. Throws RpcFailure. */
+/** In block order. Throws RpcFailure. */
 export function readLogs(result: unknown, request: LogRequest): VerifiedLog[] {
   if (!Array.isArray(result)) throw invalidResponse('logs are not a list');
   const logs: VerifiedLog[] = [];

@@ -1,5 +1,4 @@
-// The number of blocks in one request for logs. It is halved when the endpoint rejects the request or fails, and increased slowly when a
-// request succeeds. Until many requests have succeeded, it stays below the size that was rejected last.
+// The number of blocks in one request for logs. It is halved when a request fails or is rejected, and grows slowly when requests succeed.
 
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
@@ -16,7 +15,6 @@ export class RangeSize {
     this.#size = start;
   }
 
-  /** How many blocks to request next. */
   current(): number {
     return this.#size;
   }
@@ -33,13 +31,13 @@ export class RangeSize {
     this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
   }
 
-  /** A request for `blocks` was rejected as too large. A size this large is tried again only after SUCCESSES_TO_LIFT successes in a row. */
+  /** A size this large is tried again only after SUCCESSES_TO_LIFT successes in a row. */
   rejected(blocks: number): void {
     this.#ceiling = Math.max(1, blocks - 1);
     this.failed(blocks);
   }
 
-  /** A request for `blocks` failed. Its size may or may not be the reason. */
+  /** The size of the request may or may not be the reason of the failure. */
   failed(blocks: number): void {
     this.#size = Math.max(1, Math.min(this.#size, blocks >> 1));
     this.#successes = 0;

@@ -1,7 +1,7 @@
-// The kinds of failures of a request to an endpoint, and the classification of JSON-RPC errors, whose texts differ between
-// endpoints. No message contains the URL of an endpoint, which may be a secret.
+// The kinds of failures of a request to an endpoint, and the classification of JSON-RPC errors, whose texts differ between endpoints. No
+// message contains the URL of an endpoint, which may be a secret.
 
-/** `counts`: the failure counts towards opening the endpoint's breaker. The other kinds do not show that the endpoint is faulty. */
+/** `counts`: the failure counts towards opening the endpoint's breaker. The other kinds do not show a faulty endpoint. */
 const KINDS = {
   timeout: { counts: true, message: 'no complete response in time' },
   unreachable: { counts: true, message: 'the connection failed' },
@@ -28,7 +28,6 @@ export type RpcFailureKind = keyof typeof KINDS;
 
 type Details = { retryAfterMs?: number | null; cause?: unknown };
 
-/** Thrown when one endpoint returned no usable response. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly kind: RpcFailureKind;
@@ -41,13 +40,12 @@ export class RpcFailure extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the failure counts towards opening the endpoint's breaker. */
   get counts(): boolean {
     return KINDS[this.kind].counts;
   }
 }
 
-/** Thrown when no endpoint of the chain returned a usable response. `failures` maps the position of each endpoint to its last failure. */
+/** No endpoint of the chain returned a usable response. `failures` has the last failure of each endpoint by its position. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
@@ -61,7 +59,7 @@ export class ChainUnavailable extends Error {
   }
 }
 
-/** The failure for a response that contradicts itself, its request, or an earlier verified response. */
+/** For a response that contradicts itself, its request, or an earlier verified response. */
 export function invalidResponse(detail: string): RpcFailure {
   return new RpcFailure('invalid-response', detail);
 }
@@ -96,7 +94,7 @@ const CODE_RATE_LIMITED = 429;
 /** The most characters of an endpoint's error that are logged. */
 const ERROR_LENGTH_MAX = 200;
 
-/** Classifies a JSON-RPC error object. `redact` removes the endpoint's secrets from its text. */
+/** `redact` removes the endpoint's secrets from the text of the error. */
 export function toRpcFailure(error: unknown, redact: (text: string) => string): RpcFailure {
   const { code, message, data } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>;
   const text = `${typeof message === 'string' ? message : ''} ${dataText(data)}`.trim();

@@ -1,5 +1,5 @@
-// Checks an HTTP response against the JSON-RPC requests that were sent. Each request must have exactly one result, with the id of
-// the request. Otherwise an RpcFailure with the reason is thrown. The results are not interpreted here.
+// Checks an HTTP response against the JSON-RPC requests that were sent. Each request must have exactly one result, with its id. Otherwise
+// an RpcFailure with the reason is thrown.
 
 import { parseRetryAfter } from '../../resilience/backoff.ts';
 import type { Exchange } from '../../resilience/http-exchange.ts';
@@ -19,7 +19,7 @@ export function readResults(response: Exchange, firstId: number, count: number, 
   if (status === STATUS_RATE_LIMITED) {
     throw new RpcFailure('rate-limited', null, { retryAfterMs: retryAfterMs(response) });
   }
-  // Many endpoints send a JSON-RPC error with an HTTP error status. The error is more exact than the status, so it decides.
+  // Many endpoints send a JSON-RPC error with an HTTP error status. The error is more exact than the status.
   const batchError = count > 1 && isObject(body) ? body['error'] : undefined;
   if (batchError !== undefined) throw toBatchFailure(toRpcFailure(batchError, redact));
   const hasError = isObject(body) && isObject(body['error']);
@@ -65,7 +65,7 @@ function toStatusFailure(status: number): RpcFailure {
 
 /**
  * The wait in ms that `Retry-After` requests, in seconds or as a date. A date is compared with the server's own `Date` header. Null when
- * `Retry-After` is missing, or has a date but `Date` is missing.
+ * `Retry-After` is missing, or is a date without a `Date` header.
  */
 function retryAfterMs({ headers }: Exchange): number | null {
   const waitMs = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));

@@ -4,7 +4,7 @@ import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import { invalidResponse } from './rpc-failure.ts';
 
-/** A header with the bloom of the block's logs. `bloom` is null if the response has no bloom, or a bloom of zeros. */
+/** `bloom` is null if the response has no bloom, or a bloom of zeros. */
 export type BloomedHeader = { header: BlockHeader; bloom: Hex | null };
 
 const QUANTITY = /^0x[0-9a-f]{1,16}$/i;
@@ -12,7 +12,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 const NOT_HEX = /[^0-9a-f]/;
 const BLOOM_LENGTH = 2 + 512;
 const ZERO_BLOOM = /^0x0*$/;
-/** The last second of the year 9999. Later times are rejected, so that every time that is read fits a database timestamp. */
+/** The last second of the year 9999. Later times are rejected, so that every time fits a database timestamp. */
 const SECONDS_MAX = 253_402_300_799;
 
 export function readQuantity(value: unknown, what: string): number {
@@ -22,7 +22,7 @@ export function readQuantity(value: unknown, what: string): number {
   return number;
 }
 
-/** Reads a time in seconds and returns milliseconds. */
+/** `value` is in seconds, the result in milliseconds. */
 export function readTime(value: unknown, what: string): number {
   const seconds = readQuantity(value, what);
   if (seconds > SECONDS_MAX) throw invalidResponse(`${what} is too large`);
@@ -38,13 +38,13 @@ export function readHash(value: unknown, what: string): Hex {
 export function readBytes(value: unknown, what: string): Hex {
   if (typeof value !== 'string') throw invalidResponse(`${what} is not hexadecimal`);
   const text = value.toLowerCase();
-  // Call data may have a hundred thousand digits. A search for an invalid digit reads the text only once.
+  // Call data may have a hundred thousand digits, so the text is read only once.
   const isWrong = !text.startsWith('0x') || text.length % 2 !== 0 || NOT_HEX.test(text.slice(2));
   if (isWrong) throw invalidResponse(`${what} is not hexadecimal`);
   return text as Hex;
 }
 
-/** Reads the header of a block. Null when the result is null or missing, which means that the endpoint does not have the block. */
+/** Null when the result is null or missing, which means that the endpoint does not have the block. */
 export function readHeader(value: unknown): BloomedHeader | null {
   if (value === null || value === undefined) return null;
   const block = readObject(value, 'a block');

@@ -1,5 +1,5 @@
 // Reads the rows that an audit compares with the chain, from both databases: signed orders with their stored state, and tokens with their
-// holders. The rows are not interpreted here.
+// holders.
 
 import { ZERO_ADDRESS } from '../../../core/evm.ts';
 import type { Queryable } from '../../../database/port.ts';
@@ -37,27 +37,27 @@ const decodeOrder = rowDecoder('audited order', {
   counter: amount,
   /** In milliseconds, like every time in these rows. */
   expiresAt: column('expires_at', nullable(timestamp)),
-  /** The time of an off-chain cancel, which is not recorded on any chain. */
+  /** The time of an off-chain cancel, which no chain records. */
   offChainCancelAt: column('off_chain_cancel_at', nullable(timestamp)),
   status: oneOf(LISTING_STATUSES),
   dormant: nullable(oneOf(['no-balance', 'not-approved'])),
   filledQuantity: column('filled_quantity', amount),
   endedAt: column('ended_at', nullable(timestamp)),
-  /** The stored balance of the seller. Null while the collection is not followed, or its backfill is not complete. */
+  /** The stored balance of the seller. Null until the collection is followed and its backfill is complete. */
   balance: nullable(amount),
-  /** Whether the stored approvals of the seller include the operator. Null where `balance` is null; may be null when no operator is known. */
+  /**
+   * Whether the stored approvals of the seller include the operator. Null where `balance` is null. May be null when no operator is known.
+   */
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
   storedCounter: column('stored_counter', nullable(amount)),
 });
 
-/** A signed order: its terms and its stored state. */
 export type AuditedOrder = ReturnType<typeof decodeOrder>;
 
-/** The size of a sample. The same seed selects the same rows. */
+/** The same seed selects the same rows. */
 export type Sample = { seed: string; limit: number };
 
-/** The ids of a sample of a chain's signed orders. */
 export async function listOrderSample(db: Queryable, chain: string, { seed, limit }: Sample): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
     `select id from main.book_order where chain = $1 and order_hash is not null order by md5($2 || id), id limit $3`,
@@ -66,7 +66,6 @@ export async function listOrderSample(db: Queryable, chain: string, { seed, limi
   return rows.map((row) => row.id);
 }
 
-/** The signed orders with the given ids. */
 export async function listAuditedOrders(db: Queryable, orderIds: readonly string[]): Promise<AuditedOrder[]> {
   const rows = await db.query(
     `select stored.*, cancel.created_at as off_chain_cancel_at, counted.counter as stored_counter,
@@ -107,7 +106,7 @@ export async function listTokenSample(
   { seed, limit }: Sample,
 ): Promise<TokenKey[]> {
   const params = [collectionIds, seed, limit];
-  // Both databases rank tokens by the same hash, so that the lowest ranks of both results are a sample of all tokens.
+  // Both databases rank tokens by the same hash, so the lowest ranks of both results are a sample of all tokens.
   const rankOf = (token: string) => `md5($2 || collection_id || ' ' || ${token}) collate "C"`;
   const held = await main.query(
     `select collection_id, token_id, ${rankOf('token_id')} as rank from main.holding where collection_id = any($1)
@@ -131,16 +130,16 @@ const decodeToken = rowDecoder('audited token', {
   contract: column('contract_address', address),
   standard,
   holders: list(object({ holder: address, quantity: amount })),
-  /** Accounts that an ERC-1155 token was ever transferred to or from, up to a limit. Empty for ERC-721. */
+  /** Accounts that sent or received the ERC-1155 token, up to a limit. Empty for ERC-721. */
   accounts: list(address),
 });
 
-/** A token of a followed collection, with the units of each holder stored in the primary database. */
+/** The units of each holder are those in the primary database. */
 export type AuditedToken = Omit<ReturnType<typeof decodeToken>, 'holders'> & {
   holders: ReadonlyMap<ReturnType<typeof decodeToken>['accounts'][number], bigint>;
 };
 
-/** The given tokens with their holders, except tokens of collections that have not caught up with their chain. */
+/** Tokens of collections that have not caught up with their chain are left out. */
 export async function listAuditedTokens(
   db: Queryable,
   tokens: readonly TokenKey[],
@@ -182,7 +181,6 @@ const decodeOwner = rowDecoder('served owner', {
   burned: boolean,
 });
 
-/** A token's owner as the indexer serves it. */
 export type ServedOwner = ReturnType<typeof decodeOwner>;
 
 export async function listServedOwners(db: Queryable, tokens: readonly TokenKey[]): Promise<ServedOwner[]> {

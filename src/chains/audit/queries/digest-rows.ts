@@ -1,5 +1,5 @@
-// The rows that the digest of a chain covers, each as one line of text, in a fixed order. A line has no value that differs between two
-// services with the same data: no time at which the service stored something, and no id that the service assigned.
+// The rows that the digest of a chain covers, each as one line of text, in a fixed order. Times at which the service stored something and
+// ids that it assigned are left out, because they differ between services with the same data.
 
 import type { Queryable } from '../../../database/port.ts';
 import { rowDecoder, text } from '../../../database/rows.ts';
@@ -11,11 +11,10 @@ export type DigestPart = (typeof DIGEST_PARTS)[number];
 
 type View = { part: DigestPart; side: 'main' | 'indexer'; sql: string };
 
-/** The SQL expression that converts a timestamp to milliseconds. */
 const toMs = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`;
-/** The condition that selects the collections of the chain by their ids, for tables without a column for the chain. */
+/** Selects the collections of the chain by their ids, for tables without a column for the chain. */
 const OF_CHAIN = `left(collection_id, length($1) + 1) = $1 || '_'`;
-/** Whether the row had expired at the time of the block. Its status does not show this: the sweep sets the status by the service's clock. */
+/** Whether the row had expired at the time of the block. Its status does not show this, because the sweep uses the service's clock. */
 const IS_OVER = `status in ('active', 'expired') and coalesce(expires_at <= $2, false)`;
 /** The status at the time of the block. */
 const STATUS = `case when ${IS_OVER} then 'expired' when status = 'expired' then 'active' else status end`;
@@ -25,7 +24,7 @@ const VIEWS: readonly View[] = [
   {
     part: 'listings',
     side: 'main',
-    // An order that was marked as expired after the time of the block has lost its dormancy. The caller derives the dormancy and passes it.
+    // An order that was marked as expired after the time of the block has lost its dormancy, so the caller passes the derived dormancy.
     sql: `select json_build_array('own', collection_id, token_id, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
         filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
           (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),
@@ -74,15 +73,14 @@ const VIEWS: readonly View[] = [
   },
 ];
 
-/** The dormancy of an order at the time of the block, where the stored row no longer has it. */
+/** The dormancy of an order at the time of the block, if the stored row has lost it. */
 export type DerivedDormancy = { id: string; reason: string | null };
 
 const decodeLine = rowDecoder('digest row', { line: text });
 
-/** Rows read by one statement. */
 const CHUNK_SIZE = 2_000;
 
-/** All lines of a chain, in chunks. The parts come in the order of DIGEST_PARTS. */
+/** The parts come in the order of DIGEST_PARTS. */
 export async function* readDigestLines(
   sides: Sides,
   chain: string,
@@ -104,7 +102,6 @@ export async function* readDigestLines(
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** The signed orders that are marked as expired although they had not expired at the time of the block. */
 export async function listExpiredSince(db: Queryable, chain: string, blockTime: number): Promise<string[]> {
   const rows = await db.query(
     `select id from main.book_order where chain = $1 and status = 'expired' and expires_at > $2 and order_hash is not null
@@ -114,7 +111,6 @@ export async function listExpiredSince(db: Queryable, chain: string, blockTime: 
   return rows.map((row) => decodeId(row).id);
 }
 
-/** Whether listings of the chain still have to be judged by its log. */
 export async function hasPendingListings(db: Queryable, chain: string): Promise<boolean> {
   const rows = await db.query(
     `select 1 from indexer.listing where chain = $1 and undeliverable = 'pending'

@@ -5,7 +5,7 @@ import { rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
 const decodeCount = rowDecoder('collection_figures', { chain: text, count: safeInteger });
 
-/** The numbers of collections by chain. `prefix`: how the ids of the collections begin; empty for all collections. */
+/** The numbers of collections by chain. `prefix`: how the ids of the counted collections begin. */
 export async function countCollections(db: Queryable, prefix: string): Promise<Map<string, number>> {
   const rows = await db.query(
     `select split_part(collection_id, '_', 1) as chain, count(*) as count from indexer.collection_figures

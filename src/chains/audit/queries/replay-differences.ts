@@ -1,16 +1,15 @@
 // Compares the served rows with the result of a replay of the chain log, byte for byte. Both are in the scratch database of the replay:
-// copies of the served rows in the schema `served`, the replayed rows in `main` and `indexer` (replay.ts).
+// served rows in the schema `served`, replayed rows in `main` and `indexer` (replay.ts).
 
 import type { Queryable } from '../../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
-/** A row that differs. `served` or `replayed` is null when that side does not have the row. */
+/** `served` or `replayed` is null when that side does not have the row. */
 export type ReplayDifference = { what: string; subject: string; served: string | null; replayed: string | null };
 
 export type ReplayComparison = {
   orders: number;
   tokens: number;
-  /** The number of rows that differ. */
   drift: number;
   /** The first differences of each kind of row. */
   differences: ReplayDifference[];
@@ -21,12 +20,12 @@ const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
 /**
- * The condition for rows that are compared; `$1` is the chain. Only follows whose backfill is complete were copied into the scratch
- * database, so the log has all their events.
+ * Selects the rows that are compared; `$1` is the chain. The scratch database has only follows whose backfill is complete, so the log has
+ * all their events.
  */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 
-/** For each kind of row, the SQL query for its rows: `subject` identifies a row, and `value` is compared. */
+/** The SQL query for each kind of row: `subject` identifies a row, and `value` is compared. */
 const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   // An order that has expired at time $2 is served as expired, even before the expiry task runs.
   order: ({ main }) =>
@@ -52,7 +51,7 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   holder: ({ indexer }) =>
     `select collection_id || ' ' || owner as subject, tokens::text as value from ${indexer}.holder
      where ${FOLLOWED}`,
-  // The id of a mirrored listing is not in the chain log, so only the ids of own orders are compared.
+  // The chain log does not have the ids of mirrored listings, so only the ids of own orders are compared.
   sale: ({ main, indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',
        (select id from ${main}.book_order where book_order.id = sale.listing_id)))::text as value
@@ -88,7 +87,7 @@ const decodeDifference = rowDecoder('replay difference', {
 });
 const decodeCount = rowDecoder('replay count', { count: safeInteger });
 
-/** Compares all served rows of a chain. `now` is in milliseconds. Returns at most `limit` differences of each kind of row. */
+/** `now` is in milliseconds. Returns at most `limit` differences of each kind of row. */
 export async function compareReplay(
   db: Queryable,
   chain: string,

@@ -28,10 +28,9 @@ const COPIED = [
   { side: 'indexer', table: 'holder', by: 'collectionIds', where: `collection_id = any($1)` },
 ] as const;
 
-/** Rows copied by one statement. */
 const COPY_SIZE = 2_000;
 
-/** Copies all rows of the chains and collections into `into`, a database that has both schemas and no rows. */
+/** `into` is a database that has both schemas and no rows. */
 export async function copyServed(
   sides: Sides,
   into: Database,
@@ -59,7 +58,7 @@ export async function copyServed(
   }
 }
 
-/** Writes the rows to which the log is applied: follows, off-chain cancels, and the orders, reset to their state when signed. */
+/** Writes the rows to which the log is applied. The orders are reset to their state when signed. */
 export async function insertAsSigned(tx: Queryable): Promise<void> {
   await tx.query(`insert into main.follow select * from served.follow`);
   await tx.query(`insert into main.order_cancel select * from served.order_cancel`);
@@ -69,7 +68,7 @@ export async function insertAsSigned(tx: Queryable): Promise<void> {
   );
 }
 
-/** The copied events of a chain after a position, in block order. */
+/** The copied events of a chain after the position `after`, in block order. */
 export async function listCopiedEvents(
   db: Queryable,
   chain: string,
@@ -84,7 +83,6 @@ export async function listCopiedEvents(
   return rows.map(decodeEvent);
 }
 
-/** The ids of a chain's signed orders that sort after `after`, in sort order. */
 export async function listOrderIdsAfter(
   db: Queryable,
   chain: string,

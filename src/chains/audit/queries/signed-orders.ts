@@ -32,8 +32,8 @@ const decodeOwn = rowDecoder('signed order', {
 export type OwnSignedOrder = ReturnType<typeof decodeOwn>;
 
 /**
- * The own orders that have started and not expired: signed orders with any status, unsigned orders only while active. Orders that were
- * cancelled off the chain are left out: the chain would still fill them.
+ * The own orders that have started and not expired. Unsigned orders are included only while they are active. Orders that were cancelled off
+ * the chain are left out, because the chain would still fill them.
  */
 export async function listUnexpiredOrders(
   db: Queryable,
@@ -67,7 +67,10 @@ const decodeMirrored = rowDecoder('mirrored listing', {
 });
 export type MirroredOrder = ReturnType<typeof decodeMirrored>;
 
-/** The listings of external marketplaces that no marketplace has ended: active listings, hidden listings, and listings that the chain has ended. */
+/**
+ * The listings of external marketplaces that are active or hidden, or that the chain has ended. Listings that their marketplace has ended
+ * are left out.
+ */
 export async function listUnendedListings(
   db: Queryable,
   collectionId: string,
