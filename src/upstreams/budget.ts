@@ -1,16 +1,16 @@
-// An hourly budget of requests as a token bucket: its arithmetic, and a budget for a single process. A budget does not sleep: it returns
-// the time to wait. The budget that processes share is in upstreams/shared-budget.ts.
+// An hourly budget of requests as a token bucket: its arithmetic, and a budget for a single process. The budget that processes share is in
+// upstreams/shared-budget.ts.
 
 import type { Clock } from '../core/clock.ts';
 
 export type Budget = {
   readonly perHour: number;
   /**
-   * Takes one request from the budget and returns how long the caller has to wait before it sends the request, in ms. When that is
-   * longer than `patienceMs`, nothing is taken.
+   * Takes one request from the budget and returns how long the caller has to wait before it sends the request, in ms. If the wait is longer
+   * than `patienceMs`, nothing is taken.
    */
   take(claim: BudgetClaim): Promise<number>;
-  /** Puts back one request that was taken from the budget but not sent. */
+  /** Puts back one request that was taken but not sent. */
   giveBack(): Promise<void>;
   /** Requests that could be sent now without waiting, as far as this process knows. */
   left(): number;
@@ -19,7 +19,7 @@ export type Budget = {
 export type BudgetClaim = {
   /** The longest wait that the caller accepts. */
   patienceMs: number;
-  /** True for one of many requests that are not urgent. Such a request is sent only when part of the bucket is left for urgent requests. */
+  /** True for one of many requests that are not urgent. It is sent only while part of the bucket is left for urgent requests. */
   isBulk?: boolean;
 };
 
@@ -29,8 +29,9 @@ const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * When an hour begins, this many bulk requests may have been taken earlier and not been sent yet. They are sent in that hour, so they
- * count towards its budget. With a bucket that is too small to keep a part for urgent requests, no bulk request waits in this way.
+ * The most bulk requests that may have been taken in one hour but are sent in the next, where they count towards the budget. Callers send
+ * bulk requests one after another, so at most one waits. If the bucket is too small to keep a part for urgent requests, a bulk request
+ * waits only while the bucket is empty. The next hour then begins with a negative content, which already counts it.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */
@@ -43,14 +44,14 @@ export type BudgetRule = {
   perMs: number;
 };
 
-/** How many requests the bucket must hold, this one included, for a request to be sent without waiting. */
+/** How many requests the bucket must hold for a request to be sent without waiting, this request included. */
 export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetClaim): number {
   return isBulk ? 1 + Math.floor(burst * BULK_LEAVES_SHARE) : 1;
 }
 
 /**
- * The bucket fills so slowly that a full bucket, the requests added in an hour and the waiting bulk requests add up to `perHour`. So
- * no more than `perHour` requests are sent in any period of one hour.
+ * A full bucket, the requests added in an hour and the waiting bulk requests add up to `perHour`. So no more than `perHour` requests are
+ * sent in any period of one hour.
  */
 export function toBudgetRule(perHour: number): BudgetRule {
   const burst = Math.max(1, Math.floor(perHour * BURST_SHARE));
@@ -61,7 +62,7 @@ export function toBudgetRule(perHour: number): BudgetRule {
 /** `tokens`: how many requests the bucket held at the time `at`, in ms. Negative while requests that were taken wait to be sent. */
 export type Bucket = { tokens: number; at: number };
 
-/** The bucket at the time `now`. If the clock was set back, the content stays, and filling continues from the new time. */
+/** If the clock was set back, the content stays, and filling continues from the new time. */
 export function refill({ tokens, at }: Bucket, { burst, perMs }: BudgetRule, now: number): Bucket {
   return { tokens: Math.min(burst, tokens + Math.max(0, now - at) * perMs), at: now };
 }
@@ -70,7 +71,7 @@ export function toLeft({ tokens }: Bucket): number {
   return Math.max(0, Math.floor(tokens));
 }
 
-/** A budget of one process. A restart refills it. */
+/** A restart refills the budget. */
 export class ProcessBudget implements Budget {
   readonly perHour: number;
   readonly #rule: BudgetRule;

@@ -1,5 +1,5 @@
 // Strict parsing of upstream responses: limited depth, valid UTF-8, and every number as its literal text, because a double would round
-// large numbers. It does not interpret fields.
+// large numbers.
 
 import { parseJsonText } from '../core/json-text.ts';
 

@@ -1,5 +1,5 @@
-// One run of a task over the followed collections of a vendor. A failure that concerns one collection does not stop the run; a failure
-// of the upstream ends it. Collections whose last run is oldest come first, so that every collection has its turn even with a small budget.
+// One run of a task over the followed collections of a vendor. A failure of the upstream ends the run, a failure of one collection does
+// not. Collections whose last run is oldest come first, so that every collection has its turn even with a small budget.
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -13,7 +13,7 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** True if all collections are processed, also collections that were processed a moment ago. */
+  /** True: also collections that were processed a moment ago are processed. */
   isFull: boolean;
   /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;
@@ -21,7 +21,7 @@ export type FollowedRun = {
   signal: AbortSignal;
   report: Report;
   process: (follow: Follow) => Promise<void>;
-  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed at that time. */
+  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed then. */
   saveRun: (collectionId: string, run: { at: number; isDone: boolean }) => Promise<void>;
 };
 
@@ -52,14 +52,16 @@ const OUTAGES: ReadonlySet<UpstreamReason> = new Set(['breaker-open', 'rate-limi
 const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected', 'malformed', 'too-large']);
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
-/** The longer a collection has waited since its last run, the more urgent it is. Time counts four times for a recently viewed collection. */
+/**
+ * The longer a collection has waited since its last run, the more urgent it is. For a recently viewed collection, time counts four times.
+ */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */
 const DUE_SHARE = 0.5;
 
 /**
- * Processes the collections that are due, until the upstream fails or a run that is not full has taken a period. Rejects when
- * collections failed and none was processed (with the exception in `failEmptyRun`), when a database fails, and when the signal aborts.
+ * Processes the collections that are due, until the upstream fails or a run that is not full has taken a period. Rejects when a database
+ * fails and when the signal aborts. Also rejects when collections failed and none was processed, except as `failEmptyRun` says.
  */
 export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
   const { isFull, periodMs, now, signal, report } = run;
@@ -117,8 +119,8 @@ async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFai
 }
 
 /**
- * Fails a run in which no collection was processed. Exception: a run that left out collections which were not due does not fail when
- * each of its failures concerns one collection only, because the upstream may work for the collections that were left out.
+ * Fails a run in which no collection was processed. A run that left out collections that were not due is an exception if each of its
+ * failures concerns one collection only: the upstream may work for the collections that were left out.
  */
 function failEmptyRun(
   problems: readonly string[],
@@ -130,7 +132,7 @@ function failEmptyRun(
   throw reasons.isSubsetOf(PERMANENT) ? new PermanentFailure(message) : new Error(message);
 }
 
-/** The collections that are due, the most urgent first. Collections that were never tried come before all others. */
+/** The most urgent first. Collections that were never tried come before all others. */
 function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, now: number): Follow[] {
   // A time in the future was stored by a process with a wrong clock. The collection then counts as never processed.
   const since = (at: number | null | undefined) =>
@@ -143,7 +145,7 @@ function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, n
     .toSorted((a, b) => compare(urgency(b), urgency(a)) || weight(b) - weight(a));
 }
 
-/** Compares for sorting. Two infinite numbers are equal; their difference would not be a number. */
+/** Two infinite numbers are equal; their difference would not be a number. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

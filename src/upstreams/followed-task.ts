@@ -27,7 +27,6 @@ export type FollowedTaskOptions = {
   periodMs: number;
   deadlineMs: number;
   upstream: UpstreamClient;
-  /** Whether the task processes a followed collection. */
   isWanted: (follow: Follow) => boolean;
   process: (context: UpstreamContext, run: CollectionRun) => Promise<void>;
 };
@@ -72,7 +71,7 @@ export function createTaskUpstream(
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
-/** A walk that has begun: when, in milliseconds, and how many rows of the run were read and rejected before it. */
+/** When a walk began, in milliseconds, and how many rows of the run were read and rejected before it. */
 export type WalkStart = { startedAt: number; readBefore: number; rejectedBefore: number };
 
 export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRun): WalkStart {
@@ -80,14 +79,14 @@ export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRu
 }
 
 /**
- * `gap`: why the snapshot is incomplete, or null. `below`: the snapshot has only the listings below this price, in base units; null for
- * all listings. `walk`: the start of a walk over all listings; without this field, no coverage is stored.
+ * `gap`: why the list is incomplete, or null. `below`: the list has only the listings below this price, in base units; null for all
+ * listings. `walk`: the start of a walk over all listings; without it, no coverage is stored.
  */
 export type ListingsEnd = { source: string; gap: string | null; below?: bigint | null; walk?: WalkStart };
 
 /**
- * Retires the listings of a collection that are missing from a complete snapshot. When the snapshot is incomplete or not accepted, no
- * listing is retired and the reason is added to `problems`. Returns whether the snapshot was complete and accepted.
+ * Retires the listings of a collection that are missing from a complete list. If the list is incomplete or not accepted, no listing is
+ * retired and the reason is added to `problems`. Returns whether the list was complete and accepted.
  */
 export async function concludeListings(
   { follow, ingester, problems }: CollectionRun,
@@ -112,9 +111,9 @@ const TOLERANT_ROWS_MIN = 10;
 const TOLERATED_SHARE = 0.01;
 
 /**
- * How many rejected rows a list may have and still cover the subject. For listings: one for each hundred rows, and at least one if the list
- * has ten rows. A rejected listing is not served, so the floor agrees with the served listings, and the number of listings is wrong by less
- * than the listings that come and go between two reads. For other subjects: none, because a token or a sale counts forever.
+ * How many rejected rows a list may have and still cover the subject. For listings: one for each hundred rows, and at least one from ten
+ * rows on. A rejected listing is not served, so the floor agrees with the served listings. The number of listings is wrong by less than the
+ * listings that come and go between two reads. For other subjects: none, because a token or a sale counts forever.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;
@@ -141,7 +140,6 @@ export async function coverWalk(
   });
 }
 
-/** The problem of a snapshot that is not accepted yet. */
 export function describeDoubt(collectionId: string): string {
   return `${collectionId}: so many listings are missing at once that the snapshot is not accepted yet`;
 }

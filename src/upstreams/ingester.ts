@@ -1,5 +1,5 @@
-// Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires listings
-// that no longer exist upstream. Every record is validated by the intake.
+// Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires listings that
+// no longer exist upstream.
 
 import { saveCoverage } from '../market/coverage.ts';
 import { applyListingSnapshot } from '../market/listing-snapshot.ts';
@@ -15,28 +15,28 @@ import type { WalkEnd } from './walk.ts';
 import { RejectionCounter } from './rejection-counter.ts';
 import type { ParsedPage, SourceRecord } from './response-rows.ts';
 
-/** A record in the public format (docs/records.md): a plain object with a `kind`. It has not been validated. */
+/** A plain object in the public format (docs/records.md). It has not been validated. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more listings fails. */
+/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more fails. */
 const SEEN_MAX = 1_000_000;
-/** A marketplace may report a listing up to this long after its creation. A younger listing is not retired when a snapshot lacks it. */
+/** A marketplace may report a listing up to this long after its creation. A younger listing is not retired when a list lacks it. */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
- * A snapshot is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. A doubted snapshot is
- * accepted only when it is at least the third in a row, and the first of them is at least five minutes old.
+ * A list is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. A doubted list is accepted
+ * only when it is at least the third in a row, and the first of them is at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-/** A snapshot of the listings of a collection at a source: all listings, or all listings with a buyer total below `below` (in base units). */
+/** A list of a collection's listings at a marketplace: all, or all with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
 export type ReversedEnd = WalkEnd & { oldest: number | null };
 
-/** The ingester of one run. Create it before the first request: the time of its creation is the start of the snapshots. */
+/** The ingester of one run. It must be created before the first request: the time of its creation is the start of the lists. */
 export class Ingester {
   readonly #context: ImportContext;
   readonly #records: RecordContext;
@@ -100,8 +100,8 @@ export class Ingester {
   }
 
   /**
-   * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row this stores the oldest
-   * rows first, so a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
+   * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row, the oldest rows are stored
+   * first, so a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
    */
   async ingestReversed(
     pages: AsyncGenerator<ParsedPage, WalkEnd>,
@@ -131,9 +131,9 @@ export class Ingester {
   }
 
   /**
-   * Retires the active listings that this ingester has not seen. Call it only after all listings of the collection were ingested. With
-   * `below`, the listings with a buyer total below that amount are enough, and only they are retired. Returns false when so many
-   * listings are missing that the snapshot is not accepted yet.
+   * Retires the active listings that this ingester has not seen. Must be called after all listings of the collection were ingested. With
+   * `below`, all listings with a lower buyer total are enough, and only they are retired. Returns false when so many listings are missing
+   * that the list is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;
@@ -146,12 +146,12 @@ export class Ingester {
     return !doubted;
   }
 
-  /** Stores what a walk has covered. Call it after the rows of the walk were ingested. */
+  /** Must be called after the rows of the walk were ingested. */
   saveCoverage(coverage: Omit<CollectionCoverage, 'kind'>): Promise<void> {
     return saveCoverage(this.#context, [{ ...coverage, kind: 'scan' }]);
   }
 
-  /** How many rows and records were read so far. Rejected rows and records count, but unsupported rows do not count. */
+  /** How many rows and records were read so far. Rejected rows count, unsupported rows do not. */
   readRows(): number {
     return this.#counts.read - this.#unsupported;
   }
@@ -161,7 +161,6 @@ export class Ingester {
     return this.#counts.refused - this.#unsupported;
   }
 
-  /** The result of the run so far. */
   result({ problems = [], soon = false }: Pick<TaskResult, 'problems' | 'soon'> = {}): TaskResult {
     return { ...this.#counts, refusals: this.#rejections.list(), problems, ...(soon && { soon }) };
   }

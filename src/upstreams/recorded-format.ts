@@ -21,9 +21,8 @@ export type RecordedFormat = {
 /** `placeholder` stands for the value in messages, for example `ADDRESS`. */
 export type RecordedField = { placeholder: string; isOptional?: boolean };
 
-/** How the responses of one import are read. */
 export type RecordedReader = {
-  /** Returns the rows of a response, or the reason why it has none. Returns null for a value that is a single row. */
+  /** The rows of a response, or the reason why it has none. Null for a value that is a single row. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
   /** How the summary describes rows that give no record, for example `disabled`. */
@@ -37,7 +36,7 @@ export const CONTRACT_ADDRESS: RecordedField = { placeholder: 'ADDRESS' };
 
 type FieldContext = { chains: Chains; now: number };
 
-/** The values of --set. A value is parsed when it is read. For an invalid value, the read throws an OperatorError that names the field. */
+/** The values of --set. Each value is parsed when it is read. If it is invalid, the read throws an OperatorError that names the field. */
 export class RecordedFields {
   readonly now: number;
   readonly #values: ReadonlyMap<string, string>;
@@ -64,7 +63,7 @@ export class RecordedFields {
     return this.#values.get(name) ?? null;
   }
 
-  /** The field `chain`. Formats for Solana may omit it, because there is only one Solana chain. */
+  /** Formats for Solana may omit the chain, because there is only one Solana chain. */
   chain(family: ChainFamily): Chain {
     const id = this.text('chain') ?? 'solana';
     const allowed = [...this.#chains.values()].filter((chain) =>
@@ -74,14 +73,13 @@ export class RecordedFields {
     return found ?? throwUsage(`--set chain: must be one of ${allowed.map((chain) => chain.id).join(', ')}, not ${id}`);
   }
 
-  /** The field `contractAddress`. */
   contractAddress(family: ChainFamily): Address {
     const text = this.text('contractAddress') ?? '';
     const form = family === 'evm' ? 'an EVM address' : 'a base58 address';
     return parseAddress(family, text) ?? throwUsage(`--set contractAddress: must be ${form}, not ${text}`);
   }
 
-  /** The field `at`: when the responses were recorded, in milliseconds. */
+  /** When the responses were recorded, in milliseconds. */
   recordedAt(): number {
     const text = this.text('at') ?? '';
     const at = parseTime(text);
@@ -94,14 +92,14 @@ export function throwUsage(why: string): never {
   throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
 }
 
-/** Returns the first of the fields `names` whose value is a list, or a reason when no such field has a list. */
+/** The first of the fields `names` whose value is a list, or a reason when none has a list. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
   const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** The rows of a response that is an array. Null for any other value, which is a row: a file that is a single array is read row by row. */
+/** Null for a value that is not an array, which is a row: a file that is a single array is read row by row. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

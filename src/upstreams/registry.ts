@@ -1,5 +1,5 @@
-// The vendors that the service reads. A new vendor needs a folder beside this file and an entry here (docs/adding-a-marketplace.md).
-// Tasks, settings and help are listed in this order.
+// The vendors that the service reads. A new vendor needs a folder beside this file and an entry here (docs/adding-a-marketplace.md). Tasks,
+// settings and help are listed in this order.
 
 import { das } from './das/vendor.ts';
 import { feed } from './feed/vendor.ts';

@@ -1,5 +1,5 @@
-// Readers for rows of upstream responses. A row becomes records in the public format, or is rejected with a reason. Numbers arrive
-// as JsonNumber. A row is never repaired, and no value is guessed; the intake validates the records.
+// Readers for rows of upstream responses. A row becomes records in the public format, or is rejected with a reason. Numbers arrive as
+// JsonNumber. A row is never repaired, and no value is guessed; the intake validates the records.
 
 import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
@@ -10,7 +10,6 @@ import { JsonNumber } from '../core/json-text.ts';
 /** A record in the public format (docs/records.md) that the intake has not validated yet. */
 export type SourceRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-/** The rows of one response, parsed. */
 export type ParsedPage = {
   records: SourceRecord[];
   /** One reason for each row that is malformed or contradicts the request. */
@@ -21,10 +20,9 @@ export type ParsedPage = {
   skipped: number;
 };
 
-/** An object of a response. */
 export type VendorRow = Readonly<Record<string, unknown>>;
 
-/** Why a row is rejected. The message names the field, and never contains its value. */
+/** The message names the field, and never contains its value. */
 export class RowRejection extends Error {
   override readonly name = 'RowRejection';
   readonly isUnsupported: boolean;
@@ -48,7 +46,7 @@ export function emptyPage(): ParsedPage {
   return { records: [], rejected: [], unsupported: [], skipped: 0 };
 }
 
-/** Parses all rows. A row gives any number of records. A row that gives none counts as skipped. */
+/** A row gives any number of records. A row that gives none counts as skipped. */
 export function parseRows(
   rows: readonly unknown[],
   toRecords: (row: VendorRow) => readonly SourceRecord[],
@@ -85,7 +83,7 @@ export function optionalRows(row: VendorRow, field: string): readonly unknown[] 
   return Array.isArray(value) ? value : rejectRow(field, `must be an array, not ${nameType(value)}`);
 }
 
-/** The text of a field; null when the field is missing, null or empty. */
+/** Null when the field is missing, null or empty. */
 export function optionalText(row: VendorRow, field: string): string | null {
   const value = row[field] ?? null;
   if (value === null || value === '') return null;
@@ -116,7 +114,10 @@ export function optionalInteger(row: VendorRow, field: string): number | null {
   return Number.isSafeInteger(value) ? value : rejectRow(field, 'must be an integer');
 }
 
-/** An integer of 0 or more and of at most 256 bits, as decimal text. The row may have it as a number, as digits or as `0x` and hex digits. */
+/**
+ * An integer of 0 or more and of at most 256 bits, as decimal text. The row may have a number, digits, or `0x` and hex digits. Null when
+ * the field is missing, null or empty.
+ */
 export function optionalDigits(row: VendorRow, field: string): string | null {
   const text = typeof row[field] === 'string' ? optionalText(row, field) : optionalNumberText(row, field);
   if (text === null) return null;
@@ -144,7 +145,7 @@ export function requiredAsset(row: VendorRow, field: string, family: ChainFamily
   return parseAssetId(family, requiredText(row, field)) ?? rejectRow(field, `is not an asset of the family ${family}`);
 }
 
-/** Seconds since the epoch as an ISO 8601 time. Rejects seconds that are not positive, and times after the year 9999. */
+/** An ISO 8601 time. Rejects seconds that are not positive, and times after the year 9999. */
 export function toTime(seconds: number, field: string): string {
   if (seconds <= 0 || seconds >= SECONDS_MAX) return rejectRow(field, 'is not a time in seconds since 1970');
   return new Date(seconds * 1_000).toISOString();

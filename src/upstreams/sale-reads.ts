@@ -1,5 +1,5 @@
 // Decides from which time the sales of a collection are read at a marketplace, and stores what a read has covered. A read begins before the
-// newest stored sale and before the end of what is covered, so that consecutive reads leave no gap between them.
+// newest stored sale and before the end of what is covered, so that consecutive reads leave no gap.
 
 import { findCoverage } from '../market/queries/coverage.ts';
 import { findNewestSaleTime } from '../market/queries/sales.ts';
@@ -9,13 +9,13 @@ import type { CollectionRun } from './followed-task.ts';
 import type { ReversedEnd } from './ingester.ts';
 import type { WalkGap } from './walk.ts';
 
-/** A marketplace may report a sale up to this long after it reported newer sales, so a read goes this much further back. */
+/** A marketplace may report a sale up to this long after newer sales, so a read goes this much further back. */
 const OVERLAP_MS = 15 * 60_000;
 const SECOND_MS = 1_000;
 
 /**
- * `since`: the time from which sales are read; null when no sale is stored and none was read before. `startedAt`: when the read began.
- * In milliseconds.
+ * `since`: the time from which sales are read; null when no sale is stored and none was read before. `startedAt`: when the read began. In
+ * milliseconds.
  */
 export type SaleRead = {
   source: string;
@@ -42,9 +42,9 @@ export async function beginSaleRead(
 
 /**
  * Stores what a read has covered. `isFromBeginning`: the marketplace's list goes back to the collection's first sale. After a read that
- * stopped at a limit, the covered time begins at the oldest sale that was read. After a read with rejected rows the covered time begins
- * at the start of the read, because the rows may have been sales. After any other incomplete read nothing is stored, so that the next read
- * begins where this one began.
+ * stopped at a limit, the covered time begins at the oldest sale that was read. After a read with rejected rows, it begins at the start of
+ * the read, because the rows may have been sales. After any other incomplete read nothing is stored, so the next read begins where this
+ * read began.
  */
 export async function concludeSaleRead(
   { follow, ingester }: CollectionRun,

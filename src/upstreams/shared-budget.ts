@@ -1,5 +1,5 @@
-// The hourly budget of an upstream, shared by all processes through the primary database. It follows the arithmetic of
-// upstreams/budget.ts. A request that one process takes is not available to other processes, and a restart does not refill the budget.
+// The hourly budget of an upstream, shared by all processes through the primary database. It follows the arithmetic of upstreams/budget.ts.
+// A restart does not refill the budget.
 
 import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../database/port.ts';

@@ -1,5 +1,5 @@
 // The HTTP client for vendors: a deadline for each exchange, an hourly budget of requests, a few retries with jitter, and a circuit
-// breaker. It does not interpret responses, and its errors and logs name no URL and no key.
+// breaker. Its errors and logs name no URL and no key.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
@@ -20,7 +20,7 @@ export type UpstreamReason =
   /** Status 401 or 403: the key is wrong, or lacks a permission. */
   | 'unauthorized'
   | 'not-found'
-  /** Another status below 500 that is not a success: the request is wrong, so a retry would fail too. */
+  /** Another status below 500 that is not a success. The request is wrong, so a retry would fail too. */
   | 'rejected'
   | 'server-error'
   /** Not JSON, nested too deep, or not of the expected shape. */
@@ -34,7 +34,6 @@ export type UpstreamReason =
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly reason: UpstreamReason;
-  /** The status of the response, if there was one. */
   readonly status: number | null;
   /** How long after this failure a retry may succeed, in ms; null when that is not known. */
   readonly retryAfterMs: number | null;
@@ -52,7 +51,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The failure for a response that is not of the expected shape. `why` is in the cause only, so it is logged and not published. */
+/** For a response that is not of the expected shape. `why` is in the cause only, so it is logged and not published. */
 export function toMalformed(upstream: UpstreamClient, why: string): UpstreamFailure {
   return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
 }
@@ -66,7 +65,7 @@ export type CallOptions = {
   bytesMax?: number;
   /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails immediately. */
   patienceMs?: number;
-  /** True for one of many requests that are not urgent. Such a request is sent only when part of the budget is left for urgent requests. */
+  /** True for one of many requests that are not urgent. It is sent only while part of the budget is left for urgent requests. */
   isBulk?: boolean;
   /** Throws UpstreamFailure for a response that is a failure although its status is a success, as in JSON-RPC. */
   check?: (value: unknown) => void;
@@ -79,7 +78,7 @@ export type UpstreamOptions = {
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Limits the requests in any hour, retries included; null for no limit. An error of `take`, as of a database, is the error of the call. */
+  /** Limits the requests in any hour, retries included; null for no limit. If `take` rejects, the call rejects with its error. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;
@@ -109,7 +108,7 @@ const BREAKER_OPEN_MS = 5_000;
 /** Shorter than the retry delay of a task (tasks/run.ts), so that the breaker allows a trial whenever a failed task runs again. */
 const BREAKER_OPEN_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
-/** The longest pause that a `Retry-After` header can cause. A longer pause is shortened to this. */
+/** The longest pause that a `Retry-After` header can cause. A longer pause is shortened. */
 const PAUSE_MAX_MS = 15 * 60_000;
 /** The pause after a 429 without `Retry-After`. */
 const PAUSE_MS = 5_000;
@@ -135,7 +134,7 @@ export class UpstreamClient {
     this.#breaker = new CircuitBreaker({ openMs: breakerOpenMs, openMaxMs: breakerOpenMaxMs, clock, random });
   }
 
-  /** The parsed response, in which every number is a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
+  /** Every number is a JsonNumber (core/json-text.ts). Throws UpstreamFailure. */
   getJson(path: string, query: Query = {}, options: CallOptions = {}): Promise<unknown> {
     return this.#call({ method: 'GET', url: toUrl(this.#options.baseUrl, path, query) }, options, parseExactJson);
   }
@@ -146,7 +145,7 @@ export class UpstreamClient {
     return this.#call({ method: 'POST', url, body: JSON.stringify(body) }, options, parseExactJson);
   }
 
-  /** The response as text. Throws UpstreamFailure. */
+  /** Throws UpstreamFailure. */
   getText(path: string, query: Query = {}, options: CallOptions = {}): Promise<string> {
     const url = toUrl(this.#options.baseUrl, path, query);
     return this.#call({ method: 'GET', url }, options, (body) => body.toString('utf8'));
@@ -167,7 +166,7 @@ export class UpstreamClient {
     };
   }
 
-  /** Sends a request, and retries it while another attempt may succeed and the wait for it is within the caller's patience. */
+  /** Retries the request while another attempt may succeed and the wait for it is within the caller's patience. */
   async #call<T>(request: Request, options: CallOptions, parse: (body: Buffer) => T): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const isTrial = await this.#admit(options);
@@ -266,7 +265,7 @@ export class UpstreamClient {
     }
   }
 
-  /** The wait before the next attempt; null when another attempt would not help. */
+  /** Null when another attempt would not help. */
   #toRetryWait({ reason, retryAfterMs }: UpstreamFailure, attempt: number): number | null {
     if (attempt > RETRIES_MAX || !RETRIED.has(reason)) return null;
     const backoff = { baseMs: this.#options.retryMs ?? RETRY_MS, maxMs: PAUSE_MAX_MS, jitter: RETRY_JITTER };
@@ -280,8 +279,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Puts back a request that was taken from the budget but not sent. The call does not wait for the database, and does not fail when the
-   * database fails. In that case the budget has one request less in this hour.
+   * Puts back a request that was taken but not sent. The call neither waits for the database nor fails with it. If the database fails, the
+   * budget has one request less in this hour.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {
@@ -326,7 +325,7 @@ function toUrl(baseUrl: string, path: string, query: Query): string {
   return url.href;
 }
 
-/** The failure reason for a status that is not a success. */
+/** For a status that is not a success. */
 export function toReason(status: number): UpstreamReason {
   if (status === 429) return 'rate-limited';
   if (status === 401 || status === 403) return 'unauthorized';

@@ -1,5 +1,5 @@
-// Defines a vendor: a marketplace, an indexer or another service that tasks read. All code for one vendor is in its folder, and
-// registry.ts lists the vendors.
+// Defines a vendor: a marketplace, an indexer or another service that tasks read. All code for one vendor is in its folder, and registry.ts
+// lists the vendors.
 
 import type { Setting, SettingTable, ValueOf } from '../core/setting.ts';
 import { readSettings } from '../core/setting.ts';
@@ -13,7 +13,7 @@ export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;
   settings: SettingTable<S>;
-  /** Returns null when the settings are not sufficient to read the vendor. Then the vendor has no tasks and no probes. */
+  /** Null when the settings are not sufficient to read the vendor. The vendor then has no tasks and no probes. */
   enable: (settings: S) => E | null;
   /** Set if the vendor has its own names for collections. Otherwise collections are requested by their contract. */
   collectionName?: CollectionName;
@@ -21,7 +21,7 @@ export type VendorDefinition<S extends object, E extends object = S> = {
   probes?: (settings: E) => readonly Probe[];
   /** Recorded responses that `mercat import` reads. */
   formats?: readonly RecordedFormat[];
-  /** Imports the module of the tasks when it is called, so that commands that run no tasks do not load the module. */
+  /** Imports the module of the tasks when it is called, so that commands that run no tasks do not load it. */
   createTasks: (context: UpstreamContext, settings: E, pace: UpstreamPace) => Promise<readonly Task[]>;
 };
 
@@ -58,7 +58,6 @@ export type Vendor = {
   configure(valueOf: ValueOf): ConfiguredVendor;
 };
 
-/** A vendor with the values of its settings. */
 export type ConfiguredVendor = {
   readonly name: string;
   readonly collectionName: CollectionName | null;
@@ -67,7 +66,7 @@ export type ConfiguredVendor = {
   createTasks(context: UpstreamContext, pace: UpstreamPace): Promise<readonly Task[]>;
 };
 
-/** The tasks of all vendors, in the order of the vendors. Tests set another `pace`. */
+/** In the order of the vendors. Tests set another `pace`. */
 export async function createVendorTasks(
   vendors: readonly ConfiguredVendor[],
   context: UpstreamContext,
@@ -77,7 +76,7 @@ export async function createVendorTasks(
   return tasks.flat();
 }
 
-/** Makes a vendor from its definition. The type `Vendor` hides the types of the settings, so that all vendors fit in one list. */
+/** The type `Vendor` hides the types of the settings, so that all vendors fit in one list. */
 export function defineVendor<S extends object, E extends object = S>(definition: VendorDefinition<S, E>): Vendor {
   const { name, settings, collectionName = null, formats = [] } = definition;
   return {

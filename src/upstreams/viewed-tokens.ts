@@ -1,5 +1,5 @@
-// Tasks that refresh the tokens that readers viewed recently, a few in each run. Without these tasks, such tokens would be out of date:
-// walks over complete collections are rare, and some responses for collections have no owners.
+// Tasks that refresh the tokens that readers viewed recently, a few in each run. Otherwise they would be out of date: walks over complete
+// collections are rare, and some responses for collections have no owners.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -80,7 +80,6 @@ async function saveRefresh({ main, clock }: UpstreamContext, { follow, assets }:
   await updateViewedTokensRefreshed(main, { collectionId: follow.collectionId, assets, at: clock() });
 }
 
-/** The tokens of one request. */
 type TokenBatch = { follow: Follow; assets: readonly AssetId[] };
 
 async function listBatches({ main, clock }: UpstreamContext, options: ViewedTokensOptions): Promise<TokenBatch[]> {

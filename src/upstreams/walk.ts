@@ -1,10 +1,10 @@
 // Reads the pages of a list that may be endless. A walk stops at a limit, at a repeated page or at a repeated paging cursor, and reports
-// whether it read the complete list. A row may be treated as deleted only when it is missing from a complete list.
+// whether it read the complete list. Only a row that is missing from a complete list may be treated as deleted.
 
 import { createHash } from 'node:crypto';
 import type { ParsedPage } from './response-rows.ts';
 
-/** `next`: the paging cursor of the next page, or null when this is the last page. */
+/** `next`: the paging cursor of the next page; null on the last page. */
 export type Page = { rows: readonly unknown[]; next: string | null };
 
 export type WalkOptions = { pagesMax: number; rowsMax: number };
@@ -50,19 +50,19 @@ export async function* walkPages(
   }
 }
 
-/** A list counts as incomplete when more than this share of all its rows was rejected. */
+/** If a larger share of all rows was rejected, the list counts as incomplete. */
 const REJECTED_SHARE_MAX = 0.1;
-/** A list counts as incomplete when more than this share of the rows of one page was rejected. */
+/** If a larger share of the rows of one page was rejected, the list counts as incomplete. */
 const REJECTED_PAGE_SHARE_MAX = 0.5;
 
 export type ParsePagesOptions = {
-  /** Fewer rejected rows than this do not make a list incomplete, unless they are more than half of a page. */
+  /** Fewer rejected rows do not make a list incomplete, unless they are more than half of a page. */
   rejectedMin?: number;
 };
 
 /**
- * Parses each page of a walk. When many rows were rejected, the list counts as incomplete: a stored row that is missing among the
- * parsed rows may be one of the rejected rows. Unsupported rows do not count as rejected.
+ * Parses each page of a walk. If many rows were rejected, the list counts as incomplete: a stored row that is missing among the parsed rows
+ * may be a rejected row. Unsupported rows do not count as rejected.
  */
 export async function* parsePages(
   pages: AsyncGenerator<readonly unknown[], WalkEnd>,

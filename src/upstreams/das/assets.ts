@@ -1,6 +1,6 @@
 // Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and decimals decide
-// whether an asset is non-fungible. Its field `interface` is not used for this, because it is `Custom` for some non-fungible tokens. DAS
-// has no prices and no rarity.
+// whether an asset is non-fungible, because its field `interface` is `Custom` for some non-fungible tokens. DAS has no prices and no
+// rarity.
 
 import { parseAddress } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -25,7 +25,7 @@ import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
-/** The vendor: any endpoint that serves DAS. */
+/** Any endpoint that serves DAS. */
 export const DAS = 'das';
 
 const PAGE = 1_000;
@@ -37,7 +37,7 @@ const ASSETS_MAX = 200_000;
 const BASIS_POINTS_MAX = 10_000;
 const ERROR_LENGTH_MAX = 200;
 
-/** Reads the tokens of a collection, a page at a time, the oldest first, so that a token created meanwhile comes at the end. */
+/** A page at a time, the oldest tokens first, so that a token created meanwhile comes at the end. */
 export function walkDasCollection(
   upstream: UpstreamClient,
   collection: string,
@@ -63,7 +63,7 @@ export function walkDasCollection(
   return parsePages(pages, (assets) => parseDasTokens(assets, collection));
 }
 
-/** Reads tokens by their mints. A mint that the endpoint does not know gives no record. */
+/** A mint that the endpoint does not know gives no record. */
 export async function readDasTokens(
   upstream: UpstreamClient,
   mints: readonly string[],
@@ -107,12 +107,12 @@ export async function readDasCollection(
   });
 }
 
-/** What the tokens of a collection have in common, read from the oldest token. Null: unknown. */
+/** What the tokens of a collection have in common. Null: unknown. */
 export type TokenTraits = { tokenStandard: string | null; royaltyBps: number | null };
 
 /**
- * Reads the token standard and the royalty from one token of a collection. The collection's own asset may have another standard than
- * the tokens, and no royalty.
+ * Reads the token standard and the royalty from the oldest token. The collection's own asset may have another standard than the tokens, and
+ * no royalty.
  */
 export async function readDasTokenTraits(
   upstream: UpstreamClient,
@@ -140,7 +140,7 @@ function readRoyalty(row: VendorRow): number | null {
   return royaltyBps !== null && royaltyBps >= 0 && royaltyBps <= BASIS_POINTS_MAX ? royaltyBps : null;
 }
 
-/** Maps the interface of an asset to the name of its token standard at Metaplex. */
+/** The name of the token standard at Metaplex, by the interface of the asset. */
 const STANDARDS: ReadonlyMap<string, string> = new Map([
   ['V1_NFT', 'NonFungible'],
   ['V2_NFT', 'NonFungible'],
@@ -150,15 +150,15 @@ const STANDARDS: ReadonlyMap<string, string> = new Map([
   ['MplCoreCollection', 'Core'],
 ]);
 
-/** The token standard in the metadata of an asset. If it has none, the standard of its interface in STANDARDS, or null. */
+/** The standard in the metadata of the asset, otherwise the standard of its interface in STANDARDS, otherwise null. */
 function readStandard(row: VendorRow): string | null {
   const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
   return optionalText(metadata, 'token_standard') ?? STANDARDS.get(optionalText(row, 'interface') ?? '') ?? null;
 }
 
 /**
- * Converts assets to token records. With `collection`, assets that are not in that collection are rejected. With null, each asset belongs
- * to the collection in its grouping, and an asset without such a collection is skipped. Fungible and burnt assets are always skipped.
+ * With `collection`, assets that are not in that collection are rejected. With null, each asset belongs to the collection in its grouping,
+ * and an asset without a grouping is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
   return parseRows(assets, (row) => toTokens(row, collection));
@@ -186,7 +186,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   ];
 }
 
-/** Whether the asset is non-fungible: its supply is 1 without decimals, or it has the ownership model `single` and no `token_info`. */
+/** Non-fungible: a supply of 1 without decimals, or the ownership model `single` without `token_info`. */
 function isSingle(row: VendorRow): boolean {
   const token = optionalRow(row, 'token_info');
   if (token === null) {
@@ -242,7 +242,7 @@ async function call(
   return readEnvelope(upstream, response)['result'];
 }
 
-/** Throws UpstreamFailure for a response that is an error or belongs to another request. Such a response may have the HTTP status 200. */
+/** Throws UpstreamFailure for a response that is an error or belongs to another request, which may have the HTTP status 200. */
 function readEnvelope(upstream: UpstreamClient, response: unknown): VendorRow {
   const envelope = orMalformed(upstream, () => toRow(response, 'response'));
   const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));
@@ -275,7 +275,7 @@ function readList(upstream: UpstreamClient, value: unknown): { items: readonly u
   });
 }
 
-/** Reads a part of a response that is not one of its rows. When this part is malformed, the complete response counts as malformed. */
+/** Reads a part of a response that is not one of its rows. If this part is malformed, the complete response counts as malformed. */
 function orMalformed<T>(upstream: UpstreamClient, read: () => T): T {
   try {
     return read();

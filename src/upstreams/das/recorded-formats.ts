@@ -22,7 +22,7 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
   },
 ];
 
-/** The assets of a JSON-RPC response, or of its result: a page, a list or one asset. Null when the value itself is one asset. */
+/** The assets of a JSON-RPC response or of its result: a page, a list or one asset. Null when the value itself is one asset. */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;
   if (!isRow(response)) return null;

@@ -81,7 +81,7 @@ function toKnown({ tokenStandard, royaltyBps }: TokenTraits): Partial<TokenTrait
   return { ...(tokenStandard !== null && { tokenStandard }), ...(royaltyBps !== null && { royaltyBps }) };
 }
 
-/** Removes the fields that the stored collection has already, because the operator or another vendor may have set them. */
+/** Removes the fields that the stored collection has already: the operator or another vendor may have set them. */
 function withoutStored(record: SourceRecord, stored: Collection | undefined): SourceRecord {
   if (!stored) return record;
   const { image, description, royaltyBps, tokenStandard, name, ...rest } = record;

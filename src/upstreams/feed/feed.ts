@@ -1,5 +1,5 @@
-// Reads the operator's own feed: records in the public format over HTTP, one on each line. The feed is read as a stream, so that memory
-// is bounded. Its first and last lines may declare that it is a complete snapshot. Records are not interpreted here.
+// Reads the operator's own feed: records in the public format over HTTP, one on each line. The feed is read as a stream, to bound the
+// memory. Its first and last lines may declare that it is a complete list.
 
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
@@ -16,18 +16,17 @@ import { toTokenHeaders } from './settings.ts';
 export type FeedEnd = {
   /** False when the feed has not changed since the response with the given ETag. */
   changed: boolean;
-  /** The ETag of the response, or null. */
   etag: string | null;
   /** Not null when the feed declared that it has all listings of a source. `source` is null for this service's own listings. */
   snapshot: { source: string | null } | null;
-  /** Why the feed is not the snapshot that its first line declared, or null. */
+  /** Why the feed is not the complete list that its first line declared, or null. */
   problem: string | null;
 };
 
 export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A stalled read is aborted early, so that the retry after it reads a recovered feed within a minute. */
+/** A stalled read is aborted early, so that the retry reads a recovered feed within a minute. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;
@@ -49,8 +48,8 @@ export class FeedClient {
   }
 
   /**
-   * Yields the records of the feed, up to 500 at a time. Yields none when the feed has not changed since the response with `etag`. Throws
-   * UpstreamFailure. The records yielded before the failure may be kept, but they are not a snapshot.
+   * Yields the records of the feed, up to 500 at a time, or none when the feed has not changed since the response with `etag`. Throws
+   * UpstreamFailure. The records before the failure may be kept, but they are not a complete list.
    */
   async *read({ etag, signal }: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd> {
     try {
@@ -63,7 +62,7 @@ export class FeedClient {
     }
   }
 
-  /** The breaker is always shown as closed: the client has no breaker, because the task requests the feed only once a period. */
+  /** The client has no breaker, because the task requests the feed only once a period. */
   status(): UpstreamStatus {
     return {
       name: NAME,
@@ -121,7 +120,7 @@ async function* readRecords(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<P
     lines += 1;
     if (lines > LINES_MAX) throw new UpstreamFailure(NAME, 'too-large');
     const parsed = 'text' in line ? parseLine(line.text) : line;
-    // Only the last line of the feed can end the snapshot.
+    // Only the last line of the feed can end the list.
     ended = false;
     if ('rejected' in parsed) page.rejected.push(parsed.rejected);
     else if ('opening' in parsed && lines === 1) opening = parsed.opening;
@@ -164,7 +163,7 @@ function parseLine(line: string): ParsedLine {
   return { record: fields as SourceRecord };
 }
 
-/** Parses the first line `{"kind":"feed","snapshot":["listing"],"source":"…"}` or the last line `{"kind":"feed","end":true}` of a snapshot. */
+/** The first line is `{"kind":"feed","snapshot":["listing"],"source":"…"}`, the last line `{"kind":"feed","end":true}`. */
 function parseFeedLine(fields: Record<string, unknown>): ParsedLine {
   const { kind: _kind, snapshot, source = null, end, ...rest } = fields;
   if (Object.keys(rest).length > 0) return { rejected: 'a feed line has an unknown field' };

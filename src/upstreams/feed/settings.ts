@@ -23,7 +23,6 @@ export const FEED_SETTINGS: SettingTable<FeedSettings> = {
   }),
 };
 
-/** The header that carries the token; no header without a token. */
 export function toTokenHeaders({ token }: Pick<FeedSettings, 'token'>): Record<string, string> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }

@@ -1,5 +1,5 @@
-// The task that reads the operator's own feed, where this service's own Solana listings come from. A feed that has not changed costs
-// one small request. A complete snapshot retires the listings that it lacks.
+// The task that reads the operator's own feed, where this service's own Solana listings come from. A complete list retires the listings
+// that it lacks.
 
 import { listCollectionsListedAt } from '../../market/queries/listings.ts';
 import type { FeedEnd } from './feed.ts';
@@ -15,7 +15,7 @@ const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
 /** Even an unchanged feed is read in full after this time, because the database may have been restored from a backup. */
 const FULL_MS = 60 * 60_000;
-/** A snapshot retires nothing when more than this share of its lines was rejected. */
+/** A list retires nothing when more than this share of its lines was rejected. */
 const REJECTED_SHARE_MAX = 0.1;
 
 export function createFeedTasks(
@@ -70,7 +70,7 @@ class FeedReader {
     }
   }
 
-  /** Retires the listings that are missing from a snapshot. Keeps the ETag of the feed if there were no problems. */
+  /** Retires the listings that are missing from a complete list. Keeps the ETag of the feed if there were no problems. */
   async #conclude(ingester: Ingester, { etag, snapshot, problem }: FeedEnd, startedAt: number): Promise<string[]> {
     const problems = problem === null ? [] : [problem];
     const { read, refused } = ingester.result();
@@ -79,12 +79,12 @@ class FeedReader {
     } else if (snapshot) {
       problems.push(...(await this.#retire(ingester, snapshot.source ?? this.#context.serviceName)));
     }
-    // After a problem the ETag is forgotten, so that the next run reads the feed again even if the feed has not changed.
+    // After a problem the ETag is forgotten, so that the next run reads the feed again even if it has not changed.
     this.#ingested = etag === null || problems.length > 0 ? null : { etag, at: startedAt };
     return problems;
   }
 
-  /** Retires the listings of a source that this run has not seen, in every collection that has listings of that source. */
+  /** Retires the listings of a source that this run has not seen, in every collection that has listings of the source. */
   async #retire(ingester: Ingester, source: string): Promise<string[]> {
     const problems: string[] = [];
     const { indexer, clock } = this.#context;

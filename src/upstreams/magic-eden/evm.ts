@@ -1,4 +1,4 @@
-// Magic Eden's API v4 for EVM chains: converts Magic Eden's own asks of a collection to listings. It also reads rows of the older API,
+// Magic Eden's API v4 for EVM chains: converts Magic Eden's own asks of a collection to listings. Rows of the older API are read as well,
 // because recorded responses may have them. Only asks in the chain's native currency or its wrapped form are supported.
 
 import { parseAmount } from '../../core/amount.ts';
@@ -28,7 +28,7 @@ import { parsePages, walkPages } from '../walk.ts';
 export type AskedContract = {
   chain: Chain;
   contractAddress: string;
-  /** Asks that begin after this time, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
+  /** Asks that begin later, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
   begunBy?: number;
 };
 
@@ -38,17 +38,15 @@ const ASKS_MAX = 20_000;
 const NATIVE = '0x0000000000000000000000000000000000000000';
 const NATIVE_DECIMALS = 18;
 
-/** Whether Magic Eden serves asks of an EVM chain. */
 export function hasMagicEdenAsks(chain: Chain): boolean {
   return nameAt(chain, MAGIC_EDEN) !== null;
 }
 
-/** The name of a chain in Magic Eden's requests and responses. */
 function toVendorChain(chain: Chain): string {
   return nameAt(chain, MAGIC_EDEN) ?? chain.id;
 }
 
-/** Reads Magic Eden's own active asks of a collection, the cheapest first, a page at a time. */
+/** The cheapest first, a page at a time. */
 export function walkMagicEdenAsks(
   upstream: UpstreamClient,
   contract: AskedContract,
@@ -79,7 +77,7 @@ export function walkMagicEdenAsks(
   return parsePages(pages, (rows) => parseMagicEdenAsks(rows, contract));
 }
 
-/** Converts asks of API v4 or of the older API to listings. */
+/** Rows of API v4 or of the older API. */
 export function parseMagicEdenAsks(rows: readonly unknown[], contract: AskedContract): ParsedPage {
   return parseRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, contract) : toAsk(row, contract)));
 }
@@ -109,7 +107,6 @@ function toAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   ];
 }
 
-/** An ask of the older API. */
 function toOldAsk(row: VendorRow, contract: AskedContract): SourceRecord[] {
   if (requiredText(row, 'side') !== 'sell') rejectRow('side', 'is not an ask');
   const source = optionalRow(row, 'source');

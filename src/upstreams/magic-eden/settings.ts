@@ -29,7 +29,6 @@ export const MAGIC_EDEN_SETTINGS: SettingTable<MagicEdenSettings> = {
   }),
 };
 
-/** The header that carries the key; no header without a key. */
 export function toKeyHeaders({ key }: Pick<MagicEdenSettings, 'key'>): Record<string, string> {
   return key === null ? {} : { authorization: `Bearer ${key}` };
 }

@@ -1,5 +1,5 @@
-// The tasks that mirror Magic Eden on Solana: the listings and sales of each collection that is followed under a symbol, and, without a
-// DAS endpoint, the tokens that readers viewed recently.
+// The tasks that mirror Magic Eden on Solana: the listings and sales of each collection that is followed under a symbol. Without a DAS
+// endpoint, the tokens that readers viewed recently are read too.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
@@ -91,7 +91,7 @@ function createTokensTask(
   });
 }
 
-/** The collection as Magic Eden names it; null for a collection that is followed without a symbol. */
+/** Null for a collection that is followed without a symbol. */
 function toCollection({ names, contractAddress }: Follow): MagicEdenCollection | null {
   const symbol = names.get(MAGIC_EDEN);
   return symbol === undefined ? null : { symbol, contractAddress };
@@ -114,13 +114,13 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const end = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  // Rejected statistics do not show whether the symbol exists. Then only a list with rows is taken for the list of the collection.
+  // Rejected statistics do not show whether the symbol exists. So an empty list is not taken for the list of the collection.
   const isKnown = stats.records.length > 0;
   const gap = end.gap ?? (isKnown || end.rows > 0 ? null : 'no listings, and the statistics were rejected');
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
 }
 
-/** Whether Magic Eden does not know the symbol. Such a symbol has statistics that give no record, see `readMagicEdenStats`. */
+/** The statistics of a symbol that Magic Eden does not know give no record, see `readMagicEdenStats`. */
 function isUnknown({ records, rejected, unsupported }: ParsedPage): boolean {
   return records.length + rejected.length + unsupported.length === 0;
 }
@@ -136,7 +136,7 @@ function withoutCount(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-/** Magic Eden reports no time for a listing. A listing that agrees with its stored row in mint, price and seller keeps the stored time. */
+/** Magic Eden reports no time for a listing. A listing with the stored mint, price and seller keeps the stored time. */
 function withFirstTime(record: SourceRecord, stored: ReadonlyMap<string, KnownListing>): SourceRecord {
   const known = record.kind === 'listing' ? stored.get(String(record['id'])) : undefined;
   const isSame =
@@ -177,7 +177,9 @@ async function* withListingIds<End>(
   }
 }
 
-/** A seller may list a token in a pool and outside of it. Then the listing with the price of the sale was filled; without one, no id is set. */
+/**
+ * A seller may list a token in a pool and outside of it. The listing with the price of the sale was then filled; without one, no id is set.
+ */
 function withListingId(sale: SourceRecord, stored: readonly KnownListing[]): SourceRecord {
   const offers = stored.filter(({ mint, seller }) => mint === sale['mint'] && seller === sale['seller']);
   const filled = offers.length > 1 ? offers.find(({ priceRaw }) => priceRaw === sale['price']) : offers[0];

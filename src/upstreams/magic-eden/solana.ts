@@ -1,6 +1,6 @@
 // Magic Eden's API v2 for Solana: converts the statistics, listings, sales and tokens of a collection to records. Rows have the price in
-// SOL as a decimal number, and newer rows also have the exact amount in lamports. The decimal number is read from its text, and rejected
-// unless it is a whole number of lamports.
+// SOL as a decimal number; newer rows also have the exact amount in lamports. The decimal number is read from its text, and rejected unless
+// it is a whole number of lamports.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -26,7 +26,7 @@ import { toMalformed, toPath, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
-/** A collection and its symbol at Magic Eden. The caller gives the contract address, because Magic Eden's rows do not contain it. */
+/** The caller gives the contract address, because Magic Eden's rows do not contain it. */
 export type MagicEdenCollection = { symbol: string; contractAddress: string };
 
 /** The name of the vendor, and the `source` of its records. */
@@ -41,8 +41,8 @@ const LISTINGS_PAGE = 100;
 /** The most activities that the API returns in one page. */
 const ACTIVITIES_PAGE = 500;
 /**
- * The list of listings can change between the requests for two pages. Each page begins this many rows before the end of the previous
- * page, so no listing is missed when up to this many earlier listings end in between.
+ * Each page begins this many rows before the end of the previous page, because the list can change between two requests. No listing is
+ * missed when up to this many earlier listings end in between.
  */
 const OVERLAP = 10;
 const LISTINGS_MAX = 20_000;
@@ -51,12 +51,12 @@ const ACTIVITY_PAGES_MAX = 40;
 const ACTIVITIES_MAX = 20_000;
 /** A walk counts as incomplete when it read less than this share of the number of listings in the statistics. */
 const COUNTED_SHARE_MIN = 0.9;
-/** A row whose block time is further in the future than this is rejected. */
+/** A row whose block time is further in the future is rejected. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
 /**
- * The statistics of a collection as records `stats` and `analytics`, with the time `now`. For a symbol that Magic Eden does not know, the API
- * returns statistics with 0 listings and without floor and volume. Statistics without floor and volume give no record.
+ * The statistics of a collection as records `stats` and `analytics`, with the time `now`. Statistics without floor and volume give no
+ * record: for an unknown symbol, the API returns such statistics with 0 listings.
  */
 export async function readMagicEdenStats(
   upstream: UpstreamClient,
@@ -73,7 +73,7 @@ export async function readMagicEdenStats(
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
-    // A response that has neither field is not statistics, although it has a `symbol`: other responses of this API have a `symbol` too.
+    // Other responses of this API have a `symbol` too. So a response with neither field is not statistics.
     if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
     // The floor is in lamports, unlike other prices of this API, which are in SOL.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);
@@ -93,7 +93,7 @@ export async function readMagicEdenStats(
   });
 }
 
-/** The all-time volume in SOL. The statistics have it in lamports, which may have decimals. */
+/** In SOL. The statistics have the volume in lamports, which may have decimals. */
 function readVolume(row: VendorRow): number | null {
   const text = optionalNumberText(row, 'volumeAll');
   if (text === null) return null;
@@ -104,9 +104,9 @@ function readVolume(row: VendorRow): number | null {
 }
 
 /**
- * Reads the listings of a collection and the tokens in their rows, the cheapest first, a page at a time. Rows have no time, so each
- * listing gets the time `now`. `counted`: the number of listings in the statistics, or null. The walk counts as complete only if each
- * page with rows, except the first, shares a row with an earlier page, and at least nine tenths of the `counted` listings were read.
+ * Reads the listings of a collection and the tokens in their rows, the cheapest first, a page at a time. Rows have no time, so each listing
+ * gets the time `now`. `counted`: the number of listings in the statistics, or null. The walk is complete only if at least nine tenths of
+ * the `counted` listings were read. Also, each page with rows, except the first, must share a row with an earlier page.
  */
 export async function* walkMagicEdenListings(
   upstream: UpstreamClient,
@@ -140,8 +140,8 @@ export async function* walkMagicEdenListings(
 }
 
 /**
- * Reads the sales of a collection from the time `since` onward, the newest first, a page at a time. The walk is complete when it reached
- * an activity before `since`, or the end of the list.
+ * Reads the sales of a collection from the time `since` onward, the newest first, a page at a time. The walk is complete when it reached an
+ * activity before `since`, or the end of the list.
  */
 export function walkMagicEdenSales(
   upstream: UpstreamClient,
@@ -164,7 +164,7 @@ export function walkMagicEdenSales(
   return parsePages(pages, (rows) => parseMagicEdenSales(rows, collection, { now, since }));
 }
 
-/** Reads one token. The page is empty when Magic Eden does not know the token. */
+/** The page is empty when Magic Eden does not know the token. */
 export async function readMagicEdenToken(
   upstream: UpstreamClient,
   collection: MagicEdenCollection,
@@ -183,7 +183,7 @@ export async function readMagicEdenToken(
   }
 }
 
-/** Converts rows of listings to `listing` and `token` records. Each listing gets the time `now`. */
+/** Each listing gets the time `now`. */
 export function parseMagicEdenListings(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
@@ -192,7 +192,7 @@ export function parseMagicEdenListings(
   return parseRows(rows, (row) => toListings(row, collection, now));
 }
 
-/** Converts the sales among rows of activities, from the time `since` onward. Other activities are skipped. */
+/** Only sales from the time `since` onward. Other activities are skipped. */
 export function parseMagicEdenSales(
   rows: readonly unknown[],
   collection: MagicEdenCollection,
@@ -227,7 +227,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
   const token = optionalRow(row, 'token');
   if (token === null) return [listing];
   checkSymbol(token, 'collection', collection);
-  // When the mints differ, `tokenMint` is the listed token, and `token` describes another token of the collection.
+  // If the mints differ, `tokenMint` is the listed token, and `token` describes another token of the collection.
   if (optionalText(token, 'mintAddress') !== mint) return [listing];
   return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
 }
@@ -280,7 +280,7 @@ function toToken(row: VendorRow, collection: MagicEdenCollection, mint: string):
   };
 }
 
-/** The price in lamports: the exact amount if the row has one, otherwise converted from the decimal number in SOL. */
+/** In lamports: the exact amount if the row has one, otherwise converted from the decimal number in SOL. */
 function readLamports(row: VendorRow): bigint {
   const info = optionalRow(row, 'priceInfo');
   const splPrice = info && optionalRow(info, 'splPrice');
@@ -333,7 +333,7 @@ function identify(value: unknown): string {
   return JSON.stringify([row['pdaAddress'], row['tokenMint']]);
 }
 
-/** The block time of a row in milliseconds. Infinite for a row without a valid time, so that such a row does not end the walk. */
+/** In milliseconds. Infinite for a row without a valid time, so that the row does not end the walk. */
 function readBlockTime(value: unknown): number {
   try {
     return requiredInteger(toRow(value, 'row'), 'blockTime') * 1_000;

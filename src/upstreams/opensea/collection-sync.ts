@@ -51,7 +51,7 @@ export class CollectionRefresh {
     return refreshed;
   }
 
-  /** The contract's token standard, fetched once in the life of the process, and only while the stored collection has none. */
+  /** Fetched once in the life of the process, and only while the stored collection has no token standard. */
   async #findStandard({ main }: UpstreamContext, run: OpenSeaRun, key: string): Promise<string | null> {
     const { upstream, follow, collection, signal } = run;
     const known = this.#records.get(key);
@@ -69,8 +69,8 @@ function readSupply({ records }: ParsedPage): number | null {
 }
 
 /**
- * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Only a source that has read all
- * listings stores a floor with its analytics.
+ * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Analytics have a floor only from
+ * a vendor whose listings were all read.
  */
 function withoutSecondFloor(record: SourceRecord): SourceRecord {
   if (record.kind !== 'analytics') return record;
@@ -78,12 +78,12 @@ function withoutSecondFloor(record: SourceRecord): SourceRecord {
   return { ...rest, kind: record.kind };
 }
 
-/** Adds the supply, which is in OpenSea's record of the collection, to OpenSea's statistics, which lack it. */
+/** OpenSea's record of the collection has the supply, which OpenSea's statistics lack. */
 function withSupply(record: SourceRecord, supply: number | null): SourceRecord {
   return record.kind === 'stats' && supply !== null ? { ...record, supply } : record;
 }
 
-/** Removes the fields that the stored collection has already, because the operator or the chain may have set them. */
+/** Removes the fields that the stored collection has already: the operator or the chain may have set them. */
 async function withoutStored(context: UpstreamContext, follow: Follow, record: SourceRecord): Promise<SourceRecord> {
   const [stored] = await listCollectionsByIds(context.main, [follow.collectionId]);
   if (!stored) return record;
@@ -97,7 +97,6 @@ async function withoutStored(context: UpstreamContext, follow: Follow, record: S
   return { ...rest, kind: record.kind };
 }
 
-/** Fields that every collection record must have. */
 const IDENTITY: ReadonlySet<string> = new Set(['kind', 'chain', 'contractAddress', 'name']);
 
 function isStored(stored: Collection, field: string): boolean {

@@ -1,5 +1,5 @@
 // Reads OpenSea's record of a collection, and the collection's statistics. OpenSea reports the floor as a decimal number. It is converted
-// to base units from its text, and only if it is exact and in the chain's native currency. Volumes stay decimal numbers.
+// to base units from its text, and only if it is exact and in the chain's native currency.
 
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -53,13 +53,12 @@ export async function findOpenSeaContract(
 }
 
 const SLUG_LENGTH_MAX = 200;
-/** Maps OpenSea's name of a token standard to the name in records. */
 const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc721', 'ERC-721'],
   ['erc1155', 'ERC-1155'],
 ]);
 
-/** The record of a collection. It is rejected when OpenSea's collection of that slug does not include the contract. */
+/** Rejected when OpenSea's collection of that slug does not include the contract. */
 export async function readOpenSeaCollection(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -75,7 +74,7 @@ function toCollection(row: VendorRow, collection: OpenSeaCollection): SourceReco
   if (!contracts.some((contract) => isContract(contract, collection)))
     rejectRow('contracts', 'do not include the followed contract');
   if (optionalFlag(row, 'is_disabled')) rejectRow('is_disabled', 'is true');
-  // `total_supply` counts the tokens of all contracts of the collection, so it is used only when there is one contract.
+  // `total_supply` counts the tokens of all contracts of the collection, so it is used only if there is one contract.
   const supply = contracts.length === 1 ? optionalInteger(row, 'total_supply') : null;
   const royaltyBps = readRoyalty(row);
   const texts = {
@@ -126,7 +125,7 @@ function readRoyalty(row: VendorRow): number | null {
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** Reads `created_date`: a date, or a date with a time, in UTC unless the time has an offset. */
+/** A date, or a date with a time, in UTC unless the time has an offset. */
 function readDate(row: VendorRow): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
@@ -134,7 +133,7 @@ function readDate(row: VendorRow): string | null {
   return day === undefined ? rejectRow('created_date', 'is not a time') : `${day}T${time}${offset}`;
 }
 
-/** The statistics of a collection as records `stats` and `analytics`, as of `at` in ms since the epoch. */
+/** The records `stats` and `analytics`, as of `at` in ms since the epoch. */
 export async function readOpenSeaStats(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -179,7 +178,7 @@ function toWindows(
   return Object.fromEntries(values.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** The floor in base units. Null when it is missing, zero, in another currency, or not a whole number of base units. */
+/** In base units. Null when the floor is missing, zero, in another currency, or not a whole number of base units. */
 function readFloor(total: VendorRow, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
@@ -190,8 +189,8 @@ function readFloor(total: VendorRow, chain: Chain): bigint | null {
 }
 
 /**
- * Whether volumes are in the chain's native currency. OpenSea does not report the currency of volumes, so it is assumed to be the currency
- * of the floor, or ether when there is no floor.
+ * Whether volumes are in the chain's native currency. OpenSea does not report their currency, so it is assumed to be the currency of the
+ * floor, or ether when there is no floor.
  */
 function isVolumeNative(total: VendorRow, chain: Chain): boolean {
   const symbol = optionalText(total, 'floor_price_symbol');

@@ -1,5 +1,5 @@
-// Processes one collection for the task `opensea-listings`. When a collection has many listings, all of them are read once an hour, or when
-// the operator requests it. In between, only the cheapest listings are read, because a listing window contains no other listings.
+// Processes one collection for the task `opensea-listings`. All listings of a large collection are read once an hour, or when the operator
+// requests it. In between, only the cheapest listings are read, because a listing window contains no others.
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
@@ -13,7 +13,6 @@ import type { OpenSeaRun } from './run.ts';
 /** Two pages of 200 listings fill a listing window of 250 assets, unless many of the cheapest assets have several listings. */
 const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
-/** The most collections that are remembered. */
 const REMEMBERED_MAX = 10_000;
 
 /** Remembers between the runs of this process how many listings each collection has, and which collections must be read in full. */
@@ -46,7 +45,7 @@ export class ListingRefresh {
   }
 }
 
-/** Reads all listings. Returns the number of pages, or null when the walk was incomplete or the snapshot was not accepted. */
+/** Returns the number of pages, or null when the walk was incomplete or the list was not accepted. */
 async function refreshAll(context: UpstreamContext, run: OpenSeaRun): Promise<number | null> {
   const { upstream, collection, ingester, signal } = run;
   const walk = beginWalk(context, run);
@@ -55,7 +54,7 @@ async function refreshAll(context: UpstreamContext, run: OpenSeaRun): Promise<nu
   return (await concludeListings(run, { source: OPENSEA, gap, walk })) ? pages : null;
 }
 
-/** Reads the cheapest listings. Returns whether they were read completely and the snapshot of them was accepted. */
+/** Returns whether the cheapest listings were read completely and accepted. */
 async function refreshCheapest({ clock }: UpstreamContext, run: OpenSeaRun): Promise<boolean> {
   const { upstream, collection, ingester, signal } = run;
   const walk = walkOpenSeaCheapest(upstream, collection, { pages: CHEAPEST_PAGES, begunBy: clock(), signal });

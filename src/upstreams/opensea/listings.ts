@@ -1,5 +1,5 @@
-// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, seller, currency and price agree with the signed
-// order in the row.
+// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, seller, currency and price agree with the
+// signed order in the row.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -38,13 +38,13 @@ const LISTINGS_MAX = 100_000;
 
 export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSignal | undefined };
 
-/** Orders that begin after this time, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
+/** Orders that begin later, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
 type Begun = { begunBy?: number };
 
 /** `onOffer` is called with the offered token of each row of the collection, even if the row is rejected later. */
 type Watch = { onOffer?: (offer: Offer) => void };
 
-/** Reads all listings of a collection, a page at a time. */
+/** All listings of a collection, a page at a time. */
 export function walkOpenSeaListings(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -60,14 +60,14 @@ export function walkOpenSeaListings(
   });
 }
 
-/** `below`: the walk read every listing with a unit price below this price, in base units. Null when the walk read all listings. */
+/** `below`: the walk read every listing with a lower unit price, in base units. Null when it read all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**
- * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; when they are not sorted, the walk
- * has the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units.
- * So with an ERC-1155 token among the listings the sort order is not checked, and `below` is zero unless the walk read all listings. With
- * `below` zero no listing is retired.
+ * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; if they are not sorted, the walk has
+ * the gap `out of order`.
+ * OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units. So with an ERC-1155 token
+ * among the listings the sort order is not checked. `below` is then zero, which retires no listing, unless the walk read all listings.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
@@ -111,7 +111,7 @@ export async function* walkOpenSeaCheapest(
   }
 }
 
-/** Converts listings of API v2, or orders of the older API, to records. */
+/** Listings of API v2, or orders of the older API. */
 export function parseOpenSeaListings(
   rows: readonly unknown[],
   contract: OpenSeaContract,
@@ -210,7 +210,7 @@ const ERC721 = 2;
 const ERC1155 = 3;
 const ERC20 = 1;
 
-/** The token that an order offers. `isUnique`: it is an ERC-721 token. */
+/** `isUnique`: the offered token is an ERC-721 token. */
 type Offer = { contract: Address; tokenId: string; amount: bigint; isUnique: boolean };
 
 function readOffer(order: VendorRow): Offer {
@@ -272,7 +272,7 @@ function readUnitPrice(row: VendorRow, order: VendorRow, { contract, offered }: 
   return unit;
 }
 
-/** The sums of an order's payments at its start and at its end, fees and royalties included. */
+/** Fees and royalties are included. */
 function sumPayments(order: VendorRow, { chain }: OpenSeaContract): { start: bigint; end: bigint } {
   const items = optionalRows(order, 'consideration');
   if (items.length === 0) rejectRow('consideration', 'is empty');
@@ -308,13 +308,12 @@ function readSeconds(order: VendorRow, field: string): number {
 
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
 
-/** The end of an order. Null from the year 9999 on, which stands for an order without an end. */
+/** Null from the year 9999 on, which stands for an order without an end. */
 function readEnd(order: VendorRow): string | null {
   const seconds = readSeconds(order, 'endTime');
   return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');
 }
 
-/** Converts an order of the older API to the form of a listing of API v2. */
 function toListingRow(order: VendorRow): VendorRow {
   const parameters = toRow(toRow(order['protocol_data'], 'protocol_data')['parameters'], 'parameters');
   if (requiredText(order, 'side') !== 'ask') rejectRow('side', 'is not an ask');

@@ -9,12 +9,12 @@ export const OPENSEA = 'opensea';
 
 export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 
-/** A slug, and one contract of its collection. The collection may have several contracts. */
+/** One contract of the slug's collection, which may have several contracts. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-/** OpenSea's name of a chain; null for a chain that OpenSea does not have. */
+/** Null for a chain that OpenSea does not have. */
 export function toOpenSeaChain(chain: Chain): string | null {
   return nameAt(chain, OPENSEA);
 }

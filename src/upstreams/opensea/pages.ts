@@ -1,4 +1,4 @@
-// Requests to OpenSea's API: single objects, and the pages of lists, which have paging cursors. It does not interpret rows.
+// Requests to OpenSea's API: single objects, and the pages of lists, which have paging cursors.
 
 import type { ParsedPage, VendorRow } from '../response-rows.ts';
 import { isRow } from '../response-rows.ts';
@@ -17,7 +17,7 @@ const REJECTED_MIN = 3;
 
 type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };
 
-/** Fetches a response that must be an object. Throws UpstreamFailure. */
+/** Throws UpstreamFailure unless the response is an object. */
 export async function fetchObject(
   upstream: UpstreamClient,
   path: string,
@@ -29,7 +29,7 @@ export async function fetchObject(
   return response;
 }
 
-/** Returns a function that fetches one page of a list. `name`: the field of the response that has the rows. */
+/** `name`: the field of the response that has the rows. */
 export function createPageReader(
   upstream: UpstreamClient,
   path: string,
@@ -47,7 +47,6 @@ export function createPageReader(
   };
 }
 
-/** Reads and parses the pages of a list, a page at a time. */
 export function walkParsed(
   readPage: (cursor: string | null) => Promise<Page>,
   parse: (rows: readonly unknown[]) => ParsedPage,

@@ -1,5 +1,5 @@
-// Converts OpenSea's sale events of a collection to records. The price of a sale in another currency is stored as a text of the amount
-// and the symbol, so that it is not mistaken for an amount of the native currency.
+// Converts OpenSea's sale events of a collection to records. A price in another currency is stored as a text of amount and symbol, so that
+// it is not mistaken for an amount of the native currency.
 
 import { parseAmount } from '../../core/amount.ts';
 import { toListingIdOfOrder } from '../../market/row-keys.ts';
@@ -28,13 +28,13 @@ const PAGES_MAX = 500;
 const SALES_MAX = 100_000;
 
 export type SaleWalkOptions = {
-  /** Only sales after this time are read, in ms since the epoch. Null: all sales are read. */
+  /** Only later sales are read, in ms since the epoch. Null: all sales are read. */
   since: number | null;
   pagesMax?: number;
   signal?: AbortSignal | undefined;
 };
 
-/** Reads the sales of a collection, the newest first, a page at a time. */
+/** The newest first, a page at a time. */
 export function walkOpenSeaSales(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -87,7 +87,7 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
 
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
-/** The total price of all units that were sold. */
+/** For all units that were sold. */
 function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
   const raw =

@@ -19,7 +19,7 @@ import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** A reported floor is served for half an hour, so statistics are fetched more often than that. */
+/** A reported floor is served for half an hour, so statistics are fetched more often. */
 const COLLECTIONS_PERIOD_MS = 15 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
 const LISTINGS_PERIOD_MS = 5 * 60_000;
@@ -83,7 +83,7 @@ export function createOpenSeaTasks(
   ];
 }
 
-/** How many tokens a run refreshes, and its period: several tokens a minute, or one token in a longer period. */
+/** Several tokens a minute, or one token in a longer period. */
 function toRefreshPace(perHour: number): { tokensMax: number; periodMs?: number } {
   const tokensMax = Math.floor(perHour / MINUTES_AN_HOUR);
   return tokensMax >= 1 ? { tokensMax } : { tokensMax: 1, periodMs: HOUR_MS / perHour };

@@ -1,4 +1,4 @@
-// Converts OpenSea's tokens to records. Only a response about a single token has owners, and the owner is stored only if there is exactly one.
+// Converts OpenSea's tokens to records. Only a response about a single token has owners. The owner is stored only if there is exactly one.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -27,7 +27,6 @@ const RANK_MAX = 2 ** 31 - 1;
 
 type Options = { pagesMax?: number; signal?: AbortSignal | undefined };
 
-/** Reads one token with its owner and its rank. */
 export async function readOpenSeaToken(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -41,7 +40,7 @@ export async function readOpenSeaToken(
   });
 }
 
-/** Reads the tokens of a contract, a page at a time. The requests are bulk requests: tokens are less urgent than listings. */
+/** A page at a time, as bulk requests: tokens are less urgent than listings. */
 export function walkOpenSeaTokens(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,

@@ -7,16 +7,16 @@ import { optionalInteger, rejectRow, RowRejection, toRow, toTime } from '../resp
 import type { UpstreamClient } from '../upstream-client.ts';
 import { toPath, UpstreamFailure } from '../upstream-client.ts';
 
-/** `quotes`: the quotes of one source by symbol, without the symbols that the source does not have. `rejected`: the reasons for rejections. */
+/** `quotes`: by symbol, without the symbols that the vendor does not have. `rejected`: the reasons for rejections. */
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; rejected: string[] };
 
 const BYTES_MAX = 64 * 1024;
-/** A price is rejected when its source updated it longer ago than this. */
+/** A price is rejected when it was updated longer ago. */
 const AGE_MAX_MS = 15 * 60_000;
-/** Short, so that a source that demands a pause does not delay the other source. */
+/** Short, so that a vendor that demands a pause does not delay the other vendor. */
 const PATIENCE_MS = 5_000;
 
-/** CoinGecko's field with the time of a price, in seconds since the epoch. CoinGecko includes this field only on request. */
+/** CoinGecko's field with the time of a price, in seconds since the epoch. CoinGecko includes it only on request. */
 const UPDATED = 'last_updated_at';
 
 const DECIMAL = /^\d{1,20}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
@@ -85,7 +85,7 @@ export async function readCoingeckoPrices(
   return { quotes, rejected };
 }
 
-/** Null for status 404: the source does not have the currency. */
+/** Null for status 404: the vendor does not have the currency. */
 async function nullIfNotFound(response: Promise<unknown>): Promise<unknown> {
   try {
     return await response;

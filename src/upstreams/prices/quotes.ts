@@ -1,8 +1,8 @@
-// Decides on one dollar rate from the quotes of several price sources, or on no rate, because a wrong price is worse than no price.
+// Decides on one dollar rate from the quotes of several vendors, or on no rate, because a wrong price is worse than no price.
 
 import type { Rate } from '../../core/price.ts';
 
-/** The price of one native unit in dollars at one source. */
+/** Dollars for one native unit. */
 export type Quote = { source: string; usd: number };
 
 /** `unknown`: there is no quote. `disagreement`: the quotes differ too much. `absurd`: no quote is plausible. */
@@ -18,8 +18,8 @@ export const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
 /**
- * Accepts the quote of the first source if the other quotes agree with it. `known` is the stored rate: a single quote that differs from it
- * by more than LEAP_FACTOR_MAX is not accepted until the stored rate has the age LEAP_MS.
+ * Accepts the first quote if the other quotes agree with it. `known` is the stored rate. A single quote that differs from it by more than
+ * LEAP_FACTOR_MAX is not accepted until the stored rate has the age LEAP_MS.
  */
 export function decidePrice(quotes: readonly Quote[], known: Rate | null, now: number): PriceDecision {
   const plausible = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);

@@ -52,7 +52,7 @@ export const PRICE_SETTINGS: SettingTable<PriceSettings> = {
   }),
 };
 
-/** The header that carries the key. CoinGecko has two kinds of keys, and each kind has a host and a header of its own. */
+/** CoinGecko has two kinds of keys, and each kind has a host and a header of its own. */
 export function toCoingeckoHeaders({
   coingeckoUrl,
   coingeckoKey,

@@ -1,5 +1,5 @@
-// The task that keeps dollar rates fresh. When one source fails, the other sources are used. When two sources disagree, no rate is stored,
-// and the rate that was stored earlier grows old.
+// The task that keeps dollar rates fresh. If one vendor fails, the other vendors are used. If two vendors disagree, no rate is stored, and
+// the stored rate grows old.
 
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';
@@ -17,7 +17,9 @@ import { Ingester } from '../ingester.ts';
 import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** With this period a recovered source is read again within a minute, even after the jitter (a tenth of the period) and a hanging request. */
+/**
+ * With this period a recovered vendor is read again within a minute, even after the jitter (a tenth of the period) and a hanging request.
+ */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
 const TIMEOUT_MS = 8_000;
@@ -63,7 +65,7 @@ async function syncPrices(
     const quotes = received.flatMap((one) => one.quotes.get(symbol) ?? []);
     const decision = decidePrice(quotes, known.get(symbol) ?? null, now);
     if (decision.usd !== null) return [{ kind: 'rate', symbol, usd: decision.usd, at }];
-    // `unknown` means that no source has a price for the currency, which is not a problem.
+    // `unknown` means that no vendor has a price for the currency, which is not a problem.
     if (decision.why !== 'unknown') problems.push(toProblem(symbol, decision.why, quotes));
     return [];
   });
@@ -106,7 +108,7 @@ function createReader(
   return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** A log for the clients that writes their messages at the level debug. On a machine without internet access the task's warning is enough. */
+/** Lowers the messages of the clients to the level debug. On a machine without internet access the task's warning is enough. */
 function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

@@ -1,4 +1,4 @@
-// The price sources, as the service registers them: one vendor, because two sources are compared with each other.
+// The price vendors, registered as one vendor, because their quotes are compared with each other.
 
 import type { Probe } from '../vendor.ts';
 import { defineVendor } from '../vendor.ts';

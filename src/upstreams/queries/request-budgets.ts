@@ -1,18 +1,18 @@
-// Stores what is left of each upstream's hourly budget of requests, which all processes share. Primary database. All times are times of
-// the database's clock, because the clocks of machines differ.
+// Stores what is left of each upstream's hourly budget of requests, which all processes share. Primary database. All times are from the
+// clock of the database, because the clocks of machines differ.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, rowDecoder } from '../../database/rows.ts';
 
 /**
- * A request to take from a budget. `burst`: how many requests a full budget holds. `perMs`: how many are added per millisecond.
- * `needed`: how many the budget must hold for this request to be sent without waiting (upstreams/budget.ts).
+ * `burst`: how many requests a full budget holds. `perMs`: how many are added per millisecond. `needed`: how many the budget must hold for
+ * this request to be sent without waiting (upstreams/budget.ts).
  */
 export type RequestClaim = { upstream: string; burst: number; perMs: number; needed: number; patienceMs: number };
 
 /**
- * `tokens`: how many requests the budget holds afterwards, negative while requests that were taken wait to be sent. `taken` is false
- * when `waitMs` exceeds `patienceMs`.
+ * `tokens`: how many requests the budget holds afterwards, negative while requests that were taken wait to be sent. `taken` is false when
+ * `waitMs` exceeds `patienceMs`.
  */
 export type ClaimedRequest = { tokens: number; waitMs: number; taken: boolean };
 
@@ -33,8 +33,8 @@ export async function claimRequest(db: Queryable, claim: RequestClaim): Promise<
 }
 
 async function claimFromStored(db: Queryable, claim: RequestClaim): Promise<ClaimedRequest | null> {
-  // A statement may read the clock, wait for the lock, and find a later time stored by another statement: the later time is kept. A
-  // stored time more than a minute ahead comes from a clock that was set back later, or from another server: it is replaced.
+  // A statement may read the clock, wait for the lock, and find a later time stored by another statement: the later time is kept. A stored
+  // time more than a minute ahead comes from a clock that was set back later, or from another server: it is replaced.
   const [row] = await db.query(
     `with held as (
        select tokens, at, clock_timestamp() as now from main.request_budget where upstream = $1 for update
@@ -61,7 +61,7 @@ async function insertFullBudget(db: Queryable, { upstream, burst }: RequestClaim
   );
 }
 
-/** Puts back one request that was taken from the budget but not sent. */
+/** Puts back one request that was taken but not sent. */
 export async function updateRequestGivenBack(
   db: Queryable,
   { upstream, burst }: { upstream: string; burst: number },
