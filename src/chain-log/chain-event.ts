@@ -43,14 +43,14 @@ export type OrdersMatched = EventPosition & {
   protocol: Address;
   orderHashes: readonly Hex[];
 };
-/** The offerer has raised the counter to `counter`. All orders that the offerer signed with a lower counter are void. */
+/** The offerer has raised the counter to `counter`, which voids all orders that the offerer signed with a lower counter. */
 export type CounterIncremented = EventPosition & {
   kind: 'counter-incremented';
   protocol: Address;
   offerer: Address;
   counter: bigint;
 };
-/** A transfer of units. A transfer from the zero address is a mint; a transfer to the zero address is a burn. `quantity` is 1 for ERC-721. */
+/** A transfer from the zero address is a mint; a transfer to the zero address is a burn. `quantity` is 1 for ERC-721. */
 export type Transfer = EventPosition & {
   kind: 'transfer';
   contract: Address;
@@ -66,7 +66,7 @@ export type ApprovalForAll = EventPosition & {
   operator: Address;
   approved: boolean;
 };
-/** The ERC-721 approval of one token. `operator` is null when the approval was revoked. A transfer of the token also revokes the approval. */
+/** The ERC-721 approval of one token. `operator` is null when the approval was revoked. */
 export type TokenApproval = EventPosition & {
   kind: 'token-approval';
   contract: Address;
@@ -85,5 +85,5 @@ export type ChainEvent =
   | ApprovalForAll
   | TokenApproval;
 
-/** The header of a block. `time` in milliseconds. */
+/** `time` in milliseconds. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; time: number };

@@ -1,10 +1,9 @@
-// What the events of blocks change in the evidence of orders: which orders, tokens and accounts they concern. Orders and mirrored
-// listings that depend on one of them are evaluated again.
+// What the events of blocks change in the evidence of orders. Orders and mirrored listings that depend on it are evaluated again.
 
 import { toCollectionId } from '../core/collection.ts';
 import type { ChainEvent } from './chain-event.ts';
 
-/** The changes on one chain that were caused by applying or reverting blocks. */
+/** What applying or reverting blocks changed on one chain. */
 export type EvidenceChanges = {
   chain: string;
   /** Orders that were filled, cancelled or validated. */
@@ -13,7 +12,6 @@ export type EvidenceChanges = {
   tokens: readonly { collectionId: string; tokenId: string }[];
   /** Accounts whose approvals for all tokens of a collection changed. */
   owners: readonly { collectionId: string; owner: string }[];
-  /** Accounts whose counter changed. */
   offerers: ReadonlySet<string>;
 };
 

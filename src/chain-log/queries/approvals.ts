@@ -56,8 +56,8 @@ export async function updateTokenApprovals(tx: Queryable, approvals: readonly To
 const decodeApproved = rowDecoder('operator approval', { approved: nullable(boolean) });
 
 /**
- * The current approval of each pair of owner and operator, read from the last approval event in the chain log. `approved` is false when
- * the log has no such event.
+ * The current approval of each pair of owner and operator, read from the chain log. `approved` is false when the log has no event of the
+ * pair.
  */
 export async function listOperatorApprovals(
   tx: Queryable,
@@ -79,7 +79,7 @@ export async function listOperatorApprovals(
 
 const decodeOperator = rowDecoder('token approval', { operator: nullable(text) });
 
-/** The account that is approved for each token, read from the last approval or transfer in the chain log. A transfer revokes the approval. */
+/** The account that is approved for each token, read from the chain log. A transfer revokes the approval. */
 export async function listTokenApprovals(
   tx: Queryable,
   chain: string,
@@ -96,7 +96,7 @@ export async function listTokenApprovals(
   return keys.map((key, index) => ({ ...key, operator: approvals[index]?.operator ?? null }));
 }
 
-/** Sets the counter of each offerer to the highest value in the chain log. Deletes the counter when the log has no value for the offerer. */
+/** Sets the counter of each offerer to the highest value in the chain log. An offerer without a value in the log has no counter. */
 export async function updateCounters(tx: Queryable, chain: string, keys: readonly CounterKey[]): Promise<void> {
   if (keys.length === 0) return;
   const params = [chain, keys.map((key) => key.protocol), keys.map((key) => key.offerer)];

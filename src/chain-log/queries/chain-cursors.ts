@@ -1,5 +1,5 @@
-// Stores how far each chain has been read, and the hashes of recent blocks that were read. Primary database. A transaction that applies
-// blocks locks the cursor of the chain. A transaction that stores or cancels an order waits for that lock.
+// Stores how far each chain has been read, and the hashes of recent blocks. Primary database. A transaction that applies blocks locks the
+// cursor of the chain. A transaction that stores or cancels an order waits for that lock.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -58,7 +58,7 @@ export async function insertChainCursor(tx: Queryable, chain: string, at: Block,
   );
 }
 
-/** Moves the cursor of a chain forward, or back to the common ancestor in a reorganisation. */
+/** Moves the cursor forward, or in a reorganisation back to the common ancestor. */
 export async function updateChainCursor(
   tx: Queryable,
   chain: string,
@@ -72,12 +72,10 @@ export async function updateChainCursor(
   );
 }
 
-/** Increments the revision of a chain's cursor. */
 export async function updateChainRevision(tx: Queryable, chain: string): Promise<void> {
   await tx.query(`update main.chain_cursor set revision = revision + 1 where chain = $1`, [chain]);
 }
 
-/** Records why a chain cannot be read any further. */
 export async function updateChainNote(db: Queryable, chain: string, note: string): Promise<void> {
   await db.query(`update main.chain_cursor set note = $2 where chain = $1 and note is distinct from $2`, [chain, note]);
 }
@@ -111,14 +109,13 @@ export async function listChainBlocks(
   return rows.map(decodeBlock);
 }
 
-/** Deletes the stored blocks after block `number`. */
 export async function deleteChainBlocksAfter(tx: Queryable, chain: string, number: number): Promise<void> {
   await tx.query(`delete from main.chain_block where chain = $1 and number > $2`, [chain, number]);
 }
 
 /**
- * Deletes old blocks among the stored blocks below `number`. Of the blocks older than `denseSince`, the lowest in each interval of
- * `interval` numbers is kept. Blocks older than `since` are all deleted. Times in milliseconds.
+ * Deletes old blocks among the stored blocks below `number`. Blocks older than `since` are all deleted. Of the other blocks older than
+ * `denseSince`, the lowest in each interval of `interval` numbers is kept. Times in milliseconds.
  */
 export async function deleteOldChainBlocks(
   tx: Queryable,

@@ -1,5 +1,5 @@
-// The chain log: the stored events of the followed chains. Primary database. Events are deleted after a reorganisation, and when
-// their contract is no longer followed. Events are never changed. Holdings, approvals and order states are derived from the log.
+// The chain log: the stored events of the followed chains, from which holdings, approvals and order states are derived. Primary database.
+// Events are never changed. They are deleted after a reorganisation, and when their contract is no longer followed.
 
 import type { Queryable } from '../../database/port.ts';
 import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -48,8 +48,8 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 }
 
 /**
- * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks
- * after block `ancestor`: they were deleted from the log. `affected` is the evidence that this deletion changed.
+ * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks after
+ * block `ancestor`. `affected` is the evidence that changed.
  */
 export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number; affected: EvidenceChanges });
 
@@ -104,7 +104,6 @@ export async function findLastSeq(db: Queryable, chain: string): Promise<number>
   return row ? decodeSeq(row).seq : 0;
 }
 
-/** Records a reorganisation in the log, with the evidence that the deletion of its events changed. */
 export async function insertReorg(
   tx: Queryable,
   chain: string,
@@ -154,7 +153,7 @@ export async function listTokenEvents(
   return rows.map(decodeEvent);
 }
 
-/** The columns of an event. `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
+/** `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
 function toColumns(event: ChainEvent): Record<string, unknown> {
   const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
   return {
@@ -172,7 +171,7 @@ function toColumns(event: ChainEvent): Record<string, unknown> {
   };
 }
 
-/** The account by which queries find the event: the offerer, the owner, or the sender of a transfer. */
+/** The account by which queries find the event. */
 function accountOf(event: ChainEvent): string | null {
   if ('offerer' in event) return event.offerer;
   if ('owner' in event) return event.owner;

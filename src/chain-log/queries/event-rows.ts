@@ -43,7 +43,7 @@ const decodeRow = rowDecoder('chain_event', {
   details: anyJson,
 });
 
-/** Decodes a row of `main.chain_event`. Throws RowError when the row does not have the form of its kind of event. */
+/** Throws RowError when the row does not have the form of its kind of event. */
 export function decodeEvent(row: Row): ChainEvent {
   const { kind, details, ...position } = decodeRow(row);
   return DECODERS[kind](position, details);
@@ -92,7 +92,7 @@ function decoderOf<K extends Kind, T>(kind: K, decoder: Decoder<T>) {
   });
 }
 
-/** Decodes a fill. `domain` is absent when the call data was not read. */
+/** `domain` is absent when the call data was not read. */
 function decodeFill(position: EventPosition, details: unknown): OrderFulfilled {
   const kind = 'order-fulfilled';
   const event = { ...position, kind, ...decodeDetails(kind, fill, details) } as const;

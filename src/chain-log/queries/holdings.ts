@@ -1,5 +1,5 @@
-// Stores who holds the tokens of followed contracts: for each token and account the number of units, which is the sum of the transfers in
-// the chain log. Primary database. Holdings are changed in the transaction that changes the chain log.
+// Stores how many units of each token an account holds: the sum of its transfers in the chain log. Primary database. Holdings are changed
+// in the transaction that changes the chain log.
 
 import type { Address } from '../../core/address.ts';
 import { toCollectionId } from '../../core/collection.ts';
@@ -10,7 +10,7 @@ import { boolean, column, integer, nullable, rowDecoder, safeInteger, text } fro
 /** A change of the units that an account holds. `quantity` is negative for units that the account transfers. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };
 
-/** Adds the changes to the stored holdings, and deletes holdings that become zero. Changes of the zero address are ignored. */
+/** Adds the changes to the stored holdings. Holdings that become zero are deleted. Changes of the zero address are ignored. */
 export async function updateHoldings(tx: Queryable, changes: readonly HoldingChange[]): Promise<void> {
   const rows = sumByKey(changes);
   if (rows.length === 0) return;
@@ -37,7 +37,7 @@ export async function updateHoldings(tx: Queryable, changes: readonly HoldingCha
   );
 }
 
-/** Adds up the changes of each key and leaves out sums of zero. Sorted by key, so that two writers cannot deadlock. */
+/** Adds up the changes of each key and leaves out sums of zero. The result is sorted by key, so that two writers cannot deadlock. */
 function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
   const sums = new Map<string, HoldingChange>();
   for (const change of changes) {
@@ -64,7 +64,7 @@ const decodeHolders = rowDecoder('token holders', {
   minted: boolean,
 });
 
-/** Maps the id of each given token of a followed contract to its ownership. */
+/** The ownership of each given token of a followed contract, by token id. */
 export async function listOwnership(
   db: Queryable,
   { collectionId, chain, contract }: { collectionId: string; chain: string; contract: string },
@@ -91,7 +91,7 @@ export async function listOwnership(
 
 const decodeAccount = rowDecoder('former holder', { account: text });
 
-/** The given accounts that hold a token of one of the contracts or have sent such a token. */
+/** The given accounts that hold or have sent a token of one of the contracts. */
 export async function listFormerHolders(
   db: Queryable,
   chain: string,
@@ -110,7 +110,7 @@ export async function listFormerHolders(
 
 const decodeTokensOfHolder = rowDecoder('holding', { holder: text, tokens: safeInteger });
 
-/** How many different tokens of a collection each of the accounts holds, 0 included. `accounts` null: all accounts that hold a token. */
+/** How many different tokens of a collection each account holds, 0 included. If `accounts` is null, all accounts that hold a token. */
 export async function listTokensOfHolders(
   db: Queryable,
   collectionId: string,
@@ -131,7 +131,6 @@ export async function listTokensOfHolders(
   return rows.map(decodeTokensOfHolder);
 }
 
-/** Deletes the holdings and approvals of a collection. */
 export async function deleteHoldings(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from main.holding where collection_id = $1`, [collectionId]);
   await tx.query(`delete from main.operator_approval where collection_id = $1`, [collectionId]);
