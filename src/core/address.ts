@@ -1,10 +1,9 @@
 // Addresses and token ids in canonical form. Text from outside is parsed once, into the branded types `Address` and `AssetId`.
-// EVM addresses are lower case; Solana addresses keep their case.
 
 import { base58 } from '@scure/base';
 import { UINT256_MAX } from './amount.ts';
 
-/** How addresses are written: EVM in hexadecimal, Solana in base58. */
+/** EVM addresses are hexadecimal, Solana addresses base58. */
 export type ChainFamily = 'evm' | 'solana';
 
 declare const brand: unique symbol;
@@ -15,7 +14,7 @@ export type Address = string & { readonly [brand]: 'Address' };
 /** An EVM token id as a decimal string, or a Solana mint, Core asset or compressed-asset id as written. */
 export type AssetId = string & { readonly [brand]: 'AssetId' };
 
-/** The asset of a sale. Null for a bundle: several assets were sold together, and no single asset has a price. */
+/** Null for a bundle: several assets were sold together, and no single asset has a price. */
 export type SoldAsset = AssetId | null;
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
@@ -26,23 +25,22 @@ const SOLANA_ADDRESS_LENGTH_MAX = 44;
 const SOLANA_ADDRESS_MAX = base58.encode(new Uint8Array(SOLANA_ADDRESS_BYTES).fill(0xff));
 const TOKEN_ID = /^(0|[1-9]\d{0,77})$/;
 
-/** The canonical address, or null when the text is not an address of the family. */
+/** Null when the text is not an address of the family. */
 export function parseAddress(family: ChainFamily, text: string): Address | null {
   if (family === 'evm') return EVM_ADDRESS.test(text) ? (text.toLowerCase() as Address) : null;
   return isSolanaAddress(text) ? (text as Address) : null;
 }
 
-/** Whether text is 32 bytes in base58. */
 function isSolanaAddress(text: string): boolean {
   if (!BASE58_TEXT.test(text)) return false;
-  // Decoding takes microseconds, and an import checks several addresses in each record. So the most frequent form, 44 characters
-  // without a leading `1` (a zero byte), is not decoded. Such text encodes at least 32 bytes, and exactly 32 when it is not greater
-  // than the greatest address. Texts of one length compare as their numbers do, because the base58 alphabet is in ASCII order.
+  // Decoding takes microseconds, and an import checks several addresses in each record. So the most frequent form, 44 characters without a
+  // leading `1` (a zero byte), is not decoded. Text of this form encodes at least 32 bytes, and exactly 32 up to the greatest address.
+  // Texts of one length compare as their numbers do, because the base58 alphabet is in ASCII order.
   if (text.length === SOLANA_ADDRESS_LENGTH_MAX && !text.startsWith('1')) return text <= SOLANA_ADDRESS_MAX;
   return base58.decode(text).length === SOLANA_ADDRESS_BYTES;
 }
 
-/** The canonical form of an EVM or a Solana address; null when the text is neither. */
+/** Null when the text is neither an EVM nor a Solana address. */
 export function parseAnyAddress(text: string): Address | null {
   return parseAddress('evm', text) ?? parseAddress('solana', text);
 }
@@ -53,7 +51,7 @@ export function parseAssetId(family: ChainFamily, text: string): AssetId | null 
   return TOKEN_ID.test(text) && BigInt(text) <= UINT256_MAX ? (text as AssetId) : null;
 }
 
-/** The token id of a number from 0 to 2^256-1. */
+/** `number` is from 0 to 2^256-1. */
 export function toTokenId(number: bigint): AssetId {
   return number.toString() as AssetId;
 }

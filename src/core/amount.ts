@@ -1,5 +1,5 @@
-// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. A double is made only for output that may be
-// rounded, such as `decimal` of a Price, and dollars.
+// Amounts in base units: bigint in the program, decimal text in SQL and on the wire. A double is made only for output that may be rounded,
+// such as `decimal` of a Price, and dollars.
 
 export const UINT256_MAX = 2n ** 256n - 1n;
 
@@ -14,9 +14,9 @@ export function parseAmount(text: string): bigint | null {
 }
 
 /**
- * Parses a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it) and returns base units. Null when
- * the text is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. The result is exact,
- * because the decimal point is moved within the text.
+ * Parses a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it) and returns base units. Null when the text
+ * is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. The decimal point is moved
+ * within the text, so the result is exact.
  */
 export function parseNativeAmount(text: string, decimals: number): bigint | null {
   const [, integer, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
@@ -33,7 +33,7 @@ function bounded(value: bigint): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }
 
-/** The exact decimal text of base units in native units, without trailing zeros. */
+/** Without trailing zeros. */
 export function toDecimalText(raw: bigint, decimals: number): string {
   const digits = raw.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -1,5 +1,5 @@
-// The table of chains. A property in which chains of one family differ belongs in their rows, not in conditions elsewhere.
-// Chain ids are compared exactly and are lower case: `Ethereum` is not a chain.
+// The table of chains. A property in which chains of one family differ belongs in their rows, not in conditions elsewhere. Chain ids are
+// compared exactly and are lower case: `Ethereum` is not a chain.
 
 import type { Address, ChainFamily } from './address.ts';
 import { parseAddress } from './address.ts';
@@ -7,36 +7,33 @@ import { parseAddress } from './address.ts';
 export type Chain = {
   readonly id: string;
   readonly family: ChainFamily;
-  /** Native currency symbol, the `currency` of every Price on this chain. */
+  /** The `currency` of every Price on this chain. */
   readonly symbol: string;
   /** Former symbols of the currency, which vendors may still use. */
   readonly formerSymbols: readonly string[];
   /** One native unit is 10^decimals base units. */
   readonly decimals: number;
-  /** EIP-155 chain id. Null outside the EVM, and when EXTRA_CHAIN adds an EVM chain without this id. */
+  /** EIP-155 chain id. Null outside the EVM, and for an EVM chain that EXTRA_CHAIN adds without this id. */
   readonly chainId: number | null;
-  /**
-   * The contract (on Solana: the mint) of the wrapped native currency. Amounts in the wrapped currency count as native amounts. Null
-   * when the address is not known.
-   */
+  /** The contract (on Solana: the mint) of the wrapped native currency, which counts as native. Null when the address is not known. */
   readonly wrappedNative: Address | null;
-  /** The deployments of Seaport on the chain, oldest version first. */
+  /** Oldest version first. */
   readonly seaport: readonly SeaportDeployment[];
   /** The names of the chain at each vendor. The names at CoinGecko are names of the native currency. */
   readonly names: ChainNames;
-  /** Whether the last buyer floor is stored, so that it can be served, marked as stale, while the current floor cannot be read. */
+  /** Whether the last buyer floor is stored, to be served as stale while the current floor cannot be read. */
   readonly keepsBuyerFloor: boolean;
-  /** False for the chain of the setting EXTRA_CHAIN. The chain is accepted and served, but the OpenAPI documents do not list it. */
+  /** False for the chain of EXTRA_CHAIN, which is served, but which the OpenAPI documents do not list. */
   readonly published: boolean;
 };
 
 /** `version` is the version in the EIP-712 domain of the signatures for this deployment. */
 export type SeaportDeployment = { readonly address: Address; readonly version: string };
 
-/** For each vendor: first the name that requests to the vendor use, then other names that its responses may contain. */
+/** For each vendor: first the name in requests to the vendor, then other names that its responses may contain. */
 export type ChainNames = Readonly<Record<string, readonly [string, ...string[]]>>;
 
-/** All chains by id, in the order of the table, with the chain of EXTRA_CHAIN last. */
+/** In the order of the table, with the chain of EXTRA_CHAIN last. */
 export type Chains = ReadonlyMap<string, Chain>;
 
 const SEAPORT_1_1 = { address: evm('0x00000000006c3852cbef3e08e8df289169ede581'), version: '1.1' };
@@ -48,9 +45,9 @@ const SEAPORT_1_6 = { address: evm('0x0000000000000068f116a894984e2db1123eb395')
 export const CANONICAL_SEAPORT: readonly SeaportDeployment[] = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
 
 /**
- * The published chains. The evidence for their Seaport deployments is as follows. For 1.1 and 1.4 on Ethereum and Polygon, the
- * signatures of recorded orders verify against these addresses (see the tests). For 1.6 on all six EVM chains, OpenSea's SDK names
- * the canonical address. A version that is listed but not deployed does no harm, because an address without code emits no events.
+ * The published chains. The Seaport deployments are known from two facts. For 1.1 and 1.4 on Ethereum and Polygon, the signatures of
+ * recorded orders verify against these addresses (see the tests). For 1.6 on all six EVM chains, OpenSea's SDK names the canonical address.
+ * A version that is listed but not deployed does no harm, because an address without code emits no events.
  */
 const PUBLISHED = [
   {
@@ -133,9 +130,9 @@ const PUBLISHED = [
     decimals: 18,
     chainId: 2741,
     wrappedNative: evm('0x3439153eb7af838ad19d56e1571fbd09333c2809'),
-    // The second deployment was compiled for the chain's zkSync virtual machine, and Magic Eden uses it. Its address is in public
-    // deployment scripts and in statistics of fills. Its version is the version in its source code. No order that was signed for it
-    // was available to confirm the version.
+    // Magic Eden uses the second deployment, which was compiled for the chain's zkSync virtual machine. Its address is in public deployment
+    // scripts and in statistics of fills. Its version is from its source code: no order that was signed for it was available to confirm the
+    // version.
     seaport: [SEAPORT_1_6, { address: evm('0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d'), version: '1.6' }],
     names: { opensea: ['abstract'], 'magic-eden': ['abstract'], coingecko: ['ethereum'] },
     keepsBuyerFloor: false,
@@ -145,7 +142,7 @@ const PUBLISHED = [
 /** The ids of the published chains, in the order of the published schema enumerations. */
 export const PUBLISHED_CHAIN_IDS = PUBLISHED.map((chain) => chain.id);
 
-/** Names that vendors have for EVM chains that EXTRA_CHAIN may add, by chain id. */
+/** Names at vendors for EVM chains that EXTRA_CHAIN may add, by chain id. */
 const EXTRA_CHAIN_NAMES: Readonly<Record<string, ChainNames>> = {
   arbitrum: { opensea: ['arbitrum'] },
   avalanche: { opensea: ['avalanche'] },
@@ -165,7 +162,7 @@ const EXTRA_CHAIN_NAMES: Readonly<Record<string, ChainNames>> = {
   zora: { opensea: ['zora'] },
 };
 
-/** Names that vendors have for the currencies of chains that EXTRA_CHAIN may add, by symbol. */
+/** Names at vendors for the currencies of chains that EXTRA_CHAIN may add, by symbol. */
 const EXTRA_CURRENCY_NAMES: Readonly<Record<string, ChainNames>> = {
   AVAX: { coingecko: ['avalanche-2'] },
   BERA: { coingecko: ['berachain-bera'] },
@@ -180,7 +177,7 @@ const EXTRA_CURRENCY_NAMES: Readonly<Record<string, ChainNames>> = {
   SEI: { coingecko: ['sei-network'] },
 };
 
-/** The chains of one service: the seven published chains and, when EXTRA_CHAIN is set, `extra`. */
+/** The seven published chains and, if EXTRA_CHAIN is set, `extra`. */
 export function createChains(extra: Chain | null = null): Chains {
   const all: Chain[] = PUBLISHED.map((chain) => ({ ...chain, published: true }));
   if (extra) all.push(extra);
@@ -201,8 +198,8 @@ const EXTRA_CHAIN = /^([a-z][a-z0-9-]{1,30}):(evm|solana):([A-Za-z0-9]{1,12}):(\
 const DECIMALS_MAX = 36;
 
 /**
- * Parses `id:family:symbol:decimals[:chainId]`. Null when the text has another form, when `decimals` exceeds 36, or when a published
- * chain has this id.
+ * Parses `id:family:symbol:decimals[:chainId]`. Null when the text has another form, when `decimals` exceeds 36, or when a published chain
+ * has this id.
  */
 export function parseExtraChain(text: string): Chain | null {
   const [, id, family, symbol, decimals, chainId] = EXTRA_CHAIN.exec(text) ?? [];
@@ -237,7 +234,7 @@ function solana(text: string): Address {
   return knownAddress('solana', text);
 }
 
-/** Parses an address that is written in this file. Throws when the text is not an address. */
+/** Throws when the text is not an address. */
 function knownAddress(family: ChainFamily, text: string): Address {
   const address = parseAddress(family, text);
   if (address === null) throw new Error(`${text} is not an address`);

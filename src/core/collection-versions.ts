@@ -1,14 +1,13 @@
-// Numbers the changes of collections, so that cached responses that are out of date are recognised. Before the data of a response is
-// read, the number of the latest change is read, and this number is stored with the response. The response is out of date as soon as
-// the collections of its cache tag have a change with a higher number.
+// Numbers the changes of collections, to recognise cached responses that are out of date. A response is stored with the number of the
+// latest change before its data was read. It is out of date once the collections of its cache tag have a change with a higher number.
 
-/** The tag of responses about several collections: a change of any collection makes them out of date. */
+/** The tag of responses about several collections. A change of any collection makes them out of date. */
 export const ALL_COLLECTIONS = '*';
 
 /** The tag of responses that no change of a collection makes out of date. */
 export const NO_COLLECTION = '';
 
-/** The largest number of tags whose versions are kept. Beyond this number all versions are dropped, and all tags count as changed. */
+/** The largest number of tags whose versions are kept. Beyond it all versions are dropped, and all tags count as changed. */
 const TAGS_MAX = 100_000;
 
 export class CollectionVersions {
@@ -17,7 +16,7 @@ export class CollectionVersions {
   #allChangedAt = 0;
   readonly #changedAt = new Map<string, number>();
 
-  /** The number of the latest change. Whoever makes a response calls this before reading the data. */
+  /** The number of the latest change. Must be called before the data of a response is read. */
   latest(): number {
     return this.#latest;
   }
@@ -27,7 +26,6 @@ export class CollectionVersions {
     return Math.max(this.#allChangedAt, this.#changedAt.get(tag) ?? 0);
   }
 
-  /** Records one change of these collections. */
   note(collectionIds: Iterable<string>): void {
     this.#latest += 1;
     for (const id of collectionIds) this.#changedAt.set(id, this.#latest);
@@ -35,7 +33,7 @@ export class CollectionVersions {
     if (this.#changedAt.size > TAGS_MAX) this.noteEverything();
   }
 
-  /** Makes all cached responses out of date, for example after a change of the dollar rates, which many responses contain. */
+  /** Makes all cached responses out of date, for example after a change of the dollar rates. */
   noteEverything(): void {
     this.#latest += 1;
     this.#allChangedAt = this.#latest;
@@ -43,8 +41,8 @@ export class CollectionVersions {
   }
 }
 
-/** What one committed write changed: the kinds of its records, and their collections. */
+/** What one committed write changed. */
 export type Change = { collectionIds: ReadonlySet<string>; kinds: ReadonlySet<string> };
 
-/** Called after the commit, so that cached responses with the earlier data count as out of date. */
+/** Must be called after the commit, so that cached responses with the earlier data count as out of date. */
 export type OnChanged = (change: Change) => void;

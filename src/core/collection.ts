@@ -1,12 +1,11 @@
-// Collection identity. The canonical id is `<chain>_<address>`, with the address in lower case even on Solana, where case matters.
-// A Solana address cannot be recovered from its lower-case form. So code that needs the address reads it from the collection's
-// record, and never from the id.
+// Collection identity. The canonical id is `<chain>_<address>`, with the address in lower case even on Solana, where case matters. A Solana
+// address cannot be recovered from its lower-case form, so code reads the address from the collection's record.
 
 import type { Address } from './address.ts';
 import { parseAddress } from './address.ts';
 import type { Chain, Chains } from './chains.ts';
 
-/** A collection as the primary database stores it: identity, descriptions, images, and the last snapshot of its statistics. */
+/** A collection as the primary database stores it. */
 export type Collection = {
   id: string;
   chain: string | null;
@@ -26,7 +25,7 @@ export type Collection = {
   snapshot: CollectionSnapshot;
 };
 
-/** The statistics stored with the record, used when no fresher statistics are known. `volumeAllTime` is in native units. */
+/** The statistics stored with the record, used when nothing fresher is known. `volumeAllTime` is in native units. */
 export type CollectionSnapshot = {
   floorRaw: bigint | null;
   volumeAllTime: number | null;
@@ -34,7 +33,7 @@ export type CollectionSnapshot = {
   owners: number | null;
 };
 
-/** Where a collection is: its chain, its contract or collection mint, and the canonical id made of these two. */
+/** `contractAddress` is the contract or the collection mint. */
 export type CollectionLocation = { chain: Chain; contractAddress: Address; collectionId: string };
 
 export function toCollectionId(chainId: string, address: Address): string {
@@ -42,8 +41,8 @@ export function toCollectionId(chainId: string, address: Address): string {
 }
 
 /**
- * The id of a collection record, which may lack a chain or an address. Without an address the slug takes the place of the address.
- * Without a chain the id has no `<chain>_` prefix. Null when the record has neither an address nor a slug.
+ * The id of a collection record. Without an address the slug takes its place. Without a chain the id has no `<chain>_` prefix. Null when
+ * the record has neither an address nor a slug.
  */
 export function toRecordedCollectionId(
   chainId: string | null,
@@ -61,8 +60,8 @@ export function parseCollectionId(chains: Chains, text: string): { chainId: stri
   const chain = split < 0 ? undefined : chains.get(text.slice(0, split));
   if (!chain) return null;
   const address = text.slice(split + 1);
-  // A Solana address in lower case cannot be decoded: `l`, the lower case of `L`, is not in the base58 alphabet. So only its
-  // characters and its length are checked.
+  // A Solana address in lower case cannot be decoded: `l`, the lower case of `L`, is not in the base58 alphabet. So only its characters and
+  // its length are checked.
   const wellFormed =
     chain.family === 'evm' ? parseAddress('evm', address) !== null : /^[1-9A-Za-z]{32,44}$/.test(address);
   return wellFormed ? { chainId: chain.id, addressLower: address.toLowerCase() } : null;

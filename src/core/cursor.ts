@@ -1,5 +1,4 @@
-// Page cursors: opaque, URL-safe and authenticated. A cursor is valid in one scope (endpoint, collection, chain and sort order). A
-// cursor from another scope, an altered cursor and an invented cursor are rejected.
+// Page cursors: opaque, URL-safe and authenticated. A cursor is valid in one scope (endpoint, collection, chain and sort order).
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -10,7 +9,7 @@ const TAG_BYTES = 16;
  */
 export const CURSOR_LENGTH_MAX = 2_400;
 
-/** The cursor that carries `payload`, well-formed text of 1 to 1,784 bytes in UTF-8, within `scope`. Throws for a longer payload. */
+/** `payload` is well-formed text of 1 to 1,784 bytes in UTF-8. Throws for a longer payload. */
 export function sealCursor(secret: Buffer, scope: string, payload: string): string {
   const body = Buffer.from(payload, 'utf8');
   const cursor = Buffer.concat([tagOf(secret, scope, body), body]).toString('base64url');
@@ -22,8 +21,8 @@ export function sealCursor(secret: Buffer, scope: string, payload: string): stri
 export function openCursor(secret: Buffer, scope: string, cursor: string): string | null {
   if (cursor.length > CURSOR_LENGTH_MAX) return null;
   const bytes = Buffer.from(cursor, 'base64url');
-  // `Buffer.from` ignores padding, stray characters and unused bits. So several texts decode to the same bytes, and only the text
-  // that `sealCursor` returned is accepted.
+  // `Buffer.from` ignores padding, stray characters and unused bits, so several texts decode to the same bytes. Only the text that
+  // `sealCursor` returned is accepted.
   if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return null;
   const body = bytes.subarray(TAG_BYTES);
   return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(secret, scope, body)) ? body.toString('utf8') : null;

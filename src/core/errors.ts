@@ -1,5 +1,5 @@
-// Expected failures: ServiceError for callers of an API, with a code from a closed table, and OperatorError for the command line. Any
-// other error is a bug: it is logged with its causes, and the response to the caller has no detail. Only `http` maps codes to statuses.
+// Expected failures: ServiceError for callers of an API, and OperatorError for the command line. Any other error is a bug: it is logged
+// with its causes, and the response has no detail. Only `http` maps codes to statuses.
 
 export type ErrorCode =
   | 'bad_request'
@@ -18,7 +18,7 @@ export type ErrorCode =
 /** Which field or parameter of a request is wrong, and why. In `path` nested fields are separated by dots. */
 export type ErrorDetail = { path: string; message: string };
 
-/** An expected failure. `message` is public: it may repeat what the caller sent, but no host, file path, SQL or stack. */
+/** `message` is public: it may repeat what the caller sent, but no host, file path, SQL or stack. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -31,7 +31,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A failure that the operator can correct (a setting, an argument, a locked data directory): printed as one line without a stack. */
+/** A failure that the operator can correct, such as a wrong setting. It is printed as one line without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
   /** 1: the command failed. 2: an argument or a setting is wrong. */
@@ -43,7 +43,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** The messages of a thrown value and of its causes, for logs and the operator. They are not public, so no API may return them. */
+/** The messages of a thrown value and of its causes, for logs and the operator. No API may return them. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.message || error.name || (error as { code?: string }).code || 'unknown error';

@@ -7,8 +7,7 @@ export type Hex = `0x${string}`;
 
 export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as Address;
 
-/** 32 bytes of zeros. */
 export const ZERO_HASH: Hex = `0x${'0'.repeat(64)}`;
 
-/** The interface of a token contract: single tokens (ERC-721), or several equal units of each token (ERC-1155). */
+/** Single tokens (ERC-721), or several equal units of each token (ERC-1155). */
 export type TokenStandard = 'erc721' | 'erc1155';

@@ -1,7 +1,6 @@
-// Image URLs come from outside and are opened by browsers: only URLs of schemes that cannot run code are accepted from shops, and served
-// by the marketplace interface.
+// Image URLs come from outside and are opened by browsers, so only URLs of schemes that cannot run code are accepted and served.
 
-/** The beginning of an accepted URL in any letter case, as a pattern of JSON Schema, which has no flags. */
+/** The beginning of an accepted URL in any letter case. Patterns of JSON Schema have no flags. */
 export const IMAGE_URL_PATTERN =
   '^([hH][tT][tT][pP][sS]?://|[iI][pP][fF][sS]://|[aA][rR]://|[dD][aA][tT][aA]:[iI][mM][aA][gG][eE]/)';
 const SERVABLE = new RegExp(IMAGE_URL_PATTERN);
@@ -13,7 +12,7 @@ export function isImageUrl(url: string): boolean {
   return SERVABLE.test(url);
 }
 
-/** The URL unchanged, or null when its scheme is not http, https, ipfs, ar or data:image. */
+/** Null when the scheme of the URL is not http, https, ipfs, ar or data:image. */
 export function toServedImage(url: string | null): string | null {
   return url !== null && isImageUrl(url) ? url : null;
 }

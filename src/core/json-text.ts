@@ -9,7 +9,7 @@ export class JsonNumber {
   }
 }
 
-/** Parses JSON with every number as a JsonNumber. Throws when the text is not JSON, or is nested too deeply for the parser. */
+/** Throws when the text is not JSON, or is nested too deeply for the parser. */
 export function parseJsonText(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? new JsonNumber(context?.source ?? String(value)) : value,

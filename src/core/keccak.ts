@@ -5,12 +5,12 @@ import type { Hex } from './evm.ts';
 
 const ALGORITHM = 'keccak-256';
 
-/** The digest of the bytes that `hex` encodes. */
+/** The hash of the bytes that `hex` encodes. */
 export function keccak256(hex: Hex): Hex {
   return `0x${hash(ALGORITHM, Buffer.from(hex.slice(2), 'hex'))}`;
 }
 
-/** The digest of a text in UTF-8. */
+/** The hash of a text in UTF-8. */
 export function keccak256OfText(text: string): Hex {
   return `0x${hash(ALGORITHM, text)}`;
 }

@@ -6,7 +6,7 @@ export type MetricsAddress = { host: string; port: number } | { path: string };
 
 const HOST_AND_PORT = /^(\[[\da-fA-F:.]+\]|[A-Za-z0-9._-]{1,253}):(\d{1,5})$/;
 
-/** Null for empty text: no metrics are served. */
+/** Null for empty text: no metrics are served. Undefined for text of another form. */
 export function parseMetricsAddress(text: string): MetricsAddress | null | undefined {
   if (text === '') return null;
   if (text.includes('/')) return text.includes('\0') ? undefined : { path: text };

@@ -1,15 +1,15 @@
-// A price as the marketplace interface returns it: `raw` is the exact amount in base units, `decimal` the nearest double in native
-// units, and `usd` the dollar value, which is null unless a recent rate is known.
+// A price as the marketplace interface returns it. `raw` is the exact amount in base units, `decimal` the nearest double in native units.
+// `usd` is null unless a recent rate is known.
 
 import { toNativeNumber } from './amount.ts';
 import type { Chain } from './chains.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; usd: number | null };
 
-/** A dollar rate. `usd`: dollars for one native unit. `at`: when it was observed, in milliseconds since the epoch. */
+/** `usd`: dollars for one native unit. `at`: when the rate was observed, in milliseconds since the epoch. */
 export type Rate = { symbol: string; usd: number; at: number };
 
-/** Prices have no dollar value when the rate is older than this. */
+/** If the rate is older, prices have no dollar value. */
 export const RATE_AGE_MAX_MS = 15 * 60_000;
 
 /** Rates by native symbol. */
@@ -23,8 +23,8 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
 }
 
 /**
- * Rounds to cents from one dollar up, and to six significant digits below one dollar. Values whose cents exceed the safe integers
- * are rounded to dollars. Null for an infinite value and for NaN.
+ * Rounds to cents from one dollar up, and to six significant digits below. Values whose cents exceed the safe integers are rounded to
+ * dollars. Null for an infinite value and for NaN.
  */
 export function roundUsd(usd: number): number | null {
   if (!Number.isFinite(usd)) return null;

@@ -12,7 +12,7 @@ export const ORDER_TYPE = {
   contract: 4,
 } as const;
 
-/** True for an item that is one identified token. False for a payment, and for a criteria item, which several tokens can satisfy. */
+/** False for a payment, and for a criteria item, which several tokens can satisfy. */
 export function isTokenItem({ itemType }: { itemType: number }): boolean {
   return itemType === ITEM_TYPE.erc721 || itemType === ITEM_TYPE.erc1155;
 }

@@ -9,7 +9,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
-/** The beginning of each encrypted value: `enc:<key id>:<base64url of nonce, ciphertext and tag>`. */
+/** The beginning of each encrypted value, `enc:<key id>:<base64url of nonce, ciphertext and tag>`. */
 const ENCRYPTED = 'enc:';
 
 /** The keys of the setting SECRETS_KEY. Without a key, secrets are stored in clear. */
@@ -29,8 +29,8 @@ export class SecretKeys {
   }
 
   /**
-   * Encrypts a secret with the current key. `place` names the row that stores it, such as `webhook <id>`: a value that is copied to another
-   * row cannot be decrypted there. Without a key, returns the secret itself.
+   * Encrypts a secret with the current key. Without a key, returns the secret itself. `place` names the row that stores the value, such as
+   * `webhook <id>`: in another row the value cannot be decrypted.
    */
   encrypt(secret: string, place: string): string {
     if (this.currentId === null) return secret;
@@ -41,7 +41,7 @@ export class SecretKeys {
     return `${ENCRYPTED}${this.currentId}:${sealed.toString('base64url')}`;
   }
 
-  /** Decrypts a stored value; a value in clear is returned unchanged. Throws OperatorError without its key, and for an altered value. */
+  /** A value in clear is returned unchanged. Throws OperatorError if the key of the value is missing, and for an altered value. */
   decrypt(stored: string, place: string): string {
     const keyId = readKeyId(stored);
     if (keyId === null) return stored;
@@ -65,7 +65,7 @@ export class SecretKeys {
   }
 }
 
-/** The first hexadecimal digits of a digest of the key, so that operators need not name keys. */
+/** Derived from the key, so that operators need not name keys. */
 export function toKeyId(key: Buffer): string {
   return createHash('sha256')
     .update('mercat secrets key\n')
@@ -80,7 +80,6 @@ export function readKeyId(stored: string): string | null {
   return stored.slice(ENCRYPTED.length).split(':', 1)[0] ?? null;
 }
 
-/** The error message for values whose keys the settings do not have. */
 export function describeMissingKeys(keyIds: readonly string[]): string {
   const keys = keyIds.length === 1 ? `the key ${keyIds[0]}` : `the keys ${keyIds.join(', ')}`;
   return `secrets in the database are encrypted with ${keys}: add ${keyIds.length === 1 ? 'this key' : 'these keys'} to SECRETS_KEY`;

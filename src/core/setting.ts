@@ -4,22 +4,20 @@ export type Setting<V> = {
   /** The environment variable. If the name contains `<CHAIN>`, each chain has a variable, with the chain's id in upper case. */
   readonly name: string;
   readonly default: string;
-  /** What the text must be, in words that follow "must be" in error messages. The settings page prints these words too. */
+  /** What the text must be, in words that follow "must be" in error messages and on the settings page. */
   readonly form: string;
   readonly meaning: string;
   /** A secret value is never printed. */
   readonly secret?: boolean;
-  /** The value, or undefined when the text is not of the setting's form. */
+  /** Undefined when the text is not of the setting's form. */
   readonly parse: (text: string) => V | undefined;
 };
 
-/** One setting for each field of `S`. */
 export type SettingTable<S> = { readonly [K in keyof S]: Setting<S[K]> };
 
-/** Returns the value of a setting. It is called only after the texts of all settings have been validated. */
+/** May be called only after the texts of all settings have been validated. */
 export type ValueOf = <V>(setting: Setting<V>) => V;
 
-/** The values of a table. */
 export function readSettings<S extends object>(table: SettingTable<S>, valueOf: ValueOf): S {
   const values: Partial<S> = {};
   for (const key in table) values[key] = valueOf(table[key]);
@@ -27,12 +25,12 @@ export function readSettings<S extends object>(table: SettingTable<S>, valueOf: 
   return values as S;
 }
 
-/** Makes a setting whose value is an http or https URL without user, query and fragment. */
+/** An http or https URL without user, query and fragment. */
 export function urlSetting(row: Pick<Setting<string>, 'name' | 'default' | 'meaning'>): Setting<string> {
   return { ...row, form: 'an http or https URL', parse: (text) => parseHttpUrl(text) };
 }
 
-/** Makes a setting whose value is an http or https URL that may contain a key. By default the value is null. */
+/** An http or https URL that may contain a key; null by default. */
 export function secretUrlSetting(row: Pick<Setting<string>, 'name' | 'meaning'>): Setting<string | null> {
   return {
     ...row,
@@ -43,7 +41,7 @@ export function secretUrlSetting(row: Pick<Setting<string>, 'name' | 'meaning'>)
   };
 }
 
-/** Makes a setting whose value is a key or token that is sent in a header. By default the value is null. */
+/** A key or token that is sent in a header; null by default. */
 export function keySetting(row: Pick<Setting<string>, 'name' | 'meaning'> & { form?: string }): Setting<string | null> {
   return { form: 'a key', ...row, default: '', secret: true, parse: parseToken };
 }
@@ -59,8 +57,8 @@ export function parseFlag(text: string): boolean | undefined {
 }
 
 /**
- * Parses an http or https URL. By default a URL with a user, query or fragment is rejected, and trailing slashes are removed.
- * With `bare: false` the text of any http or https URL is returned unchanged.
+ * By default a URL with a user, query or fragment is rejected, and trailing slashes are removed. With `bare: false` the text of any http or
+ * https URL is returned unchanged.
  */
 export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } = {}): string | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -71,25 +69,24 @@ export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } =
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** Parses the URL of a Redis server: a host, and optionally a user, password, port and database number. Null for empty text. */
+/** A host, and optionally a user, password, port and database number. Null for empty text. */
 export function parseRedisUrl(text: string): string | null | undefined {
   if (text === '') return null;
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
   if (protocol !== 'redis:' && protocol !== 'rediss:') return undefined;
-  // `URL` checks hosts only for schemes such as http, and not for redis and rediss.
+  // `URL` does not check the host of a redis or rediss URL.
   if (!/^([\w.-]{1,253}|\[[\da-fA-F:.]+\])$/.test(hostname) || search || hash) return undefined;
   const canBeDecoded = [username, password].every((part) => !/%(?![\da-fA-F]{2})/.test(part));
   return canBeDecoded && /^(\/\d{0,5})?$/.test(pathname) ? text : undefined;
 }
 
-/** Parses a secret that is sent in a header: 1 to 1,000 visible ASCII characters. Null for empty text. */
+/** 1 to 1,000 visible ASCII characters. Null for empty text. */
 export function parseToken(text: string): string | null | undefined {
   if (text === '') return null;
   return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined;
 }
 
-/** The parts of a comma-separated list; empty for empty text. */
 export function splitList(text: string): string[] {
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }

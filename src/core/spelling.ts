@@ -1,6 +1,6 @@
 // Recognises a name that differs from a known name by a single typing mistake.
 
-/** Whether `a` and `b` differ by one letter that is missing, added or replaced, or by two adjacent letters that are swapped. */
+/** Whether one letter is missing, added or replaced, or two adjacent letters are swapped. */
 export function isOneTypoApart(a: string, b: string): boolean {
   let prefixLength = 0;
   while (prefixLength < a.length && a[prefixLength] === b[prefixLength]) prefixLength += 1;

@@ -2,16 +2,16 @@
 
 import type { Clock } from './clock.ts';
 
-/** One section of the status. `read` must return JSON without hosts, keys and paths, because GET /status is public. */
+/** `read` must return JSON without hosts, keys and paths, because GET /status is public. */
 export type StatusProvider = {
   section: string;
-  /** May reject: the section is then null. */
+  /** If the promise rejects, the section is null. */
   read(): Promise<unknown>;
 };
 
 export type StatusReader = () => Promise<Record<string, unknown>>;
 
-/** Reads all sections. A section that cannot be read is null, and named in `unavailable`. */
+/** A section that cannot be read is null, and named in `unavailable`. */
 export function createStatusReader(providers: readonly StatusProvider[], clock: Clock): StatusReader {
   return async () => {
     const sections = await Promise.allSettled(providers.map((provider) => Promise.try(() => provider.read())));

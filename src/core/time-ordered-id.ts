@@ -1,6 +1,5 @@
-// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. Each id that a process creates is
-// greater than all ids that it created before with the same prefix, even when the clock was set back. So sorting rows by id sorts
-// them by age.
+// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. With one prefix, each id of a process is
+// greater than the ids before it, even when the clock was set back.
 
 import { randomBytes } from 'node:crypto';
 
@@ -24,7 +23,6 @@ export function createId(prefix: string, now: number): string {
   return `${prefix}_${time}${counter.toString(16).padStart(4, '0')}${randomBytes(RANDOM_BYTES).toString('hex')}`;
 }
 
-/** True when the text has the form of an id with this prefix. */
 export function isId(prefix: string, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length + 1));
 }
