@@ -1,5 +1,5 @@
-// Runs tasks when they are due. The schedule is in the primary database and is shared by all processes. A driver reads the schedule,
-// starts the tasks that are due, and waits until the next task is due. To nudge a task is to make it due before its time.
+// Runs tasks when they are due. The schedule is in the primary database and is shared by all processes. A driver reads the schedule, starts
+// the tasks that are due, and waits for the next. To nudge a task is to make it due before its time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/port.ts';
@@ -23,11 +23,10 @@ export type DriverOptions = {
 
 const POLL_MS = 5_000;
 /**
- * When the schedule cannot be read, the wait before the next attempt is lengthened at random by up to this share. Processes that
- * lost the database at the same time then do not all read the schedule again at the same time.
+ * If the schedule cannot be read, the wait before the next attempt is lengthened at random by up to this share. Processes that lost the
+ * database together then do not all read the schedule at once.
  */
 const RETRY_JITTER = 0.5;
-/** The shortest time between two reads of the schedule. */
 const GAP_MS = 50;
 
 export class TaskDriver {
@@ -36,7 +35,6 @@ export class TaskDriver {
   readonly #pollMs: number;
   readonly #stopping = new AbortController();
   readonly #pause = new Pause();
-  /** Runs of this process, by task name. */
   readonly #running = new Map<string, Promise<void>>();
   /** The names of tasks that this process must run even if they are not due. */
   readonly #nudged = new Set<string>();
@@ -56,7 +54,7 @@ export class TaskDriver {
     this.#ended = this.#loop();
   }
 
-  /** Makes a task run soon, even if it is not due. If it is running now, it runs again afterwards. Unknown names are ignored. */
+  /** Makes a task run soon, even if it is not due. A task that is running runs again afterwards. Unknown names are ignored. */
   nudge(name: string): void {
     if (!this.#tasks.some((task) => task.name === name)) return;
     this.#nudged.add(name);
@@ -116,8 +114,7 @@ export class TaskDriver {
   }
 
   #startRun(task: Task, force: boolean): void {
-    // Removed before the run starts: a nudge during the run must cause another run, because this run may already have passed the work
-    // for which the task was nudged.
+    // Removed before the run starts: a nudge during the run must cause another run, because this run may have passed the work already.
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {
@@ -126,7 +123,7 @@ export class TaskDriver {
         this.#startRound();
       })
       .catch((error: unknown) => {
-        // No round is started here: when the database rejects writes, the next attempt is made after the normal wait.
+        // No round is started here: if the database rejects writes, the next attempt is made after the normal wait.
         this.#running.delete(task.name);
         if (force) this.#nudged.add(task.name);
         this.#options.log.debug('a task could not be claimed', { task: task.name, error });

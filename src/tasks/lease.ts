@@ -5,7 +5,7 @@ import type { Database } from '../database/port.ts';
 import type { Log } from '../core/log.ts';
 import type { TaskProgress } from './task.ts';
 
-/** The lease of one run of a task. `holder` identifies the run. */
+/** `holder` identifies the run. */
 export type TaskLease = { name: string; holder: string; leaseMs: number };
 
 /** How many renewals are attempted within the length of a lease. With three, the lease survives two failed renewals. */
@@ -31,7 +31,7 @@ export class LeaseKeeper {
     this.#periodMs = lease.leaseMs / RENEWALS;
   }
 
-  /** A signal that aborts when another process holds the lease, or may hold it because this process could not renew it in time. */
+  /** Aborts when another process holds the lease, or may hold it because this process could not renew it in time. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }

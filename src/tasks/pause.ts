@@ -1,4 +1,4 @@
-// A wait between two rounds of a loop. A call of `end` ends the wait early. The wait does not keep the process alive.
+// A wait between two rounds of a loop. The wait does not keep the process alive.
 
 export class Pause {
   #end: () => void = () => undefined;
@@ -14,7 +14,6 @@ export class Pause {
     clearTimeout(timer);
   }
 
-  /** Ends the current wait, if there is one. */
   end(): void {
     this.#end();
   }

@@ -1,11 +1,10 @@
-// Repeats idempotent work in this process until it is stopped. When a run fails, the failure is logged and the work runs again after
-// the period.
+// Repeats idempotent work in this process until it is stopped. A failure is logged, and the work runs again after the period.
 
 import type { Log } from '../core/log.ts';
 
 export type PeriodicWork = { name: string; periodMs: number; run: () => Promise<unknown> };
 
-/** Schedules the work: the first run starts after one period. The returned function stops the work and waits for the current run. */
+/** The first run starts after one period. The returned function stops the work and waits for the current run. */
 export function startPeriodic(work: PeriodicWork, log: Log): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;

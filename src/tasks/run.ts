@@ -1,5 +1,5 @@
-// Runs a task once: claims its lease, aborts the run at its deadline, and records the result. The lease prevents two processes from
-// running the same task at the same time. When a process dies, its lease expires.
+// Runs a task once: claims its lease, aborts the run at its deadline, and records the result. The lease prevents two processes from running
+// the same task at the same time.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/port.ts';
@@ -19,7 +19,7 @@ export type RunOptions = {
   log: Log;
   /** Aborts the run. The task is then due immediately, so that another process can run it. */
   stop: AbortSignal;
-  /** Run the task even if it is not due. The task does not run while another run holds its lease. */
+  /** Run the task even if it is not due. It does not run while another run holds its lease. */
   force?: boolean;
   /** Passed to the task as `RunRequest.isFull`. Default: the value of `force`. */
   isFull?: boolean;
@@ -29,8 +29,8 @@ export type RunOptions = {
 };
 
 /**
- * How a run ended. `busy`: the task did not run, because it is not due or another run holds its lease. `stopped`: the run was aborted by
- * `stop`. `lost`: the lease was lost or could not be renewed in time, so another process may run the task.
+ * How a run ended. `busy`: the task did not run, because it is not due or another run holds its lease. `stopped`: `stop` aborted the run.
+ * `lost`: the lease was lost or could not be renewed in time, so another process may run the task.
  */
 export type RunEnd =
   | { kind: 'done'; result: TaskResult }
@@ -42,15 +42,17 @@ export const TASK_LEASE_MS = 30_000;
 export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
- * The delay before a failed task runs again, or the task's period if that is shorter. With this delay, an upstream that recovers is
- * used again within about a minute.
+ * The delay before a failed task runs again, or the task's period if that is shorter. An upstream that recovers is used again within about
+ * a minute.
  */
 const RETRY_MS = 20_000;
 /** The delay before a task runs again after a permanent failure, or the task's period if that is shorter. */
 const PERMANENT_RETRY_MS = 15 * 60_000;
 const ERROR_LENGTH_MAX = 500;
 
-/** Runs a task once, if its lease can be claimed. Rejects only when the statement of the claim fails, for example without a database. */
+/**
+ * Rejects only when the statement of the claim fails, for example without a database. Resolves with `busy` if the lease cannot be claimed.
+ */
 export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> {
   const { main, log, random } = options;
   const lease = { name: task.name, holder: randomUUID(), leaseMs: options.leaseMs ?? task.leaseMs ?? TASK_LEASE_MS };

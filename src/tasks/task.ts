@@ -13,11 +13,10 @@ export type Task = {
   deadlineMs: number;
   /** How long the lease lasts without a renewal. After that, another process may run the task. Default: `TASK_LEASE_MS`. */
   leaseMs?: number;
-  /** Whether the task reads the followed collections, and should run when a collection is added to them. */
+  /** Whether the task reads the followed collections, and should run when one is added. */
   readsFollows?: boolean;
   /** Rejects when the run failed. A run that did only part of its work resolves with `problems`. */
   run(signal: AbortSignal, report: Report, request: RunRequest): Promise<TaskResult>;
-  /** The current state of the upstreams that the task reads. */
   upstreams?(): readonly UpstreamStatus[];
 };
 
@@ -29,15 +28,15 @@ export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
 
-/** Reports the progress of a run. The call does no I/O, so a task may call it for every page. */
+/** Does no I/O, so a task may call it for every page. */
 export type Report = (progress: TaskProgress) => void;
 
 /** `done` of `total` units of `what`. `total` is null when it is not known. */
 export type TaskProgress = { done: number; total: number | null; what: string };
 
-/** The result of a run. It is stored and shown to the operator, so it must not contain the URL of an upstream or a key. */
+/** Stored and shown to the operator, so it must not contain the URL of an upstream or a key. */
 export type TaskResult = {
-  /** Numbers of records. `read`: records that were read. `changed`: records that inserted or updated a row. `refused`: rejected records. */
+  /** Numbers of records. `changed`: records that inserted or updated a row. `refused`: rejected records. */
   read: number;
   changed: number;
   refused: number;
@@ -53,5 +52,4 @@ export type TaskResult = {
 
 export type RejectionCount = { reason: string; count: number; example: string };
 
-/** The result of a run that had nothing to do. */
 export const NOTHING: TaskResult = { read: 0, changed: 0, refused: 0 };

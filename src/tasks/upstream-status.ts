@@ -13,7 +13,7 @@ export type UpstreamStatus = {
   failures: number;
   lastSuccessAt: number | null;
   lastFailureAt: number | null;
-  /** The reason of the last failure: an `UpstreamReason`. */
+  /** An `UpstreamReason`. */
   lastFailure: string | null;
   budget: { perHour: number; left: number } | null;
   /** Requests that were sent, retries included. */
@@ -23,7 +23,6 @@ export type UpstreamStatus = {
   refused: number;
 };
 
-/** The state of an upstream in the status of a task. */
 export type UpstreamSummary = Pick<
   UpstreamStatus,
   'name' | 'breaker' | 'budget' | 'requests' | 'retries' | 'refused' | 'lastFailure'

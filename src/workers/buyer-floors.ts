@@ -1,6 +1,6 @@
-// The task that resolves and stores the buyer floors of followed collections on the chains with `keepsBuyerFloor`. A stored floor can
-// then be served while the indexer database fails, even if no reader requested the collection before. A floor is resolved again when
-// the maintained listing figures of the collection have changed, or when the stored floor would soon be too old to be served.
+// The task that stores the buyer floors of followed collections on the chains with `keepsBuyerFloor`. A stored floor can be served while
+// the indexer database fails, even if no reader requested the collection before. A floor is read again when the listing figures of the
+// collection have changed, or when the stored floor would soon be too old.
 
 import { listFollows } from '../follows/queries/follows.ts';
 import { resolveBuyerFloor } from '../market/buyer-floor.ts';
@@ -17,13 +17,11 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 60_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The most collections that one statement reads. */
 const BATCH_SIZE = 500;
-/** The deadline of one statement. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** A stored floor of this age is resolved again. It is half of the largest age that is served, so some runs may fail before that age. */
+/** A stored floor of this age is read again. It is half of the largest age that is served, so some runs may fail in between. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
-/** The most floors that one run resolves. The next run continues, the oldest floors first. */
+/** The most floors that one run reads. The next run continues, the oldest floors first. */
 const RESOLVED_MAX = 2_000;
 
 export function createBuyerFloorsTask(context: WorkerContext): Task {
@@ -36,12 +34,12 @@ export function createBuyerFloorsTask(context: WorkerContext): Task {
   };
 }
 
-/** `mark`: the maintained figures of the listings at the time of the resolution, as text. `at`: this time, in milliseconds. */
+/** `mark`: the listing figures when the floor was read, as text. `at`: this time, in milliseconds. */
 type Resolved = { mark: string; at: number };
 
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
-  /** The last resolution of each collection, as far as this process knows it. For other collections, the times of the stored floors are read. */
+  /** When this process last read the floor of each collection. For other collections, the times of the stored floors are used. */
   readonly #resolved = new Map<string, Resolved>();
 
   constructor(context: WorkerContext) {
@@ -67,7 +65,7 @@ class BuyerFloorKeeper {
     return { read: chosen.length, changed, refused: 0, soon: due.length > chosen.length };
   }
 
-  /** The collections to resolve, with their current marks and the time of their last resolution. */
+  /** The collections whose floor is due, with their current mark and the time of their last floor. */
   async #listDue(ids: readonly string[]): Promise<(Resolved & { collectionId: string })[]> {
     const { main, indexer, clock } = this.#context;
     const marks = await listListingMarks(indexer.within(BATCH_TIMEOUT_MS), ids);
@@ -84,7 +82,7 @@ class BuyerFloorKeeper {
     });
   }
 
-  /** Resolves and stores floors, and returns how many. Throws when one floor cannot be resolved, because the other floors would fail too. */
+  /** Returns how many floors were stored. Throws when one floor cannot be read, because the other floors would fail too. */
   async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
     const { main, market, clock } = this.#context;
     const db = main.within(BATCH_TIMEOUT_MS);

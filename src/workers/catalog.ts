@@ -1,5 +1,5 @@
-// The task that copies changes of collections and of own orders from the primary database to the indexer database. Writers copy their
-// own changes after each commit. The task copies the changes that remain when such a copy failed.
+// The task that copies changes of collections and of own orders from the primary database to the indexer database. Writers copy their own
+// changes after each commit. The task copies what is left when such a copy failed.
 
 import { copyCatalog } from '../market/catalog.ts';
 import type { Task } from '../tasks/task.ts';
@@ -7,9 +7,7 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 5_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The deadline of one transaction. */
 const BATCH_TIMEOUT_MS = 10_000;
-/** The most transactions of one run. */
 const BATCHES_MAX = 10_000;
 
 export function createCatalogTask(context: WorkerContext): Task {

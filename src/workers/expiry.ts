@@ -1,5 +1,5 @@
-// The sweep that marks expired orders and listings, and deletes rows that are no longer used. Reads compare expiry times with the clock
-// themselves, so a late sweep does not change what is served. The sweep keeps the indexes of active rows small.
+// The sweep that marks expired orders and listings, and deletes rows that are no longer used. It keeps the indexes of active rows small.
+// Reads compare expiry times with the clock themselves, so a late sweep does not change what is served.
 
 import { expireOrders, startOrders } from '../orders/book.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
@@ -13,11 +13,10 @@ import type { WorkerContext } from './context.ts';
 
 /** The time between two sweeps. After an expiry, figures that are not corrected by the clock may be out of date for this long. */
 const PERIOD_MS = 5_000;
-/** The longest time that one sweep may take. Only a sweep that hangs takes so long. */
+/** Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;
-/** The most rows of one batch. */
 const BATCH_SIZE = 500;
-/** The deadline of one batch. If a batch exceeds it, the sweep fails and the next sweep continues. */
+/** If a batch takes longer, the sweep fails and the next sweep continues. */
 const BATCH_TIMEOUT_MS = 10_000;
 /** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
@@ -41,7 +40,7 @@ export function createExpiryTask(context: WorkerContext): Task {
   };
 }
 
-/** Marks and deletes rows in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. */
+/** Works in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. */
 export async function sweepExpired(
   { main, indexer, chains, clock }: Pick<WorkerContext, 'main' | 'indexer' | 'chains' | 'clock'>,
   signal?: AbortSignal,

@@ -1,5 +1,5 @@
-// The operator's operations on followed collections: add a collection and estimate its backfill, list all followed collections with
-// their progress, and remove a collection. Only the tasks read from marketplaces; these operations do not.
+// The operator's operations on followed collections: add a collection and estimate its backfill, list all followed collections with their
+// progress, and remove a collection. Only the tasks read from marketplaces.
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
@@ -30,19 +30,19 @@ export type FollowOperations = WorkerContext & {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The blocks, calls and minutes that the backfill of a collection needs. Calls and minutes are extrapolated from a few sample calls. */
+/** What the backfill of a collection needs. Calls and minutes are extrapolated from a few sample calls. */
 export type Estimate = { fromBlock: number; toBlock: number; blocks: number; calls: number; minutes: number };
 
 export type Added = {
   collectionId: string;
   name: string;
   standard: TokenStandard | null;
-  /** Null if the chain is not read because it has no endpoint or is frozen. Then the collection is read from marketplaces only. */
+  /** Null if the chain is not read, because it has no endpoint or is frozen. The collection is then read from marketplaces only. */
   estimate: Estimate | null;
   dryRun: boolean;
 };
 
-/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for an input that the operator must correct. */
+/** The operations by name. Inputs and results are JSON. Input that the operator must correct throws OperatorError. */
 export function createCollectionOperations(context: FollowOperations) {
   return {
     'collections.add': (input: Input) => add(context, input),
@@ -85,7 +85,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       names: readNames(context.config.vendors, input),
       createdAt: context.clock(),
     });
-    // Earlier runs may have used other names of the collection, so every task must process the collection again.
+    // Earlier runs may have used other names of the collection, so every task must process it again.
     await deleteLastRuns(tx, collectionId);
   });
   await context.onFollowed();
@@ -124,7 +124,6 @@ async function readFacts(
 
 /** Where the sample calls start, as shares of the range of blocks. */
 const SAMPLES = [0.02, 0.5, 0.98];
-/** The most blocks that one sample call reads. */
 const SAMPLE_BLOCKS_MAX = 50_000;
 
 async function estimateBackfill(
@@ -147,11 +146,12 @@ async function estimateBackfill(
   return { fromBlock: from, toBlock: to, blocks, calls, minutes: Number(minutes.toPrecision(2)) };
 }
 
-/** A followed collection in the result of `collections.list`. */
 type Listed = Pick<Follow, 'collectionId' | 'chain' | 'contractAddress' | 'standard'> & {
   name: string | null;
   state: 'live' | 'catching up' | 'marketplaces only';
-  /** How much of the backfill is done, in per cent. Null when the collection is read from marketplaces only, or its chain was never read. */
+  /**
+   * How much of the backfill is done, in per cent. Null when the collection is read from marketplaces only, or its chain was never read.
+   */
   progress: number | null;
   createdAt: string;
 };
@@ -221,8 +221,8 @@ const NO_CHAIN = '';
 export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
 
 /**
- * Deletes everything that is stored about a collection, followed or not. A followed collection is unfollowed first. A task that is
- * reading a page of the collection at this moment may store that page after the purge. Then the operation can be repeated.
+ * Deletes everything that is stored about a collection, followed or not. A followed collection is unfollowed first. A task that is reading
+ * a page of the collection may store that page after the purge. The operation can then be repeated.
  */
 async function purge(context: FollowOperations, input: Input): Promise<Purged> {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
@@ -260,7 +260,7 @@ function readContract({ chains }: FollowOperations, input: Input): { chain: Chai
   return { chain, address: parseAddress(chain.family, text) ?? rejectInput(`${JSON.stringify(text)} is not ${form}`) };
 }
 
-/** Reads whether the collection is launched. When the input does not say so, the stored value is kept. */
+/** If the input does not say whether the collection is launched, the stored value is kept. */
 function readLaunched(input: Input): { launched?: boolean } {
   const value = input['launched'] ?? null;
   if (value === null) return {};
@@ -273,7 +273,7 @@ function readBlock(input: Input): number | null {
   return rejectInput('the first block must be an integer of 0 or more');
 }
 
-/** Reads the collection's names at vendors from the input. Maps each vendor to the name. */
+/** The collection's names, by vendor. */
 function readNames(vendors: Vendors, input: Input): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name: vendor, collectionName } of vendors) {
@@ -283,7 +283,7 @@ function readNames(vendors: Vendors, input: Input): Map<string, string> {
   return names;
 }
 
-/** One field for each vendor that has its own names of collections. The value is null when no name at the vendor is stored. */
+/** One field for each vendor that has its own names of collections. Null when no name at the vendor is stored. */
 function toListedNames(vendors: Vendors, names: ReadonlyMap<string, string>): Record<string, string | null> {
   return Object.fromEntries(
     vendors.flatMap(({ name: vendor, collectionName }) =>

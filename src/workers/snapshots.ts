@@ -1,5 +1,5 @@
-// The task that copies the last good figures of followed collections from the indexer database to their stored snapshots in the primary
-// database. A stored snapshot can be read while the indexer database fails. The task copies maintained figures and counts no rows.
+// The task that copies figures of followed collections from the indexer database to their stored snapshots in the primary database. A
+// stored snapshot can be read while the indexer database fails. The task copies maintained figures and counts no rows.
 
 import { listFollows } from '../follows/queries/follows.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
@@ -10,9 +10,8 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 5 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The most collections that one statement reads or writes. */
 const BATCH_SIZE = 200;
-/** The deadline of each statement. If a statement exceeds the deadline, the run fails, and the next run starts again. */
+/** If a statement takes longer, the run fails, and the next run starts again. */
 const BATCH_TIMEOUT_MS = 10_000;
 
 export function createSnapshotsTask(context: WorkerContext): Task {

@@ -1,5 +1,5 @@
-// Creates the tasks that keep the service's data fresh, the driver that runs the tasks when they are due, and the operator's operations
-// on tasks, followed collections and audits. The tasks of a vendor come from its registration (upstreams/registry.ts).
+// Creates the tasks that keep the service's data fresh, the driver that runs them, and the operator's operations on tasks, followed
+// collections and audits. The tasks of a vendor come from its registration (upstreams/registry.ts).
 
 import { updateTasksNudged } from '../tasks/queries/tasks.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -21,7 +21,7 @@ import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** Starts the tasks. With `drive` false, this process runs a task only when the operator starts it. */
+/** With `drive` false, this process runs a task only when the operator starts it. */
 export async function startTasks(context: WorkerContext, { drive }: { drive: boolean }): Promise<RunningTasks> {
   const { main, log, random } = context;
   const tasks = await createTasks(context);
@@ -81,7 +81,7 @@ export class RunningTasks {
     await Promise.all([this.#driver?.stop(), ...this.#startedRuns]);
   }
 
-  /** Starts the tasks with this name and returns the status that they had before the start. */
+  /** Returns the status that the tasks had before the start. */
   async #startNamed(name: unknown): Promise<TaskStatus[]> {
     const named = findTasks(this.#tasks, name);
     const before = await readTaskStatus(this.#context.main, named);

@@ -22,13 +22,13 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to read. Null if the service did not read the chain when the collection was added: then it reads only marketplaces. */
+  /** The first block to read. Null if the service did not read the chain when the collection was added: then only marketplaces are read. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
   /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
   joined: boolean;
-  /** The collection's names by vendor, for vendors that have their own names, such as the slug at OpenSea. */
+  /** The collection's own names at vendors, such as the slug at OpenSea, by vendor. */
   names: ReadonlyMap<string, string>;
   createdAt: number;
 };
@@ -49,7 +49,7 @@ const decodeFollow = rowDecoder('follow', {
   createdAt: column('created_at', timestamp),
 });
 
-/** All followed collections, or the followed collections of one chain, sorted by id. */
+/** Sorted by id. `chain` null: all chains. */
 export async function listFollows(db: Queryable, chain: string | null = null): Promise<Follow[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.follow where $1::text is null or chain = $1 order by collection_id`,
@@ -64,8 +64,9 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. If it is already followed, the given names, and the given standard if it is not null, replace the stored
- * values. `fromBlock` is then stored only if the stored value is null. Names at other vendors and the progress of the backfill are kept.
+ * Follows a collection. If it is already followed, the given names replace the stored names. The given standard replaces the stored
+ * standard if it is not null. `fromBlock` is stored only if none is stored. Names at other vendors and the progress of the backfill are
+ * kept.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(
@@ -93,10 +94,7 @@ export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBl
   );
 }
 
-/**
- * Stores the name of a followed collection at a vendor, unless a name is stored already or the collection is no longer followed.
- * Waits for a concurrent removal of the collection.
- */
+/** Does nothing if a name is stored already or the collection is no longer followed. Waits for a concurrent removal of the collection. */
 export async function insertFollowName(
   db: Queryable,
   { collectionId, vendor, name }: { collectionId: string; vendor: string; name: string },
@@ -109,7 +107,6 @@ export async function insertFollowName(
   );
 }
 
-/** Stores the last block that a collection's backfill has read, and whether the collection has joined the chain's live stream. */
 export async function updateFollowProgress(
   tx: Queryable,
   collectionId: string,
@@ -130,7 +127,7 @@ export async function updateFollowsAfterReorg(tx: Queryable, chain: string, ance
   ]);
 }
 
-/** Stops following a collection. Returns whether it was followed. */
+/** Returns whether the collection was followed. */
 export async function deleteFollow(tx: Queryable, collectionId: string): Promise<boolean> {
   const rows = await tx.query(`delete from main.follow where collection_id = $1 returning 1`, [collectionId]);
   return rows.length > 0;

@@ -1,10 +1,9 @@
-// Stores when each task last ran for each followed collection. Primary database. The times are from the clock of the process that ran
-// the task.
+// Stores when each task last ran for each followed collection. Primary database. Times are from the clock of the process that ran the task.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** When the task last tried the collection, and when it last succeeded, in milliseconds. `doneAt` is null before the first success. */
+/** In milliseconds. `doneAt` is the last success, null before the first. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
 const decodeLastRun = rowDecoder('follow_run', {
@@ -13,13 +12,13 @@ const decodeLastRun = rowDecoder('follow_run', {
   doneAt: column('done_at', nullable(timestamp)),
 });
 
-/** Maps collection ids to the last run of a task. A collection that the task has never tried is missing. */
+/** The last runs of a task by collection id. A collection that the task has never tried is missing. */
 export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
   const rows = await db.query(`select collection_id, tried_at, done_at from main.follow_run where task = $1`, [task]);
   return new Map(rows.map(decodeLastRun).map(({ collectionId, ...run }) => [collectionId, run]));
 }
 
-/** Stores a run, unless the collection is no longer followed. Waits for a concurrent removal of the collection. */
+/** Does nothing if the collection is no longer followed. Waits for a concurrent removal of the collection. */
 export async function upsertLastRun(
   db: Queryable,
   run: { task: string; collectionId: string; at: number; isDone: boolean },

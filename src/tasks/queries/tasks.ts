@@ -21,14 +21,14 @@ import { BREAKER_STATES } from '../upstream-status.ts';
 
 const decodeSchedule = rowDecoder('task schedule', {
   name: text,
-  /** Milliseconds until the task is due; 0 when it is due or nudged. */
+  /** 0 when the task is due or nudged. */
   dueInMs: column('due', decimal),
   /** Milliseconds until the lease of the current run ends; 0 when no lease is held. */
   leasedMs: column('leased', decimal),
 });
 
 /**
- * SQL condition: the task is due. A task is never scheduled further ahead than twice its period, so a later time was written before the
+ * SQL condition: the task is due. A task is never scheduled further ahead than twice its period. So a later time was written before the
  * clock was set back.
  */
 const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= clock_timestamp()
@@ -37,7 +37,7 @@ const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= cl
 /** How long until a task is due, and how long until its lease ends. */
 export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
-/** The schedules of the given tasks. A task that has never run is missing. */
+/** A task that has never run is missing. */
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
   const rows = await db.query(
     `select name, case when ${isDue('sync_task')} then 0 else ${msFromNow('due_at')} end as due,
@@ -48,7 +48,7 @@ export async function listTaskSchedules(db: Queryable, names: readonly string[])
   return rows.map(decodeSchedule);
 }
 
-/** The SQL expression for the milliseconds from now until a time. It is 0 for a time in the past and for null. */
+/** 0 for a time in the past and for null. */
 function msFromNow(timeColumn: string): string {
   return `greatest(0, coalesce(extract(epoch from ${timeColumn} - clock_timestamp()) * 1000, 0))::float8`;
 }
@@ -64,9 +64,9 @@ export type TaskClaim = {
 };
 
 /**
- * Claims a task for a run and returns whether the claim succeeded. The claim fails while another run holds a lease that has not expired.
- * Without `force` it also fails when the task is neither due nor nudged. A claimed task stays due until the end of its run is recorded,
- * so that a nudge is not lost when the process dies.
+ * Returns whether the claim succeeded. It fails while another run holds a lease that has not expired. Without `force` it also fails when
+ * the task is neither due nor nudged. A claimed task stays due until the end of its run is recorded, so that a nudge is not lost when the
+ * process dies.
  */
 export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolean> {
   const { name, holder, leaseMs, periodMs, force } = claim;
@@ -84,7 +84,7 @@ export async function claimTask(db: Queryable, claim: TaskClaim): Promise<boolea
   return rows.length > 0;
 }
 
-/** Renews a lease and stores the progress of the run. Returns false when the run no longer holds the lease. */
+/** Returns false when the run no longer holds the lease. */
 export async function updateTaskLease(
   db: Queryable,
   { name, holder, leaseMs, progress }: { name: string; holder: string; leaseMs: number; progress: object | null },
@@ -98,8 +98,8 @@ export async function updateTaskLease(
 }
 
 /**
- * How a run ended. `stopped`: the process is stopping. Such a run counts neither as a failure nor as a success, and the task is due
- * immediately. `nextInMs`: milliseconds until the task is due again.
+ * How a run ended. `stopped`: the process is stopping. A stopped run is neither a failure nor a success, and the task is due immediately.
+ * `nextInMs`: milliseconds until the task is due again.
  */
 export type TaskOutcome =
   | { kind: 'done'; result: object; nextInMs: number }
@@ -149,8 +149,8 @@ export async function updateTaskEnded(
 const decodeName = rowDecoder('task', { name: text });
 
 /**
- * Nudges tasks: the next driver that reads the schedule runs them. Returns the names of the nudged tasks. A task that has never run is
- * not among them, because it is due anyway.
+ * The next driver that reads the schedule runs the nudged tasks. Returns their names. A task that has never run is not among them, because
+ * it is due anyway.
  */
 export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await db.query(`update main.sync_task set nudged = true where name = any($1) returning name`, [names]);
@@ -187,9 +187,8 @@ const decodeTask = rowDecoder('task', {
   lastEnded: column('last_ended', nullable(timestamp)),
   /** The end of the last successful run. */
   lastOk: column('last_ok', nullable(timestamp)),
-  /** Milliseconds since the end of the last successful run; null before the first successful run. */
+  /** Milliseconds since the end of the last successful run; null before the first. */
   lagMs: column('lag', nullable(decimal)),
-  /** Consecutive failed runs. */
   failures: integer,
   lastError: column('last_error', nullable(text)),
   result: nullable(taskResult),
@@ -209,7 +208,7 @@ export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
   return rows.map(decodeTask);
 }
 
-/** A decoder for a field that older stored JSON may not have: a missing field becomes `value`. */
+/** Older stored JSON may lack the field: a missing field becomes `value`. */
 function withDefault<T>(decoder: Decoder<T>, value: T): Decoder<T> {
   return { ...decoder, decode: (given) => (given === undefined ? value : decoder.decode(given)) };
 }
