@@ -1,4 +1,4 @@
-// Computes how long to wait before the next attempt. The caller passes the time and the random source, and does the waiting.
+// Computes how long to wait before the next attempt.
 
 import type { Random } from '../core/random.ts';
 
@@ -10,16 +10,16 @@ export type Backoff = {
   jitter: number;
 };
 
-/** Bounds the exponent, so that the wait stays a finite number. After this many doublings any practical `maxMs` has been reached. */
+/** Bounds the exponent, so that the wait stays a finite number. So many doublings reach any practical `maxMs`. */
 const DOUBLINGS_MAX = 30;
 
-/** The wait after `failures` failures in a row (1 or more): never longer than `maxMs`. */
+/** `failures` is the number of failures in a row (1 or more). The wait is never longer than `maxMs`. */
 export function backoffMs(failures: number, { baseMs, maxMs, jitter }: Backoff, random: Random): number {
   const doublings = Math.min(Math.max(0, failures - 1), DOUBLINGS_MAX);
   return Math.min(maxMs, baseMs * 2 ** doublings) * (1 - jitter * random());
 }
 
-/** A period or delay `ms`, lengthened at random by up to `share` of `ms` (0.1 is ten percent). */
+/** Lengthens `ms` at random by up to `share` of `ms` (0.1 is ten percent). */
 export function spreadMs(ms: number, share: number, random: Random): number {
   return ms * (1 + share * random());
 }

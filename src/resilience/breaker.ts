@@ -1,5 +1,5 @@
 // A circuit breaker: after several failures in a row, callers fail immediately instead of waiting for a system that is down. After some
-// time a single call is made as a trial: by the next caller (`enter`), or in the background (`BackgroundTrials`). A success closes the
+// time a single call is made as a trial, by the next caller (`enter`) or in the background (`BackgroundTrials`). A success closes the
 // breaker.
 
 import type { Clock } from '../core/clock.ts';
@@ -39,23 +39,22 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Failures in a row. */
   failures(): number {
     return this.#failures;
   }
 
-  /** How long until a trial is allowed, in ms; 0 unless the breaker is open. */
+  /** In ms; 0 unless the breaker is open. */
   remainingMs(): number {
     if (this.#state !== 'open') return 0;
     const now = this.#options.clock();
-    // If the clock was set back meanwhile, the time for which the breaker is open begins again.
+    // If the clock was set back meanwhile, the open time begins again.
     this.#openUntil = Math.min(this.#openUntil, now + this.#openMs);
     return Math.max(0, this.#openUntil - now);
   }
 
   /**
-   * Whether the caller may make its call. `trial`: it may, as the only caller, and the next reported result closes the breaker or opens
-   * it again. That result can also come from a call that began before the breaker opened.
+   * Whether the caller may make its call. `trial`: it may, as the only caller. The next reported result closes the breaker or opens it
+   * again, even if it is of a call that began before the breaker opened.
    */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';
@@ -64,14 +63,13 @@ export class CircuitBreaker {
     return 'trial';
   }
 
-  /** Begins a trial of an open breaker, even if its open time is not over. Meant for a caller that has its own timer. */
+  /** Begins a trial of an open breaker, even if its open time is not over. For a caller that has its own timer. */
   beginTrial(): void {
     if (this.#state === 'open') this.#state = 'trial';
   }
 
   /**
-   * Closes the breaker after a successful call. The call may have begun before the breaker opened. Returns false when the breaker
-   * was closed already.
+   * Closes the breaker. The successful call may have begun before the breaker opened. Returns false when the breaker was closed already.
    */
   succeeded(): boolean {
     const wasOpen = this.#state !== 'closed';
@@ -82,14 +80,14 @@ export class CircuitBreaker {
   }
 
   /**
-   * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. With `opens` this
-   * failure alone opens it. `leastMs`: the breaker stays open for at least this long, for example because of `Retry-After`.
-   * Returns true when this failure opened a closed breaker.
+   * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. With `opens` this failure
+   * alone opens it. `leastMs`: the breaker stays open for at least this long, for example because of `Retry-After`. Returns true when this
+   * failure opened a closed breaker.
    */
   failed({ opens = false, leastMs = 0 }: { opens?: boolean; leastMs?: number } = {}): boolean {
     const { failuresMax = FAILURES_MAX } = this.#options;
     this.#failures += 1;
-    // This call began before the breaker opened, so its failure does not extend the time for which the breaker is open.
+    // This call began before the breaker opened, so its failure does not extend the open time.
     if (this.#state === 'open') return false;
     const wasClosed = this.#state === 'closed';
     if (wasClosed && !opens && this.#failures < failuresMax) return false;
@@ -97,7 +95,7 @@ export class CircuitBreaker {
     return wasClosed;
   }
 
-  /** Records that a call was aborted before its result was known. If a trial is in progress, the trial ends, and the next caller makes a new trial. */
+  /** Records that a call was aborted before its result was known. A trial in progress ends, and the next caller makes a new trial. */
   abandoned(): void {
     if (this.#state === 'trial') this.#state = 'open';
   }
@@ -112,8 +110,7 @@ export class CircuitBreaker {
 }
 
 /**
- * Makes the trials of an open breaker in the background. No caller waits for a trial, and the breaker closes again even when
- * there are no callers.
+ * Makes the trials of an open breaker in the background. No caller waits for a trial, and the breaker closes again even without callers.
  */
 export class BackgroundTrials {
   readonly #breaker: CircuitBreaker;
@@ -127,7 +124,7 @@ export class BackgroundTrials {
     this.#attempt = attempt;
   }
 
-  /** Call this when the breaker has opened. Trials follow until the breaker is closed or `stop` is called. */
+  /** Must be called when the breaker has opened. Trials follow until the breaker is closed or `stop` is called. */
   start(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#timer ?? undefined);
@@ -141,13 +138,13 @@ export class BackgroundTrials {
   }
 
   async #try(): Promise<void> {
-    // If the breaker is not open, a call that began before the opening has succeeded meanwhile and has closed the breaker.
+    // If the breaker is not open, an earlier call has succeeded meanwhile and has closed it.
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();
-    // The breaker is closed if the trial succeeded, or if a call that began before the breaker opened succeeded.
+    // The trial succeeded, or a call that began before the breaker opened.
     if (this.#breaker.state() === 'closed') return;
-    // The state is `open` if a call that began before the breaker opened failed during the trial. The breaker has then ended the trial.
+    // If an earlier call failed during the trial, it has ended the trial, and the state is `open`.
     if (this.#breaker.state() === 'trial') this.#breaker.failed();
     this.start();
   }

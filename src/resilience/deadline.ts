@@ -1,7 +1,7 @@
-// Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes
-// of the system's clock do not affect it.
+// Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes of the
+// system's clock do not affect it.
 
-/** The work was not done by its deadline. The work may still run, but its result is ignored. */
+/** The work may still run, but its result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 
@@ -11,8 +11,8 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * Settles like `work`, or rejects with DeadlineExceeded at the deadline. It uses one timer and one promise only, because it is called
- * for every SQL statement that has a deadline.
+ * Settles like `work`, or rejects with DeadlineExceeded at the deadline. Uses only one timer and one promise, because it is called for
+ * every SQL statement that has a deadline.
  */
 export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
   if (deadline === Number.POSITIVE_INFINITY) return work;
@@ -32,7 +32,7 @@ export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> 
   });
 }
 
-/** Returns true when the work is done within `limitMs`, and false when it is not. Rejects when the work rejects in that time. */
+/** Rejects when the work rejects within `limitMs`. */
 export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const isDone = work.then(() => true);
   try {
@@ -54,7 +54,7 @@ export class DeadlineSignal implements Disposable {
     this.#timer = setTimeout(() => this.#deadline.abort(new DeadlineExceeded()), timeoutMs);
   }
 
-  /** Whether the deadline has passed. False when only one of `others` has aborted the signal. */
+  /** False when only one of `others` has aborted the signal. */
   get hasPassed(): boolean {
     return this.#deadline.signal.aborted;
   }

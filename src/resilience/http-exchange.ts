@@ -1,5 +1,5 @@
-// One HTTP exchange with an upstream: a deadline for the complete exchange, and a limit on the size of the decompressed body.
-// A redirect (every 3xx except 304) is an ExchangeFailure. All other statuses are returned to the caller. Nothing is retried.
+// One HTTP exchange with an upstream: a deadline for the complete exchange, and a limit on the size of the decompressed body. A redirect
+// (every 3xx except 304) is an ExchangeFailure. All other statuses are returned to the caller. Nothing is retried.
 
 export type ExchangeOptions = {
   method?: 'GET' | 'POST';
@@ -7,7 +7,7 @@ export type ExchangeOptions = {
   body?: string;
   /** The deadline of the complete exchange, body included. */
   timeoutMs: number;
-  /** The longest wait for the head, or for one chunk of the body. Set for responses that may take long in total. Default: no limit. */
+  /** The longest wait for the head, or for one chunk of the body. For responses that may take long in total. Default: no limit. */
   stallMs?: number;
   /** The largest body accepted, in bytes after decompression. */
   bytesMax: number;
@@ -35,7 +35,7 @@ const MESSAGES = {
   aborted: 'aborted by the caller',
 };
 
-/** Sends one request and reads the complete response. Throws ExchangeFailure. */
+/** Throws ExchangeFailure. */
 export async function exchange(url: string, options: ExchangeOptions): Promise<Exchange> {
   const { status, headers, chunks } = await openExchange(url, options);
   const body = await Array.fromAsync(chunks);
@@ -45,7 +45,7 @@ export async function exchange(url: string, options: ExchangeOptions): Promise<E
 /** A response whose body has not been read. Leaving the loop over `chunks` early closes the connection. */
 export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
 
-/** Sends one request and reads the head of the response. This function and the reading of `chunks` throw ExchangeFailure. */
+/** This function and the reading of `chunks` throw ExchangeFailure. */
 export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
@@ -82,8 +82,8 @@ type Chunks = AsyncIterable<Uint8Array> | readonly Uint8Array[];
 type StallWatch = { signal: AbortSignal; waitFor<T>(promise: Promise<T>): Promise<T> };
 
 /**
- * Aborts its signal when a single wait (for the head, or for one chunk) takes longer than `stallMs`. The time that the caller
- * needs to process a chunk is not part of a wait.
+ * Aborts its signal when a single wait (for the head, or for one chunk) takes longer than `stallMs`. The time in which the caller processes
+ * a chunk does not count.
  */
 function createStallWatch(stallMs: number): StallWatch {
   const stalled = new AbortController();

@@ -1,5 +1,5 @@
-// A source of data that can fail while other sources work: each read has a deadline, and all reads share one circuit breaker. A read
-// returns a failure as a value and does not throw, so that a response can be built from the sources that work.
+// A source of data that can fail while other sources work. Each read has a deadline, and all reads share one circuit breaker. A read
+// returns a failure as a value, so that a response can be built from the sources that work.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -11,7 +11,7 @@ export type Result<T> = { ok: true; value: T } | { ok: false; reason: 'timeout' 
 
 export type SourceState = 'closed' | 'open';
 
-/** Reads from the source. `timeoutMs`: how long the read may take. */
+/** `timeoutMs`: how long the read may take. */
 type Read<T> = (timeoutMs: number) => Promise<T>;
 
 export type SourceOptions = {
@@ -28,8 +28,8 @@ export type SourceOptions = {
 const RETRY_MS = 1_000;
 
 /**
- * While the breaker is open, reads fail immediately. Meanwhile the most recently requested read is tried in the background, until a
- * trial succeeds. Each trial uses the most recent read, so that a single read that always fails does not keep the breaker open.
+ * While the breaker is open, reads fail immediately, and the most recent read is tried in the background. Each trial uses the most recent
+ * read, so that a single read that always fails does not keep the breaker open.
  */
 export class Source {
   readonly name: string;
@@ -53,8 +53,8 @@ export class Source {
   }
 
   /**
-   * Runs `read` unless the breaker is open. The time limit is the smaller of `leftMs` and the source's `timeoutMs`. Within this limit
-   * the returned promise resolves, even if `read` has not settled. The promise never rejects.
+   * Runs `read` unless the breaker is open. The time limit is the smaller of `leftMs` and the source's `timeoutMs`. The returned promise
+   * resolves within this limit, even if `read` has not settled. It never rejects.
    */
   async read<T>(read: Read<T>, leftMs = this.timeoutMs): Promise<Result<T>> {
     if (this.#isClosed) return this.#attempt(read, leftMs);
