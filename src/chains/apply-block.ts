@@ -30,7 +30,7 @@ export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; or
 /**
  * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. Fills are
  * stored if they moved tokens of followed contracts, with the `orders-matched` events that name them. Cancels are stored if their account
- * holds or has held a token of a followed contract: a marketplace may list the cancelled order, now or later.
+ * holds or has held a token of a followed contract, because a marketplace may list the cancelled order later.
  */
 export async function selectRelevant(
   tx: Queryable,

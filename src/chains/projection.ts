@@ -1,6 +1,6 @@
 // Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of mirrored
 // listings. The log is read in the order of its sequence numbers. The last number is written in the same transaction as the rows, so the
-// indexer can be unavailable for a time, or be rebuilt from an empty database.
+// projection continues there after an outage of the indexer. An empty indexer is rebuilt from the start of the log.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';

@@ -4,8 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const TAG_BYTES = 16;
 /**
- * Enough for the longest payload: the id of a collection, with up to 500 UTF-16 units (at most 1,500 bytes in UTF-8), and the values that
- * the collection is sorted by.
+ * Enough for the longest payload: the id of a collection, and the values that it is sorted by. An id has up to 500 UTF-16 units, at most
+ * 1,500 bytes in UTF-8.
  */
 export const CURSOR_LENGTH_MAX = 2_400;
 

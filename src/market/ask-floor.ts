@@ -64,8 +64,8 @@ export function toAskFloor(
 }
 
 /**
- * The most assets of the own book that are read if the indexer's copy of them is out of date. If the own book lists more, mirrored rows of
- * the other assets are not left out.
+ * The most assets of the own book that are read if the indexer's copy of them is out of date. If the own book lists more assets, mirrored
+ * rows of the assets that were not read are not left out.
  */
 const OWN_ASSETS_MAX = 50_000;
 
@@ -117,7 +117,7 @@ export async function readBookFloors(
 
 type MirroredAsk = { collectionId: string; asset: string; raw: bigint };
 
-/** The collections in whose own book the asset of a row is listed. Empty when the own book cannot be read. */
+/** The collections of the rows whose asset the own book lists. Empty when the own book cannot be read. */
 async function findHidden(market: Market, rows: readonly MirroredAsk[], now: number): Promise<ReadonlySet<string>> {
   if (rows.length === 0) return new Set();
   const ordered = await market.orderBook.read((db) => listCollectionsWithFillableAsset(db, rows, now));

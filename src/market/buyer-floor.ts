@@ -11,8 +11,8 @@ import { listCheapestFills } from './queries/listings.ts';
 /** The most rows of each kind in one read of the mirror. The kinds are rows with a buyer total, and own rows with an ask alone. */
 const CHUNK_SIZE = 20;
 /**
- * The most reads of the mirror. A further read is needed only if the own book lists the assets of all rows of a kind, and the indexer's
- * copy of the own book lacks them.
+ * The most reads of the mirror. A further read is needed only if the own book lists the assets of all rows of a kind. This happens while
+ * the indexer's copy of the own book lacks these assets.
  */
 const CHUNKS_MAX = 10;
 

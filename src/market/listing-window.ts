@@ -1,5 +1,4 @@
-// The listing window of a collection: its 250 cheapest assets, one listing for each, merged from the own order book and the
-// mirror of external marketplaces.
+// The listing window of a collection: its 250 cheapest assets, one listing for each. It merges the own order book and the mirror.
 
 import type { Collection } from '../core/collection.ts';
 import type { FillableOrder } from '../orders/queries/fillable-orders.ts';

@@ -1,5 +1,5 @@
-// Counts all maintained figures again, for `mercat audit --replay` and for tests: those of the own order book and their copy in the
-// indexer, those of the listings, tokens and holders, and the ranking keys.
+// Counts all maintained figures again, for `mercat audit --replay` and for tests. These are the figures of the own order book and their
+// copy in the indexer, the figures of listings, tokens and holders, and the ranking keys.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';

@@ -36,8 +36,8 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The cache tag of a response to a request for `id`. For the slug or canonical id, the tag is the collection. For an address, it is
- * ALL_COLLECTIONS: the same address can exist on several chains, so a change of another collection can decide which collection is chosen.
+ * The cache tag of a response to a request for `id`. For the slug or canonical id, the tag is the collection. For an address, the tag is
+ * ALL_COLLECTIONS. The same address can exist on several chains, and a change of another collection can decide which collection is chosen.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;

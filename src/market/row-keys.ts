@@ -1,5 +1,5 @@
-// Keys of rows that have no id of their own: a hash of the fields that identify the row, so that a record that is ingested twice gives one
-// row. The encoding must not change: stored rows keep their keys, so with another encoding each record would be inserted again.
+// Keys of rows that have no id of their own. A key is a hash of the fields that identify the row, so a record that is ingested twice gives
+// one row. The encoding must not change: stored rows keep their keys, so with another encoding each record would be inserted again.
 
 import { hash } from 'node:crypto';
 import type { NewSale } from './queries/sales.ts';
@@ -11,16 +11,16 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 }
 
 /**
- * The id of a mirrored listing of a signed order, and of the listing that a sale filled: the source, `_` and 32 hexadecimal digits. The
- * order hash is the same at every marketplace, the id is not. `orderHash` in lower case.
+ * The id of a mirrored listing of a signed order, and of the listing that a sale filled: `source`, `_` and 32 hexadecimal digits. The order
+ * hash is the same at every marketplace, the id is not. `orderHash` in lower case.
  */
 export function toListingIdOfOrder(listing: { source: string; chain: string; orderHash: string }): string {
   return `${listing.source}_${toDigest(['order', listing.source, listing.chain, listing.orderHash])}`;
 }
 
 /**
- * A sale with a transaction is identified by its transaction, collection, asset and log index, whatever its source. Any other sale is
- * identified by its source, collection, asset, price, parties, time, listing and log index.
+ * A sale with a transaction is identified by its transaction, collection, asset and log index, whatever its `source`. Any other sale is
+ * identified by its `source`, collection, asset, price, parties, time, listing and log index.
  */
 export function toSaleKey(sale: Omit<NewSale, 'key'>): string {
   const { chain, collectionId, tx, logIndex } = sale;

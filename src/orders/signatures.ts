@@ -47,8 +47,8 @@ export function findSigningProtocol(
 
 /**
  * Calls the offerer's contract for one protocol after the other. Returns the first protocol for which the contract accepts the signature.
- * Throws OrderRejected when there is none. As in Seaport, the contract receives the digest of the single order and the complete signature,
- * even when the signature has the length of a bulk signature.
+ * Throws OrderRejected when there is none. As in Seaport, the contract receives the EIP-712 digest of the single order and the complete
+ * signature. This also holds for a signature with the length of a bulk signature.
  */
 export async function requireContractSignature(
   { offerer, orderHash, signature }: UnverifiedSignature,
@@ -61,7 +61,7 @@ export async function requireContractSignature(
   throw toSignatureRejection(chain, closest);
 }
 
-/** Throws OrderRejected unless the account's own key signed the digest, or the account is a contract that accepts the signature. */
+/** Throws OrderRejected unless the account's own key signed the EIP-712 digest, or the account is a contract that accepts the signature. */
 export async function requireSignature(
   chain: ChainChecks | null,
   signed: { account: Address; digest: Hex; signature: Hex },

@@ -151,7 +151,7 @@ const ATTEMPTS_MAX = 8;
 
 /**
  * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
- * Otherwise an order that ended in this block could be stored as active: the calls did not see the block, and the block was applied before
+ * Otherwise an order that ended in this block could be stored as active. The calls did not see the block, and the block was applied before
  * the order was stored.
  */
 async function storeOrder(

@@ -119,8 +119,8 @@ async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFai
 }
 
 /**
- * Fails a run in which no collection was processed. A run that left out collections that were not due is an exception if each of its
- * failures concerns one collection only: the upstream may work for the collections that were left out.
+ * Fails a run in which no collection was processed. An exception is a run that left out collections that were not due, if each failure
+ * concerns one collection only. The upstream may work for the collections that were left out.
  */
 function failEmptyRun(
   problems: readonly string[],

@@ -1,4 +1,4 @@
-// Stores the records of vendors through the intake, as an import does, counts the results for one run of a task, and retires listings that
+// Stores the records of vendors through the intake, as an import does. Counts the results for one run of a task, and retires listings that
 // no longer exist upstream.
 
 import { saveCoverage } from '../market/coverage.ts';
@@ -26,7 +26,7 @@ export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
  * A list is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. A doubted list is accepted
- * only when it is at least the third in a row, and the first of them is at least five minutes old.
+ * only after at least two other doubted lists in a row. The first of these lists must be at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
@@ -43,7 +43,7 @@ export class Ingester {
   readonly #startedAt: number;
   readonly #counts = { read: 0, changed: 0, refused: 0, retired: 0 };
   readonly #rejections = new RejectionCounter();
-  /** Keys of the active listings that were ingested, by source and collection. */
+  /** Keys of the active listings that were ingested, by `source` and collection. */
   readonly #seen = new Map<string, Set<string>>();
   #seenCount = 0;
   readonly #seenMax: number;
@@ -101,7 +101,7 @@ export class Ingester {
 
   /**
    * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row, the oldest rows are stored
-   * first, so a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
+   * first. So a failure halfway leaves no gap before the newest stored row. Ingests nothing when `isAccepted` returns false.
    */
   async ingestReversed(
     pages: AsyncGenerator<ParsedPage, WalkEnd>,

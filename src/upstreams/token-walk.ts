@@ -28,8 +28,8 @@ export class TokenWalk {
   }
 
   /**
-   * Stores what a walk over a complete list has covered. If the number of stored tokens is not the number of tokens in the list, nothing is
-   * covered: stored tokens that the list lacks may be burned.
+   * Stores what a walk over a complete list has covered. If the list has another number of tokens than are stored, nothing is covered,
+   * because stored tokens that the list lacks may be burned.
    */
   async conclude({ source, subjects }: { source: string; subjects: readonly CoverageSubject[] }): Promise<void> {
     const known = await countKnownTokens(this.#context.indexer, this.#run.follow.collectionId);

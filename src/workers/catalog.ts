@@ -1,5 +1,5 @@
 // The task that copies changes of collections and of own orders from the primary database to the indexer database. Writers copy their own
-// changes after each commit. The task copies what is left when such a copy failed.
+// changes after each commit. If their copy failed, the task copies these changes.
 
 import { copyCatalog } from '../market/catalog.ts';
 import type { Task } from '../tasks/task.ts';

@@ -1,5 +1,5 @@
-// The dependencies of the workers: those of the chains and of the upstreams, the vendors whose tasks the workers run, and the reads of the
-// marketplace whose results they store.
+// The dependencies of the workers: those of the chains and of the upstreams, the vendors, and the reads of the marketplace whose results
+// the workers store.
 
 import type { ChainContext } from '../chains/context.ts';
 import type { Market } from '../market/market.ts';

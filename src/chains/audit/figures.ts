@@ -10,8 +10,8 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * A difference is reported only if every count finds it. A figure may be wrong for up to 5 seconds: until the next sweep of expired rows,
- * or until the task `catalog` repeats a copy to the indexer database that failed.
+ * A difference is reported only if every count finds it. A figure may be wrong for up to 5 seconds. The sweep of expired rows, or the task
+ * `catalog` after a failed copy, then corrects it.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

@@ -14,7 +14,7 @@ export type FloorFacts = {
   own: bigint | null | undefined;
   /**
    * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when there is none. `coverage`: which part
-   * of the listings each marketplace has covered.
+   * of the listings each marketplace has covered (coverage.ts).
    */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
   analytics: ReportedFloor | null | undefined;
@@ -23,7 +23,7 @@ export type FloorFacts = {
 };
 
 /**
- * The figure in base units: the price of the cheapest listing in the own book and the mirror, or in the book that can be read. If both
+ * In base units: the price of the cheapest listing in the own book and the mirror. If only one of them can be read, it decides. If both
  * books are known to be empty, the figure has the value null. If no listing is found but the books may not be empty, the figure comes from
  * a record or the stored snapshot. Returns null when the floor is not known.
  */

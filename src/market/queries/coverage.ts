@@ -81,7 +81,7 @@ export async function findCoverage(
   return row ? decodeCoverage(row) : null;
 }
 
-/** Replaces what is stored for the same collection, subject and source. */
+/** Replaces what is stored for the same collection, subject and `source`. */
 export async function upsertCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
   if (coverage.length === 0) return;
   const keyOf = ({ collectionId, subject, source }: CollectionCoverage) => `${collectionId} ${subject} ${source}`;
@@ -102,7 +102,7 @@ export async function upsertCoverage(tx: Queryable, coverage: readonly Collectio
   );
 }
 
-/** Deletes the coverage by a source that is no longer read. */
+/** Deletes the coverage by a `source` that is no longer read. */
 export async function deleteCoverage(
   tx: Queryable,
   { collectionIds, source }: { collectionIds: readonly string[]; source: string },

@@ -37,8 +37,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings in judged collections whose state may depend on the changes: all listings of the orders, the active listings of the tokens,
- * the owners' active listings that name an operator, and the offerers' listings that have a known counter.
+ * The listings in judged collections whose state may depend on the changes. These are all listings of the orders, and the active listings
+ * of the tokens. The owners' active listings count if they name an operator, the offerers' listings if their counter is known.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -171,7 +171,7 @@ const decodeListed = rowDecoder('listing', {
 
 export type ListedOrder = ReturnType<typeof decodeListed>;
 
-/** All marketplaces and statuses, sorted by source and id. */
+/** All marketplaces and statuses, sorted by `source` and id. */
 export async function listListingsOfOrders(
   db: Queryable,
   chain: string,

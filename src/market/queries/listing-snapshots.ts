@@ -21,7 +21,7 @@ export type ListingSnapshot = {
 };
 
 /**
- * `doubts`: how many lists in a row, up to the last one, were short and not accepted. `doubtedSince`: when the first of them was made, in
+ * `doubts`: how many of the last lists, in a row, were short and not accepted. `doubtedSince`: when the first of these lists was made, in
  * milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };

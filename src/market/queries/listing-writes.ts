@@ -37,7 +37,7 @@ export type NewListing = {
   partial: boolean | null;
 };
 
-/** Runs `write`, which may change the given listings and others of the same orders, and records what it changed. */
+/** Runs `write`, and records what it changed. `write` may change the given listings, and other listings of the same orders. */
 export type TrackListings = <T>(
   tx: Queryable,
   listings: readonly { key?: string; orderHash: string | null }[],

@@ -1,4 +1,4 @@
-// Seaport orders: parsed strictly from the JSON that OpenSea, seaport-js and Reservoir write, and hashed as Seaport hashes them (EIP-712).
+// Parses Seaport orders strictly, from the JSON that OpenSea, seaport-js and Reservoir write. Hashes orders as Seaport does (EIP-712).
 // listing.ts decides whether an order is a listing.
 
 import type { Address } from '../../core/address.ts';

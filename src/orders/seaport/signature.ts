@@ -77,8 +77,8 @@ function recoverAccount(digest: Hex, ecdsa: string): Address | null {
 const ADDRESS_DIGITS = 40;
 
 /**
- * Returns the signature in lower case. A v of 0 or 1 in an ECDSA part of 65 bytes becomes 27 or 28: some signers write 0 and 1, but Seaport
- * accepts only 27 and 28.
+ * Returns the signature in lower case. If the ECDSA part has 65 bytes, a v of 0 or 1 becomes 27 or 28. Some signers write 0 and 1, but
+ * Seaport accepts only 27 and 28.
  */
 export function normalizeSignature(signature: Hex, version: string): Hex {
   const lower = signature.toLowerCase() as Hex;

@@ -17,7 +17,7 @@ export type FeedEnd = {
   /** False when the feed has not changed since the response with the given ETag. */
   changed: boolean;
   etag: string | null;
-  /** Not null when the feed declared that it has all listings of a source. `source` is null for this service's own listings. */
+  /** Not null when the feed declared that it has all listings with this `source`. `source` is null for this service's own listings. */
   snapshot: { source: string | null } | null;
   /** Why the feed is not the complete list that its first line declared, or null. */
   problem: string | null;

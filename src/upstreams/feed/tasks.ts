@@ -84,7 +84,7 @@ class FeedReader {
     return problems;
   }
 
-  /** Retires the listings of a source that this run has not seen, in every collection that has listings of the source. */
+  /** Retires the listings with this `source` that the run has not seen, in every collection that has listings with this `source`. */
   async #retire(ingester: Ingester, source: string): Promise<string[]> {
     const problems: string[] = [];
     const { indexer, clock } = this.#context;

@@ -1,5 +1,5 @@
 // Processes one collection for the task `opensea-listings`. All listings of a large collection are read once an hour, or when the operator
-// requests it. In between, only the cheapest listings are read, because a listing window contains no others.
+// requests it. In between, only the cheapest listings are read, because a listing window contains no other listings.
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';

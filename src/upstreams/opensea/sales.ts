@@ -1,5 +1,5 @@
 // Converts OpenSea's sale events of a collection to records. A price in another currency is stored as a text of amount and symbol, so that
-// it is not mistaken for an amount of the native currency.
+// it does not look like an amount of the native currency.
 
 import { parseAmount } from '../../core/amount.ts';
 import { toListingIdOfOrder } from '../../market/row-keys.ts';

@@ -1,4 +1,4 @@
-// The settings of the price sources.
+// The settings of the vendors of prices.
 
 import type { SettingTable } from '../../core/setting.ts';
 import { keySetting, splitList, urlSetting } from '../../core/setting.ts';
