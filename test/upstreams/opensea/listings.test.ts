@@ -156,7 +156,7 @@ test('the cheapest listings are complete up to the last price that was read', as
   disorder.toSorted = () => disorder;
   market.listings = disorder;
   const { end } = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
-  assert.deepEqual(end.gap, 'the wrong sort order was not detected');
+  assert.deepEqual(end.gap, 'out of order');
 });
 
 test('an order that has not begun is left out until a later run', async (t) => {
@@ -361,7 +361,7 @@ test('a walk in which many rows are invalid is incomplete', async (t) => {
   const { upstream } = await start(t, [market]);
   const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.equal(records.length, 16);
-  assert.deepEqual(end.gap, 'the rejected rows did not make the walk incomplete');
+  assert.deepEqual(end.gap, 'too many rejected');
 });
 
 test('a walk whose last page has only invalid rows is incomplete', async (t) => {
@@ -371,5 +371,5 @@ test('a walk whose last page has only invalid rows is incomplete', async (t) => 
   replay.fail('wrong-types', { skip: 1 });
   const { records, end } = await walk(walkOpenSeaListings(upstream, apes));
   assert.equal(records.length, 200);
-  assert.deepEqual(end.gap, 'the rejected rows did not make the walk incomplete');
+  assert.deepEqual(end.gap, 'too many rejected');
 });
