@@ -40,7 +40,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([supply, owners], [10_000, 5_000]);
     });
 
-    test('have no listed count while no source has the listings', async () => {
+    test('have no listed count on Solana while no source has its listings', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), { kind: 'collection', slug: 'nowhere', name: 'Nowhere' }]);
       assert.equal((await statsOf(subject)).listedCount, null);
