@@ -244,7 +244,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a listing that an orphaned event judged is judged again, even if the event never reached the indexer', async () => {
+  test('a listing is judged again when its event is orphaned, even if the event never reached the indexer', async () => {
     const opened = await open();
     const [filled, moved] = [await signed(2, 90n), await signed(2, 91n)];
     await opened.settle();
