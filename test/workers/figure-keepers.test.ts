@@ -1,4 +1,4 @@
-// The tasks that update the stored snapshots and the last buyer floors of followed collections. The tasks need no action of the operator
+// The tasks that update the stored snapshots and the last buyer floors of followed collections. They need no action of the operator
 // and no requests of readers.
 
 import assert from 'node:assert/strict';
@@ -130,7 +130,7 @@ forEachEngine('the keepers of figures', (engine) => {
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
   });
 
-  test('a buyer floor is stored only on a chain that serves buyer floors, and is resolved again after a change and before it is too old', async () => {
+  test('a buyer floor is stored only on a chain that serves buyer floors', async () => {
     const solana = { chain: 'solana', contractAddress: MINT };
     const onBase = { chain: 'base', tokenId: '1' };
     for (const [chain, address] of [
@@ -169,7 +169,7 @@ forEachEngine('the keepers of figures', (engine) => {
       [solanaId, '50'],
     ]);
     now += 16 * MINUTE_MS;
-    assert.equal((await run(task)).read, 2, 'a floor that is nearly too old was not resolved again');
+    assert.equal((await run(task)).read, 2, 'a floor near its maximum age was not resolved again');
     await load(
       listing({ status: 'cancelled' }),
       listing({ id: 'L2', tokenId: '2', priceRaw: '90', status: 'filled', seller: SELLER }),
@@ -178,7 +178,7 @@ forEachEngine('the keepers of figures', (engine) => {
     assert.deepEqual(await storedFloors(), [[solanaId, '50']], 'a collection without a listing still has a floor');
   });
 
-  test('while the indexer database fails, both tasks fail, and the last buyer floors are still served', async () => {
+  test('while the indexer database fails, the last buyer floors are still served', async () => {
     await follow('ethereum', EVM);
     await load(collection(), listing());
     await run(createBuyerFloorsTask(makeContext()));

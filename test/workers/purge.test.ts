@@ -1,4 +1,4 @@
-// `mercat collections remove --purge`: nothing of the collection is left in any table, and nothing else has changed.
+// `mercat collections remove --purge`: nothing of the collection is left in any table. Nothing else has changed.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-/** Tables of background tasks, and of the imports that loaded the records of the test. */
+/** Tables of background tasks, and tables of the imports that loaded the records of the test. */
 const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...IMPORT_TABLES];
 
 forEachEngine('purging a collection', (engine) => {
@@ -77,7 +77,7 @@ forEachEngine('purging a collection', (engine) => {
     assert.deepEqual(await recountFigures({ main: db, indexer: db, chains: createChains() }, scope), []);
   });
 
-  test('a purge deletes the rows of a collection that is not followed and has no record, and fails for an unknown id', async () => {
+  test('a purge deletes the rows of a collection that is not followed and has no record', async () => {
     const one = newCollection();
     await service.load([one.sale('1', 5)]);
     const { stdout } = await remove(one.id, '--purge', '--yes', '--json');
