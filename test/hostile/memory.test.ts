@@ -11,10 +11,10 @@ const BATCH_SIZE = 50;
 const REQUESTS = 20_000;
 
 describe('memory', () => {
-  // Long deadlines: if a source timed out on a busy machine, the response would be degraded and would not be a rejection.
+  // The deadline is long. If a source timed out on a busy machine, the response would be degraded instead of rejected.
   const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
   let sent = 0;
-  /** Sends invalid requests, no two alike, and checks that each one is rejected. */
+  /** Sends invalid requests, no two of them alike, and checks that each is rejected. */
   const flood = async (count: number) => {
     for (const end = sent + count; sent < end; sent += BATCH_SIZE) {
       const targets = Array.from({ length: BATCH_SIZE }, (_, index) => badTarget(sent + index));

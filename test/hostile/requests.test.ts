@@ -1,4 +1,4 @@
-// Malformed, unusual and ambiguous requests: each gets one response, in the order of the requests. Errors have the error envelope.
+// Malformed, unusual and ambiguous requests. Each gets one response, in the order of the requests. Errors have the error envelope.
 // Unknown headers and bodies do not change the response of a path.
 
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ const TOKEN = `/v1/tokens/ethereum/0x${'1'.repeat(40)}/1`;
 describe('hostile requests', () => {
   const service = useSampleService();
   const send = (target: string, options?: Parameters<typeof request>[2]) => request(service.url, target, options);
-  /** The one response to these bytes, after which the server closes the connection. */
+  /** Returns the response to these bytes. Fails unless it is the only one and the server then closes the connection. */
   const only = async (bytes: string): Promise<RawResponse> => {
     const { answers, closedBy } = await exchange(service.url, bytes);
     assert.equal(answers.length, 1, JSON.stringify(bytes.slice(0, 200)));
@@ -87,7 +87,7 @@ describe('hostile requests', () => {
     assert.equal((await send('/v1', { headers: { x: 'a'.repeat(15_000) } })).status, 200);
   });
 
-  test('an HTTP/1.1 request needs exactly one well-formed Host header; an HTTP/1.0 request needs none', async () => {
+  test('an HTTP/1.1 request needs exactly one well-formed Host header', async () => {
     const malformed = ['a b', 'a/b', 'a@b', 'a, b', '<script>', '"a"', 'a\\b', '\xff', 'a?b', 'a#b'];
     const bad = [
       '',
@@ -113,7 +113,7 @@ describe('hostile requests', () => {
     );
   });
 
-  test('a method other than GET, HEAD and OPTIONS gets 405 with Allow on a known path and 404 on an unknown path, even with a body', async () => {
+  test('a method other than GET, HEAD and OPTIONS gets 405 on a known path and 404 on an unknown path', async () => {
     const others = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
     assert.ok(others.length > 25);
     for (const method of others) {
@@ -143,7 +143,7 @@ describe('hostile requests', () => {
     }
   });
 
-  test('a body on a GET does not change the response, and is not read as the next request', async () => {
+  test('a body on a GET is neither used nor read as the next request', async () => {
     const plain = await send('/v1/collections?limit=2');
     const inner = 'DELETE /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
@@ -162,14 +162,14 @@ describe('hostile requests', () => {
     }
   });
 
-  test('a request with Expect: 100-continue gets its response, and any other expectation is ignored', async () => {
+  test('a request with Expect: 100-continue gets its response', async () => {
     for (const expected of ['100-continue', '100-CONTINUE', '200-ok', '', 'x'.repeat(1_000)]) {
       const response = await send('/v1/collections?limit=1', { headers: { expect: expected }, body: 'ab' });
       assert.equal(response.status, 200, expected);
     }
   });
 
-  test('pipelined requests get their responses in order, even when a malformed request follows them', async () => {
+  test('pipelined requests get their responses in order, even before a malformed request', async () => {
     const targets = [
       '/v1/collections?limit=3',
       '/v1/nowhere',
@@ -210,7 +210,7 @@ describe('hostile requests', () => {
     }
   });
 
-  test('the response is a 304 exactly when If-None-Match contains the ETag or is a star; no value of this header is an error', async () => {
+  test('the response is a 304 exactly when If-None-Match contains the ETag or is a star', async () => {
     for (const target of ['/v1/collections?limit=2', '/v1', FLOOR]) {
       const { headers, body } = await send(target);
       const etag = headers['etag'] ?? assert.fail();
@@ -266,7 +266,7 @@ describe('hostile requests', () => {
     );
   });
 
-  test('headers by which other servers change the method, the URL, the host or the format do not change the response of a path', async () => {
+  test('headers by which other servers change the method, URL, host or format have no effect', async () => {
     const plain = await send('/v1/collections?limit=2');
     const headers = {
       'x-http-method-override': 'DELETE',

@@ -1,4 +1,4 @@
-// Slow clients: every connection that a slow client holds open ends at a limit, and each request gets at most one response.
+// Slow clients: every connection that a slow client holds open ends at a limit. Each request gets at most one response.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -24,7 +24,10 @@ const SLACK_MS = 20_000;
 const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
 const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
 
-/** `/at-once` responds before the body arrives, `/large` with more bytes than a socket can buffer, and other paths after the body. */
+/**
+ * `/at-once` responds before the body arrives. `/large` responds with more bytes than a socket can buffer. Other paths respond
+ * after the body.
+ */
 const listener: RequestListener = (request, response) => {
   if (request.url === '/at-once') response.end('done');
   else if (request.url === '/large') response.end(LARGE);
@@ -43,7 +46,7 @@ describe('slow clients', { concurrency: true }, () => {
 
   const servedByPort = new Map<number | undefined, net.Socket>();
   server.on('connection', (socket) => servedByPort.set(socket.remotePort, socket));
-  /** Connects, and resolves with the client's and the server's end of the connection. */
+  /** Connects. Resolves with both ends of the connection: the client's and the server's. */
   const connect = async (): Promise<{ client: net.Socket; served: net.Socket }> => {
     const client = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
     await once(client, 'connect');
@@ -87,7 +90,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('an idle connection is closed without a response, and a connection with half a request gets a 408', async () => {
+  test('an idle connection is closed without a response, one with half a request after a 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),
