@@ -1,4 +1,4 @@
-// Reads during an import. The embedded database has a single connection, which the reads and the import share.
+// Reads during an import. The reads and the import share the single connection of the embedded database.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

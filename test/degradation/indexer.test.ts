@@ -1,4 +1,4 @@
-// Responses while the indexer database is stopped, frozen, killed, slow, unreachable, or hangs on single tables.
+// Responses while the indexer database is stopped, frozen, killed, slow or unreachable, or hangs on single tables.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,8 +27,8 @@ import { lockTable } from '../support/engines/postgres-locks.ts';
 
 withTwoServers('the indexer is broken', (servers) => {
   /**
-   * Polls until responses are complete again. Returns the milliseconds that this took. Fails if a request took as long as the deadline
-   * of a source.
+   * Polls until responses are complete again. Returns the milliseconds that this took. Fails if a request took as long as the
+   * deadline of a source.
    */
   async function untilBack(service: TwoDatabaseService): Promise<number> {
     const startedAt = performance.now();
@@ -45,7 +45,7 @@ withTwoServers('the indexer is broken', (servers) => {
     return tookMs;
   }
 
-  test('stopped: responses lack the data of the indexer or are a 502, own orders are served, and all is complete after a start', async (t) => {
+  test('stopped: responses are degraded or a 502, and are complete again after a start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -58,7 +58,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('frozen, with open and new connections: responses are degraded, and after a few failures they come without delay', async (t) => {
+  test('frozen: responses are degraded, and come without delay after a few failures', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     servers.indexer.freeze();
@@ -72,7 +72,7 @@ withTwoServers('the indexer is broken', (servers) => {
         const times: number[] = [];
         for (let round = 0; round < 5; round += 1) times.push((await service.fresh(path)).ms);
         const best = Math.min(...times);
-        // Without the open breaker each response would wait for the timeout.
+        // If the breaker were closed, each response would wait for the timeout.
         assert.ok(best < SOURCE_TIMEOUT_MS, `${path} took ${best} ms with the breaker open`);
         t.diagnostic(`${path}: ${best.toFixed(1)} ms with the breaker open`);
       }
@@ -94,7 +94,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('slow: responses are complete while reads take less than the deadline, and degraded when reads take longer', async (t) => {
+  test('slow: responses are complete while reads take less than the deadline', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
@@ -105,7 +105,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('refusing connections, cut off, or silent: responses are degraded, and the service connects again when the indexer is back', async (t) => {
+  test('refusing connections, cut off, or silent: the service connects again when the indexer is back', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     await proxy.refuse();
@@ -120,7 +120,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('silent with many open connections: the service recovers without waiting for each connection to time out in turn', async (t) => {
+  test('silent with many open connections: the service recovers without waiting for each in turn', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();
@@ -133,7 +133,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await until(async () => (await service.fresh(sales)).status === 200, RECOVERY_MAX_MS, 'sales did not recover');
   });
 
-  test('while one stats source hangs, its fields are null or from the snapshot, all other fields stay, and `stale` is true only while both stats sources hang', async (t) => {
+  test('while one stats source hangs, only its fields are unknown or from the snapshot', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const url = service.settings['INDEXER_DATABASE_URL'];
     const read = async () => {
@@ -167,7 +167,7 @@ withTwoServers('the indexer is broken', (servers) => {
     const onlyStats = { ...complete, volume: NO_WINDOWS, sales: NO_WINDOWS };
     await until(async () => (await read()).owners === 42, RECOVERY_MAX_MS, 'the stats source did not recover');
     assert.deepEqual(await read(), onlyStats);
-    // Listings need neither of the two stats tables. The list of collections needs the analytics table, which still hangs.
+    // Listings need neither stats table. The list of collections needs the analytics table, which still hangs.
     const listings = await service.fresh(`${ethereum.path}/listings`);
     assert.equal(listings.body.meta, undefined);
     assert.equal((await service.fresh('/v1/collections')).status, 502);
@@ -175,7 +175,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('while the table of the mirror hangs, listings and floor are degraded, and volume and owners are complete', async (t) => {
+  test('while the table of the mirror hangs, only listings and floor are degraded', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.listing');
@@ -191,10 +191,10 @@ withTwoServers('the indexer is broken', (servers) => {
       assert.equal(detail.body.data.stats.owners, 42);
       assert.equal(detail.body.data.stale, false);
     }
-    // Each source has a breaker of its own, so reads that succeed elsewhere do not keep the breaker of a hanging source closed.
+    // Each source has its own breaker. Reads of other sources therefore do not close the breaker of a hanging source.
     const best = Math.min((await service.fresh(ethereum.path)).ms, (await service.fresh(ethereum.path)).ms);
     assert.ok(best < SOURCE_TIMEOUT_MS / 2, `a detail still takes ${best} ms`);
-    // A page without the mirror is not cached. The clock does not move here, so a cached page would be served again.
+    // A page without the mirror is not cached. A cached page would be served again, because the clock does not move here.
     let limit = 1;
     assert.ok((await service.ok(`${ethereum.path}/listings?limit=${limit}`)).meta);
     await release();
@@ -206,7 +206,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('last buyer floors are served for 30 minutes, survive a restart, and exist only on Solana and Ethereum', async (t) => {
+  test('last buyer floors are served for 30 minutes, even after a restart', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.stop();

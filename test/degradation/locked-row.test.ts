@@ -1,4 +1,4 @@
-// The store and the marketplace while another client of the database keeps one product locked: only changes of this product fail.
+// The store and the marketplace while another client of the database keeps one product locked. Only changes of this product fail.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,13 +8,13 @@ import { until } from '../support/until.ts';
 import { sendToSocket } from '../support/service/service-process.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 
-/** Longer than the longest wait for a lock, and shorter than the deadline of a request. */
+/** Longer than the longest wait for a lock, but shorter than the deadline of a request. */
 const REJECTED_WITHIN_MS = 20_000;
 const WAIT_MS = 60_000;
 const ADJUSTMENTS = 40;
 
 withTwoServers('a product that stays locked', (servers) => {
-  test('changes of a locked product get a 503 with Retry-After; other products, other shops and the marketplace are not affected', async (t) => {
+  test('changes of a locked product get a 503 with Retry-After, and nothing else is affected', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const newShop = async (name: string) => {
       const operate = async (operation: string, input: object) =>
@@ -45,7 +45,7 @@ withTwoServers('a product that stays locked', (servers) => {
         send('PUT', `/products/${locked}`, { name: 'Cup' }),
         send('DELETE', `/products/${locked}`),
       ]).finally(() => done.push(true));
-      // While those requests wait, every other request is answered.
+      // While the changes of the locked product wait, every other request is answered.
       let rounds = 0;
       while (done.length === 0) {
         assert.equal((await adjust(send, free)).status, 200);
@@ -62,7 +62,7 @@ withTwoServers('a product that stays locked', (servers) => {
       }
       const ms = performance.now() - startedAt;
       assert.ok(ms < REJECTED_WITHIN_MS, `the changes were rejected after ${ms} ms`);
-      // The server ends abandoned statements before the row is free, so that none of them takes effect.
+      // The server ends abandoned statements before the row is free. None of them takes effect.
       await until(async () => (await countWaiting(servers.primary.url)) === 0, WAIT_MS, 'a statement still waits');
       await client.query('rollback');
     });

@@ -1,5 +1,5 @@
-// The databases stop and start under load. Without the indexer, a response is complete, degraded or a 502. Without the primary, a response
-// is a 200 or a 503. No connection or statement is left behind.
+// The databases stop and start under load. Without the indexer, a response is complete, degraded or a 502. Without the primary, a
+// response is a 200 or a 503. No connection or statement is left behind.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 const CONNECTIONS_MAX = 10;
 const CALLERS = 4;
 const DEADLINE_MS = 5_000;
-/** The longest wait for an abandoned statement to end: the server ends it at its next check of the connection. */
+/** The longest wait for the end of an abandoned statement. The server ends it at its next check of the connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
 const NEVER_FAIL = [ethereum, solana, base].flatMap(({ path }) => [path, `${path}/floor`, `${path}/listings`]);
@@ -24,7 +24,7 @@ const MAY_FAIL = ['/v1/collections', `${ethereum.path}/sales`];
 
 type Load = { stop(): Promise<{ statuses: Map<number, number>; slowestMs: number }> };
 
-/** Clients that each request the paths one after the other. No request is served from the cache. */
+/** Clients that request the paths one after the other. No request is served from the cache. */
 function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load {
   const statuses = new Map<number, number>();
   let slowestMs = 0;
@@ -46,12 +46,12 @@ function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load 
 }
 
 withTwoServers('databases stop and start under load', (servers) => {
-  /** Lets the load run while this function makes `responses` requests, one after the other. */
+  /** Makes `responses` requests, one after the other, while the load runs. */
   const forAWhile = async (service: TwoDatabaseService, responses: number) => {
     for (let count = 0; count < responses; count += 1) await service.get('/v1');
   };
 
-  test('while the indexer is stopped, frozen and killed, details, floors, listings and tokens are 200, and no connection is left behind', async (t) => {
+  test('while the indexer is stopped, frozen and killed, details, floors, listings and tokens are 200', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);
@@ -77,7 +77,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     await assertNoLeak(t, servers.primary.url);
   });
 
-  test('while the primary restarts under load, every response is 200 or 503, and no connection is left behind', async (t) => {
+  test('while the primary restarts under load, every response is 200 or 503', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const load = startLoad(service, [...NEVER_FAIL, ...MAY_FAIL]);
     for (const way of ['stop', 'kill'] as const) {
@@ -108,7 +108,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     t.diagnostic(`${count} connections`);
   }
 
-  test('an import that loses its database fails, and the service serves and imports again when the database is back', async (t) => {
+  test('after an import lost its database and failed, the service imports again', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
     const importing = assert.rejects(service.load(records));
@@ -130,13 +130,13 @@ withTwoServers('databases stop and start under load', (servers) => {
     assert.equal(data[0].price.raw, '700');
   }
 
-  test('a source that hangs leaves connections for the other sources, and its abandoned statements end on the server', async (t) => {
+  test('a source that hangs leaves connections for the other sources', async (t) => {
     // The deadline is long enough for a slow machine to respond to all concurrent requests of this test.
     const service = await startOnTwoDatabases(t, servers, { settings: { SOURCE_TIMEOUT_MS: String(DEADLINE_MS) } });
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
-    // More concurrent detail requests than there are connections. Each request makes two reads that hang.
+    // There are more detail requests than connections. Each makes two reads that hang.
     const details = Promise.all(many.map((one) => service.get(one.path)));
     const listings = await Promise.all(many.map((one) => service.fresh(`${one.path}/listings`)));
     for (const { status, body } of listings) {
@@ -147,13 +147,13 @@ withTwoServers('databases stop and start under load', (servers) => {
       assert.equal(body.data.stats.owners, null);
       assert.equal(body.data.stale, false, 'a healthy source got no connection');
     }
-    // A connection whose statement hangs is not used for another read.
+    // A connection whose statement hangs must not be used for another read.
     for (const one of many) {
       const { body, ms } = await service.fresh(`${one.path}/listings`);
       assert.equal(body.meta, undefined, 'a healthy source got a connection that hangs');
       assert.ok(ms < DEADLINE_MS, `a healthy source waited ${ms} ms`);
     }
-    // By now at most one statement waits for the lock: the trial of the breaker.
+    // Now at most one statement may wait for the lock: the trial of the breaker.
     await until(
       async () => (await countWaiting(servers.indexer.url)) <= 1,
       CONNECTION_CHECK_MAX_MS,

@@ -1,5 +1,5 @@
-// The start and the shutdown of the real program: a shutdown under load or with a database that hangs, and a start on a port or a
-// data directory that is in use.
+// The start and the shutdown of the real program. It is shut down under load or with a database that hangs. It is started on a port
+// or a data directory that is in use.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -27,7 +27,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
 /** A shutdown without a grace period closes client connections within this time, if nothing else hangs. */
 const CUT_AFTER_MS = 3_000;
-/** The program ends within five seconds, whatever hangs. On a busy machine it may notice the signal late. */
+/** The program ends within five seconds, whatever hangs. A busy machine may let the program notice the signal late. */
 const STOP_MAX_MS = 5_900;
 const CALLERS = 4;
 const DEADLINE_MS = 1_500;
@@ -97,7 +97,7 @@ async function startSilentServer(t: TestContext): Promise<{ url: string; isCalle
   return { url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`, isCalled: () => isCalled };
 }
 
-/** Sends SIGTERM, and fails unless the program ends in time with exit code 0. */
+/** Sends SIGTERM. Fails unless the program ends in time with exit code 0. */
 async function assertEnds(t: TestContext, program: Program): Promise<void> {
   program.child.kill('SIGTERM');
   const { code, ms } = await program.ended();
@@ -107,7 +107,7 @@ async function assertEnds(t: TestContext, program: Program): Promise<void> {
   t.diagnostic(`ended after ${Math.round(ms)} ms`);
 }
 
-/** Clients on keep-alive connections. A client ends when its connection fails or is closed. */
+/** Clients on keep-alive connections. Each ends when its connection fails or is closed. */
 function startLoad(url: string): { responses(): number; wrong: string[]; done: Promise<unknown> } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
   const wrong: string[] = [];
@@ -156,7 +156,7 @@ test('the program on the embedded database', async (t) => {
   const socket = path.join(settings['DATA_DIR'] ?? '', 'mercat.sock');
 
   await t.test(
-    'in a data directory that is in use, a second program prints one clear line and exits with 1, and the first program continues',
+    'in a data directory that is in use, a second program prints one clear line and exits with 1',
     async (t) => {
       const second = run(t, { ...settings, PORT: String(await freePort()) });
       assert.equal((await second.ended()).code, 1);
@@ -169,31 +169,28 @@ test('the program on the embedded database', async (t) => {
     },
   );
 
-  await t.test(
-    'SIGTERM under load ends the program with 0 within seconds, although clients keep connections open',
-    async (t) => {
-      const load = startLoad(program.url);
-      await until(() => load.responses() > 100, START_MAX_MS, 'the load has not begun');
-      const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-      const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
-      keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
-      await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
-      program.child.kill('SIGTERM');
-      const { code, ms } = await program.ended();
-      await load.done;
-      silent.destroy();
-      keptAlive.destroy();
-      assert.equal(code, 0, program.stderr());
-      assert.ok(ms < CUT_AFTER_MS, `the program took ${ms} ms to end`);
-      assert.deepEqual(load.wrong, []);
-      assert.equal(existsSync(socket), false);
-      t.diagnostic(
-        `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
-      );
-    },
-  );
+  await t.test('SIGTERM under load ends the program with 0 within seconds', async (t) => {
+    const load = startLoad(program.url);
+    await until(() => load.responses() > 100, START_MAX_MS, 'the load has not begun');
+    const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+    const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
+    keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
+    program.child.kill('SIGTERM');
+    const { code, ms } = await program.ended();
+    await load.done;
+    silent.destroy();
+    keptAlive.destroy();
+    assert.equal(code, 0, program.stderr());
+    assert.ok(ms < CUT_AFTER_MS, `the program took ${ms} ms to end`);
+    assert.deepEqual(load.wrong, []);
+    assert.equal(existsSync(socket), false);
+    t.diagnostic(
+      `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
+    );
+  });
 
-  await t.test('after the exit the lock and the port are free: another start succeeds', async (t) => {
+  await t.test('after the exit the lock and the port are free', async (t) => {
     const again = await runUntilUp(t, settings);
     again.child.kill('SIGTERM');
     const { code, ms } = await again.ended();
@@ -228,7 +225,7 @@ test('the program on the embedded database', async (t) => {
   await t.test(
     'started by an npm script, the program shuts down cleanly when npm and its shell are gone',
     async (t) => {
-      // A shell that waits for the program and does not forward signals, like the shell of npm.
+      // Like npm's shell, this shell waits for the program and does not forward signals.
       const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" serve --no-sample; true`], {
         env: { PATH: process.env['PATH'], npm_lifecycle_event: 'start', ...settings },
         stdio: 'ignore',
@@ -269,7 +266,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     };
   }
 
-  test('in the grace period after SIGTERM the program is not ready, serves every request and closes each connection', async (t) => {
+  test('in the grace period after SIGTERM the program is not ready, but serves every request', async (t) => {
     const settings = await newSettingsOnServers(t);
     const program = await runUntilUp(t, { ...settings, SHUTDOWN_GRACE_MS: '600000', SOURCE_TIMEOUT_MS: '60000' });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -290,7 +287,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     await release();
     // The token does not exist.
     assert.deepEqual(await inProgress, [404, 'close']);
-    // The first of these responses comes from memory, the second from a route, and the third is an error.
+    // The first response comes from memory, the second from a route. The third is an error.
     for (const path of ['/v1/collections', '/v1/collections?limit=3', '/v1/nothing']) {
       const [status, connection] = await connectionOf(path);
       assert.deepEqual([status, connection], [path === '/v1/nothing' ? 404 : 200, 'close'], path);
@@ -325,7 +322,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     await release();
   });
 
-  test('the program ends although both databases hang while requests and an import are in progress', async (t) => {
+  test('the program ends although both databases hang', async (t) => {
     const settings = await newSettingsOnServers(t);
     const program = await runUntilUp(t, settings);
     const importing = startImport(settings['DATA_DIR'] ?? '');
@@ -336,7 +333,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
       const callers = Promise.allSettled(
         range(CALLERS).map((caller) => request(`${program.url}/v1/collections?limit=${caller + 1}`)),
       );
-      // When this request has its response, the requests before it have arrived as well.
+      // The response to this request shows that the requests before it have arrived.
       await request(`${program.url}/v1`);
       await assertEnds(t, program);
       await callers;

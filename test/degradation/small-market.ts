@@ -1,4 +1,4 @@
-// The small market of the degradation tests, and the expected responses with all databases and without the indexer.
+// The small market of the degradation tests. Also the expected responses with all databases, and without the indexer.
 
 import assert from 'node:assert/strict';
 import { toSolanaSignature } from '../../sample/random.ts';
@@ -163,12 +163,15 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
   assertErrorResponse(sales, 502, 'upstream_error');
 }
 
-/** The ask floor while the mirror cannot be read: the floor of the own book or, on Solana, the floor of the snapshot, because there is no own book. */
+/**
+ * The ask floor while the mirror cannot be read: the floor of the own book. Solana has no own book, so its floor is that of the
+ * snapshot.
+ */
 export function askWithoutIndexer(subject: TestCollection): string {
   return subject === solana ? SNAPSHOT.floorRaw : '1000';
 }
 
-/** Fails unless the floors are those of a collection whose mirrored listings cannot be read. `buyer`: the last buyer floor. */
+/** Fails unless the floors are those of a collection whose mirrored listings cannot be read. `buyer` is the last buyer floor. */
 export function assertFloor(response: TestResponse, expected: { ask: string; buyer: string | null }): void {
   assertDegraded(response);
   const { askFloor, buyerFloor, stale, aggregated } = response.body.data;
@@ -178,7 +181,7 @@ export function assertFloor(response: TestResponse, expected: { ask: string; buy
   );
 }
 
-/** Fails unless the response is a 200 that shared caches keep for one second only and that has no internal detail. */
+/** Fails unless the response is a 200 without internal details that shared caches keep for only one second. */
 export function assertDegraded(response: TestResponse): void {
   assert.equal(response.status, 200, response.text);
   assert.match(response.headers.get('cache-control') ?? '', /s-maxage=1\b/);
@@ -195,7 +198,7 @@ export function assertErrorResponse(response: TestResponse, status: number, code
 
 const INTERNALS =
   /127\.0\.0\.1|localhost|postgres|ECONN|\bat .*\.ts|node_modules|select |indexer\.|main\.|pg_|relation/i;
-/** Ports of the databases. No response may contain such a port. */
+/** Ports of the databases. No response may contain one of them. */
 export const databasePorts = new Set<string>();
 
 /** Fails if the response contains a stack trace, SQL, a host or a port. */

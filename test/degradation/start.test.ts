@@ -17,7 +17,7 @@ const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
-    test(`indexer down (${way}): the service starts, and migrates and reads the indexer when the indexer is back`, async (t) => {
+    test(`indexer down (${way}): the service starts, and uses the indexer when it is back`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();
@@ -53,7 +53,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
     await untilComplete(service);
   }
 
-  test('a service on an embedded primary starts without the indexer, and does not load the sample market, which needs the indexer', async (t) => {
+  test('a service on an embedded primary starts without the indexer', async (t) => {
     const [dir, port] = [await directoryWithDatabase(), await freePort()];
     const settings = { DATA_DIR: dir, INDEXER_DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/none` };
     const service = await startTestService({ settings, sample: true });

@@ -1,4 +1,4 @@
-// The store while the primary database hangs: every request gets a response in time, no change is stored in part, and webhooks are
+// The store while the primary database hangs. Every request gets a response in time, and no change is stored in part. Webhooks are
 // delivered when the database is back.
 
 import assert from 'node:assert/strict';
@@ -13,14 +13,16 @@ import { until } from '../support/until.ts';
 import { countConnections, countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { startReceiver } from '../shop/webhooks/fixtures.ts';
 
-/** How much later than its deadline a response may arrive on a busy machine. Without a deadline the response would not arrive at all. */
+/**
+ * How much later than its deadline a response may arrive on a busy machine. A response without a deadline would not arrive at all.
+ */
 const SLACK_MS = 20_000;
 const WAIT_MS = 60_000;
 /** The pools that connect to the primary: one for the store, and one for all other work. */
 const POOLS = 2;
 
 withTwoServers('the store, while the primary hangs', (servers) => {
-  test('while the primary is frozen, every request gets a 503 with Retry-After in time; when the primary continues, requests succeed again', async (t) => {
+  test('while the primary is frozen, every request gets a 503 with Retry-After in time', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
     const requests: [string, string, unknown?][] = [
@@ -49,7 +51,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     } finally {
       servers.primary.thaw();
     }
-    // A request that got a 503 may have taken effect or not. A new product therefore shows that the store works again.
+    // A request that got a 503 may have taken effect. Only a new product shows that the store works again.
     await until(
       async () => (await shop.send('GET', '/products')).status === 200,
       WAIT_MS,
@@ -63,14 +65,14 @@ withTwoServers('the store, while the primary hangs', (servers) => {
   test('a transaction that hangs half-way is rolled back completely, and its retry takes effect once', async (t) => {
     const shop = await startShop(t, servers);
     const { id } = (await shop.send('POST', '/products', { name: 'Mug', price: '1', inventory: 20 })).body.data;
-    // The transaction changes the product first, and then hangs when it writes the event.
+    // The transaction changes the product, and then hangs when it writes the event.
     const release = await lockTable(t, shop.service.settings['DATABASE_URL'], 'main.event');
     const change = () =>
       shop.send('PUT', `/products/${id}`, { name: 'Mug 2', inventory: 15 }, { 'idempotency-key': 'k' });
     const rejected = await change();
     assert.deepEqual([rejected.status, rejected.body.error.code], [503, 'unavailable']);
     assert.ok(rejected.ms < REQUEST_TIMEOUT_MS + SLACK_MS, `the response took ${rejected.ms} ms`);
-    // The statement of the transaction ends on the server while the lock is still held.
+    // The statement of the transaction must end on the server while the lock is still held.
     const isFree = () =>
       withClient(shop.service.settings['DATABASE_URL'] ?? '', (client) =>
         client.query('select 1 from main.product for update nowait').then(
@@ -87,7 +89,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
-  test('while the primary only reads, a write gets a 503 with Retry-After, and the connection of the write is not used again', async (t) => {
+  test('while the primary only reads, a write gets a 503, and its connection is not used again', async (t) => {
     const shop = await startShop(t, servers);
     const create = () => shop.send('POST', '/products', { name: 'Mug', price: '1' });
     assert.equal((await create()).status, 201);
@@ -110,7 +112,8 @@ withTwoServers('the store, while the primary hangs', (servers) => {
       const { status, headers, body } = await create();
       assert.deepEqual([status, body.error.code], [503, 'unavailable']);
       assert.ok(Number(headers.get('retry-after')) > 0);
-      // After a failover, the address leads to another server, which only new connections reach. An idle connection lives for 30 s.
+      // After a failover, the address leads to another server, which only new connections reach. An idle connection is closed after
+      // 30 s.
       const hasClosed = async () => {
         const now = await listPids();
         return before.some((pid) => !now.includes(pid));
@@ -122,9 +125,9 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     await until(async () => (await create()).status === 201, WAIT_MS, 'the store does not write again');
   });
 
-  test('while the primary is stopped, the local interface reports that the database is unavailable; lost connections are logged once for each pool', async (t) => {
+  test('while the primary is stopped, lost connections are logged once for each pool', async (t) => {
     const shop = await startShop(t, servers);
-    // Concurrent requests leave several idle connections in the pools of the store and of the marketplace.
+    // Concurrent requests, so that several idle connections stay in the pools of the store and of the marketplace.
     const reads = Array.from({ length: 12 }, (_, number) => `/v1/collections?limit=${number + 1}`);
     await Promise.all(reads.flatMap((path) => [shop.send('GET', '/products'), shop.service.get(path)]));
     const idle = await countConnections(servers.primary.url);
@@ -143,7 +146,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.ok(lost.length > 0 && lost.length <= POOLS, lost.join(''));
   });
 
-  test('webhook events from before and after a freeze of the primary are delivered when the primary continues', async (t) => {
+  test('webhook events from before and after a freeze of the primary are delivered', async (t) => {
     const receiver = await startReceiver();
     t.after(receiver.close);
     const shop = await startShop(t, servers, { WEBHOOK_ALLOW_PRIVATE: 'true' });

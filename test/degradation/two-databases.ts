@@ -1,5 +1,5 @@
-// Fixtures of the degradation tests: two PostgreSQL servers that a test can stop, kill or freeze, and a service whose primary and
-// indexer databases are on these servers and hold a small market.
+// Fixtures of the degradation tests. Two PostgreSQL servers can be stopped, killed or frozen. A service has its primary and indexer
+// databases on these servers, with a small market.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -18,9 +18,9 @@ import { startTestService } from '../support/service/service.ts';
 export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
 
 /**
- * Declares a suite that starts two PostgreSQL servers before its tests and removes them afterwards. `suite` must read `servers` in
- * hooks and tests only, since the servers do not exist earlier. Without PostgreSQL the suite is skipped, or fails when
- * REQUIRE_POSTGRES is 1.
+ * Declares a suite with two PostgreSQL servers, which are started before its tests and removed afterwards. `suite` must read
+ * `servers` in hooks and tests only, because the servers do not exist earlier. Without PostgreSQL the suite is skipped. If
+ * REQUIRE_POSTGRES is 1, it fails instead.
  */
 export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
   if (!canStartPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
@@ -41,11 +41,11 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
   });
 }
 
-/** The deadline of a source in these tests. Short, because tests wait for it. Long enough for a read on a busy machine. */
+/** The deadline of a source in these tests. It is short because tests wait for it, but long enough for a read on a busy machine. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** A response that takes this long has hung, and fails its test. Far longer than any response takes on a slow machine. */
+/** A response that takes this long has hung, and fails its test. No response takes this long on a slow machine. */
 export const HANG_MS = 30_000;
-/** How far `fresh` advances the clock: further than the time for which any response is fresh in the cache. */
+/** How far `fresh` advances the clock. No response stays fresh in the cache for this long. */
 const FORGET_MS = 2_000;
 
 export type TimedResponse = TestResponse & { ms: number };
@@ -61,10 +61,10 @@ export type TwoDatabaseService = TestService & {
 };
 
 type TwoDatabaseOptions = {
-  /** For each database, turns its URL into the URL that the service connects to, for example that of a proxy. */
+  /** Turns the URL of each database into the URL that the service connects to, for example that of a proxy. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
-  /** When true, the small market is not loaded. */
+  /** If true, the small market is not loaded. */
   empty?: boolean;
 };
 
@@ -110,8 +110,8 @@ export async function startOnTwoDatabases(
 }
 
 /**
- * Like `startOnTwoDatabases`, with a TCP proxy between the service and the indexer. With `broken`, the proxy refuses or hangs
- * connections from the start, and the databases are empty.
+ * Like `startOnTwoDatabases`, with a TCP proxy between the service and the indexer. If `broken` is given, the proxy refuses or
+ * hangs connections from the start, and the databases are empty.
  */
 export async function startBehindProxy(
   t: TestContext,
