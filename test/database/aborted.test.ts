@@ -1,5 +1,5 @@
-// Transactions that a database aborts because of another transaction: how often they are repeated, and the response when the last attempt
-// is aborted too.
+// Transactions that a database aborts because of another transaction. They are repeated. If the last attempt is aborted too, the
+// response is a 503.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { OutageLog } from '../../src/http/outage-log.ts';
 
 const withCode = (code: string) => Object.assign(new Error('aborted by the database'), { code });
 
-test('a transaction is repeated after a deadlock or a serialization failure, up to four attempts, and after no other error', async () => {
+test('a transaction is repeated only after a deadlock or a serialization failure, up to four attempts', async () => {
   for (const [code, attempts] of [
     ['40P01', 4],
     ['40001', 4],
@@ -29,7 +29,7 @@ test('a transaction is repeated after a deadlock or a serialization failure, up 
   assert.equal(await repeatAborted(run), 3);
 });
 
-test('the response to a transaction that the database aborted in each attempt is a 503 with Retry-After', () => {
+test('a transaction that the database aborted in each attempt gives a 503 with Retry-After', () => {
   const outages = new OutageLog(createLog('silent'));
   const { status, headers, envelope } = toErrorResponse(toKnownError(outages, withCode('40P01')));
   assert.deepEqual([status, headers['retry-after'], envelope.error.code], [503, '2', 'unavailable']);

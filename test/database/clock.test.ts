@@ -9,8 +9,8 @@ import { createLog } from '../../src/core/log.ts';
 const NOW = Date.UTC(2026, 5, 1);
 
 /**
- * A database with a simulated clock. It reads the clock `delayMs` after a request for the time, and responds another `delayMs` later.
- * Time passes only during such a request and in `pass`.
+ * A database with a simulated clock. It reads the clock `delayMs` after a request for the time, and responds another `delayMs`
+ * later. Time passes only during a request for the time and in `pass`.
  */
 function createTimeServer() {
   const time = { monotonic: 1_000, server: NOW, delayMs: 0 };
@@ -50,7 +50,7 @@ test('a slow response of the database does not move the clock', async () => {
   assertNear(clock.now(), server.time.server, 1);
 });
 
-test('when the clock of the database is set back or forward, the clock of the service follows it and logs the change', async () => {
+test('when the clock of the database is set, the clock of the service follows it', async () => {
   const server = createTimeServer();
   const clock = await server.start();
   for (const stepMs of [-10 * 60_000, 31 * 60_000]) {

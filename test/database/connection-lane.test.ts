@@ -8,7 +8,7 @@ import { ConnectionLane } from '../../src/database/connection-lane.ts';
 const soon = () => performance.now() + 20;
 const later = () => performance.now() + 10_000;
 
-test('a lane admits as many callers as it has places, and then waiting callers in the order in which they came', async () => {
+test('a lane admits as many callers as it has places, then waiting callers in their order', async () => {
   const lane = new ConnectionLane(2);
   await lane.enter(later());
   await lane.enter(later());
@@ -23,7 +23,7 @@ test('a lane admits as many callers as it has places, and then waiting callers i
   assert.deepEqual(order, ['third', 'fourth']);
 });
 
-test('a caller whose deadline passes while it waits takes no place, and the next caller gets the free place', async () => {
+test('a caller whose deadline passes while it waits takes no place', async () => {
   const lane = new ConnectionLane(1);
   await lane.enter(later());
   await assert.rejects(lane.enter(soon()), DeadlineExceeded);

@@ -14,7 +14,7 @@ const NO_DEADLINE = Number.POSITIVE_INFINITY;
 /** Longer than any test takes. */
 const LONG_MS = 60_000;
 
-/** An order whose clock the test sets. `started` has the names of the work in the order in which it got the connection. */
+/** An order whose clock the test sets. `started` has the names of the work, in the order in which it got the connection. */
 function createOrder() {
   const clock = { ms: 0 };
   const order = new ConnectionOrder(() => clock.ms);
@@ -36,7 +36,7 @@ function createOrder() {
 }
 
 describe('the order of work', () => {
-  test('work with a deadline goes before work without one that came earlier, and else the order of the calls holds', async () => {
+  test('work with a deadline goes before earlier work without one', async () => {
     const { started, read, write, leave, settle } = createOrder();
     void write('import 1');
     void write('import 2');
@@ -75,7 +75,7 @@ describe('the order of work', () => {
       await leave();
     }
     assert.deepEqual(started, ['batch 1', 'read 1', 'read 2', 'read 3', 'read 4', 'batch 2', 'read 5']);
-    // The timers of the waiting reads would keep the process alive.
+    // The waiting reads have timers, which would keep the process alive.
     while (order.waiting > 0) await leave();
   });
 
@@ -119,7 +119,7 @@ describe('the embedded database', () => {
       while (!ended.signal.aborted) {
         await db.transaction(async (tx) => {
           begun.resolve();
-          // Longer than all statements of the read together.
+          // This statement takes longer than all statements of the read together.
           await tx.query('select pg_sleep(0.1)');
         });
         transactions += 1;

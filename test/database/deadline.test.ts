@@ -1,5 +1,5 @@
-// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline at the latest. A transaction that ends
-// at its deadline is rolled back and does not affect the next caller.
+// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline at the latest. The transaction is
+// then rolled back and does not affect the next caller.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -48,7 +48,7 @@ forEachEngine('a deadline', (engine) => {
   });
 
   describe('that passes', () => {
-    test('a deadline that passes in the middle of a transaction rolls back the transaction, and other transactions continue', async () => {
+    test('a deadline that passes in the middle of a transaction rolls the transaction back', async () => {
       const before = await readSymbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const slow = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -61,7 +61,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await readSymbols(), [...before, `after ${before.length}`]);
     });
 
-    test('a deadline that passes before the commit of a transaction prevents the commit, even if the work catches the error', async () => {
+    test('a deadline that passes before the commit prevents the commit, even if the work catches the error', async () => {
       const before = await readSymbols();
       const deadline = performance.now() + TIMEOUT_MS;
       const hiding = db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -73,7 +73,7 @@ forEachEngine('a deadline', (engine) => {
       assert.deepEqual(await readSymbols(), before);
     });
 
-    test('when a deadline passes before a connection is free, the work never runs, and the connection goes to the next caller', async () => {
+    test('when a deadline passes before a connection is free, the work never runs', async () => {
       const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
       const holders: Promise<unknown>[] = [];
       const hold = async (tx: Queryable) => {
@@ -82,7 +82,7 @@ forEachEngine('a deadline', (engine) => {
       };
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
-      // The connections are held until the work has been rejected, so the work was rejected while it waited for a connection.
+      // The connections are held until the work has been rejected. It was therefore rejected while it waited for a connection.
       await assertOutOfReach(work);
       finish();
       await Promise.all(holders);
@@ -92,7 +92,7 @@ forEachEngine('a deadline', (engine) => {
 
   if (engine.name === 'embedded') return;
 
-  test('a deadline that passes during a statement abandons the statement, and ends its transaction on the server too', async () => {
+  test('a deadline that passes during a statement ends the transaction on the server too', async () => {
     const startedAt = performance.now();
     await assertOutOfReach(
       db.within(TIMEOUT_MS).transaction(async (tx) => {
@@ -101,8 +101,7 @@ forEachEngine('a deadline', (engine) => {
       }),
     );
     assert.ok(performance.now() - startedAt < 5_000, 'the call waited for the statement');
-    // The abandoned transaction holds a lock on the key. This insert waits for the end of that transaction, and
-    // succeeds because that transaction is rolled back.
+    // The abandoned transaction holds a lock on the key. This insert waits until that transaction has been rolled back.
     await db.query(RATE, ['sleeping']);
     assert.ok((await readSymbols()).includes('sleeping'));
   });

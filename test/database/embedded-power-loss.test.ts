@@ -1,6 +1,6 @@
-// A simulated power cut: a writer process is stopped with SIGSTOP and the image of its file system is copied. The copy contains the
-// data that was flushed to the disk, and not the data that the kernel still held in memory. Every row whose commit was acknowledged
-// to the writer must be in the copy. CRASHES sets the number of power cuts.
+// A simulated power cut. A writer process is stopped with SIGSTOP, and the image of its file system is copied. The copy has the
+// data that was flushed to the disk, but not the data that the kernel held in memory. It must have every acknowledged row. CRASHES
+// sets the number of power cuts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

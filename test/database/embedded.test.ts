@@ -1,5 +1,5 @@
-// The embedded database: its directory, its lock, the single session behind its pool, and the failure of its engine. Crashes, power
-// cuts and full disks are tested in the files beside this one.
+// The embedded database: its directory, its lock, the single session behind its pool, and the failure of its engine. Other files
+// test crashes, power cuts and full disks (embedded-*.test.ts).
 
 import assert from 'node:assert/strict';
 import {
@@ -39,7 +39,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   const root = temporaryDirectory();
   let copies = 0;
   let copyTemplate: (name: string) => string;
-  /** One database, shared by the tests that neither change its directory nor break its engine. */
+  /** The database of the tests that neither change its directory nor break its engine. */
   let shared: Embedded;
 
   before(async () => {
@@ -141,7 +141,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('the lock', () => {
-    test('the lock keeps a second process out until the lock is released, and the error of that process names the holder', async (t) => {
+    test('the lock keeps a second process out until it is released', async (t) => {
       const dir = freshDir();
       const { close } = await openEmbedded({ dir });
       const second = startOpener(dir);
@@ -194,7 +194,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('the end', () => {
-    test('a database may be closed more than once, also after its pool was ended', async () => {
+    test('a database may be closed more than once', async () => {
       const dir = freshDir();
       const { pool, close } = await openEmbedded({ dir });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
@@ -206,7 +206,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('a connection that was dropped', () => {
-    test('a connection dropped in a transaction leaves no transaction, setting, temporary table or prepared statement behind', async () => {
+    test('a connection dropped in a transaction leaves nothing of its session behind', async () => {
       const { pool } = shared;
       await pool.query('create table dropped (i int)');
       const client = await pool.connect();
@@ -222,13 +222,13 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.equal(await one(pool, `select to_regclass('pg_temp.leftover')`), null);
     });
 
-    test('a connection dropped during a statement passes neither the result nor the effect of the statement to the next connection', async () => {
+    test('a connection dropped during a statement passes nothing of the statement to the next connection', async () => {
       const { pool } = shared;
       await pool.query('create table abandoned (i int)');
       const client = await pool.connect();
       await client.query('begin');
       await client.query('select pg_sleep(0.05)');
-      // This statement is so large that the connection pauses for the event loop between the protocol messages of the statement.
+      // This statement is so large that the connection yields to the event loop between its protocol messages.
       const long = `insert into abandoned values ($1) returning 'old' as v -- ${'x'.repeat(20_000_000)}`;
       client.query(long, [1]).catch(() => undefined);
       client.release(new Error('dropped'));
@@ -316,7 +316,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       );
     });
 
-    test('a JSON parameter or a statement that is nested too deeply is refused, and the engine keeps running', async () => {
+    test('a JSON parameter or a statement that is nested too deeply is refused', async () => {
       const { pool } = shared;
       for (const deep of ['['.repeat(200_000), '{"a\\"]":'.repeat(100_000)]) {
         await assert.rejects(pool.query('select $1::jsonb', [deep]), { code: '54001' });
@@ -333,7 +333,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('an engine that broke', () => {
-    test('an engine that panics reports the panic once, executes no further statement and keeps every acknowledged row', async (t) => {
+    test('an engine that panics executes no further statement and keeps every acknowledged row', async (t) => {
       const dir = freshDir();
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
@@ -361,7 +361,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
       await pool.query('create table t (i int)');
-      // PostgreSQL builds the nesting itself, so the service cannot check its depth beforehand.
+      // PostgreSQL builds the nesting itself. The service cannot check its depth beforehand.
       await assert.rejects(pool.query(`select repeat('[', 200000)::jsonb`), /has stopped: the engine broke/);
       await assert.rejects(pool.query('insert into t values (1)'), /has stopped/);
       assert.equal(fatal.length, 1);
@@ -406,9 +406,9 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await pool.query('drop table logged');
     });
 
-    test('the upkeep vacuums and analyzes a table that changed, and does not do so again while the table is unchanged', async (t) => {
+    test('the upkeep vacuums and analyzes a table only after it has changed', async (t) => {
       const { pool } = await open(t);
-      // The test changes fewer rows than would start the upkeep in the background.
+      // The test changes fewer rows than start the upkeep in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('create schema "Odd name"');
       await pool.query('create table "Odd name".t (i int)');

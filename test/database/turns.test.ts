@@ -1,4 +1,4 @@
-// Turns: how many pieces of work with one key run and wait, in which order they run, and when waiting work is rejected.
+// Turns: how many pieces of work with one key run and wait, and in which order they run. Also when waiting work is rejected.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ function createWorks(limits: Partial<TurnLimits> = {}) {
 const isUnavailable = { name: 'ServiceError', code: 'unavailable' };
 const lockTimeout = () => Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
 
-test('pieces of work with one key run in the order of the calls, at most two at a time; work with other keys is not affected', async () => {
+test('pieces of work with one key run in the order of the calls, at most two at a time', async () => {
   const { started, take, end, settle } = createWorks();
   const works = ['a', 'b', 'c', 'd'].map((name) => take('one', name));
   works.push(take('other', 'x'));
@@ -65,7 +65,7 @@ for (const [name, error] of [
   ['could not lock its row', lockTimeout()],
   ['missed its deadline', new DeadlineExceeded()],
 ] as const) {
-  test(`after a piece of work ${name}, all waiting work with its key is rejected, and later work runs`, async () => {
+  test(`after a piece of work ${name}, all waiting work with its key is rejected`, async () => {
     const { take, end, started } = createWorks();
     const works = ['a', 'b', 'c', 'd'].map((one) => take('one', one));
     const results = Promise.allSettled(works);
@@ -105,7 +105,7 @@ test('work waits while the queue moves, and is rejected when the queue stalls', 
   assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
 });
 
-test('work waits no longer than until the time that its caller names, which is the same for all turns of a request', async () => {
+test('work waits no longer than until the time that its caller names', async () => {
   const outer = new Turns({ ...LIMITS, runningMax: 1 });
   const inner = new Turns({ ...LIMITS, runningMax: 1 });
   const running = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// Fixtures of the backup tests: rows with values that are easily altered, an exact dump of a database to compare, and the backup and
-// restore commands as real processes.
+// Fixtures of the backup tests: rows with values that are easily altered, an exact dump of a database, and the backup and restore
+// commands as real processes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -48,7 +48,7 @@ export async function withDatabases<T>(settings: Settings, work: (databases: Dat
   }
 }
 
-/** Like `withDatabases`, after all migrations of both schemas have been applied. */
+/** Like `withDatabases`, but first applies all migrations of both schemas. */
 export async function withMigrated<T>(settings: Settings, work: (databases: Databases) => Promise<T>): Promise<T> {
   return withDatabases(settings, async (databases) => {
     await migrate(databases.main, 'main');
@@ -76,7 +76,9 @@ export async function restore(
   return restoreBackup(databases, file, { header, replace, signal, onProgress: () => undefined });
 }
 
-/** Every row of every table, and the value of every sequence. Each row is its text in hex, so that no layer in between alters it. */
+/**
+ * Every row of every table, and the value of every sequence. Each row is its text in hex, so that no layer in between alters it.
+ */
 export async function readEverything({ main, indexer }: Pick<Databases, 'main' | 'indexer'>) {
   const found: Record<string, unknown> = {};
   for (const schema of SCHEMAS) {

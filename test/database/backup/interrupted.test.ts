@@ -1,5 +1,5 @@
-// A backup or restore that is refused, fails, is stopped or is killed does not change the target database or leave files in the
-// directory of the backup file.
+// A backup or restore that is refused, fails, is stopped or is killed does not change the target database. It leaves no files in
+// the directory of the backup file.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 
-/** Enough rows that a test can interrupt a restore before the restore ends. */
+/** Enough rows that a test can interrupt a restore before it ends. */
 const SALES = 6_000;
 const WAIT_MS = 60_000;
 
@@ -90,7 +90,7 @@ forEachEngine('interrupted backups', (engine) => {
           return databases.main.transaction(work);
         },
       } as Databases['main'];
-      // The restore fails at the checksum, or earlier at a value that the altered byte made invalid.
+      // The restore fails at the checksum, or earlier at a value that the altered byte has made invalid.
       await assert.rejects(restore({ main, indexer: main }, file, { replace: true }), {
         name: 'OperatorError',
         message: /cut off or altered|the database is as it was/,
@@ -99,7 +99,7 @@ forEachEngine('interrupted backups', (engine) => {
     await assertHeld('after a file that changed');
   });
 
-  test('a restore that is killed in the middle leaves the target unchanged, and succeeds when it is run again', async () => {
+  test('a restore that is killed in the middle leaves the target unchanged', async () => {
     const { child, ended } = startMercat(target, ['restore', largeBackup, '--replace']);
     await withWatch(target, engine.name, async (isLoading) => {
       await until(
@@ -136,7 +136,7 @@ forEachEngine('interrupted backups', (engine) => {
     before(() => mkdirSync(place));
     const left = () => readdirSync(place);
 
-    test('a backup replaces an existing file only with --force, and gives access to the owner of the file only', async () => {
+    test('a backup replaces an existing file only with --force', async () => {
       const file = path.join(place, 'backup');
       writeFileSync(file, 'precious');
       chmodSync(file, 0o644);
@@ -160,7 +160,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('a backup that is stopped, or whose state is no longer read, leaves no file behind', async () => {
+    test('a backup that is stopped, or whose reader is gone, leaves no file behind', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
@@ -182,7 +182,7 @@ forEachEngine('interrupted backups', (engine) => {
       });
     });
 
-    test('a backup on a full disk, or into a directory that does not exist, fails with a clear error and leaves no file behind', async (t) => {
+    test('a backup that cannot be written to its directory fails with a clear error and leaves no file behind', async (t) => {
       await withDatabases(source, async (databases) => {
         await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
         const at = path.join(dir, `disk-${engine.name}`);

@@ -1,5 +1,5 @@
-// A backup restores every row of every table exactly: from either engine to either engine, from one database to two, and from two
-// databases to one.
+// A backup restores every row of every table exactly. This holds from either engine to either engine, from one database to two, and
+// from two to one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -61,14 +61,14 @@ describe('a round trip', () => {
   const newFile = () => path.join(dir, `backup-${(made += 1)}`);
 
   for (const engine of ENGINES) {
-    test(`a backup from ${engine} restores every value exactly on every engine, into one database and into two`, async () => {
+    test(`a backup from ${engine} restores every value exactly on every engine`, async () => {
       const source = await migrated(await openOne(engine));
       await insertHardRows(source);
       await insertSales(source.indexer, 600);
       const before = await readEverything(source);
       const file = newFile();
       const result = await backUp(source, file);
-      assertSame(await readEverything(source), before, 'the backup changed its source');
+      assertSame(await readEverything(source), before, 'the backup changed the database that it reads');
       for (const [name, rows] of Object.entries(before).filter(([name]) => !name.endsWith('sequences'))) {
         assert.equal(result.tables[name], (rows as string[]).length, name);
       }
@@ -115,7 +115,7 @@ describe('a round trip', () => {
   });
 
   for (const engine of ENGINES) {
-    test(`the schema and the rows of a backup from an older version are migrated when the backup is restored [${engine}]`, async () => {
+    test(`a backup from an older version is migrated when it is restored [${engine}]`, async () => {
       const source = await openOne(engine);
       await source.main.transaction(async (tx) => {
         await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));
@@ -135,14 +135,14 @@ describe('a round trip', () => {
       await restore(target, file, { replace: true });
       await migrate(source.main, 'main');
       await migrate(source.main, 'indexer');
-      // The two databases applied their migrations at different times, which they store.
+      // The two databases store the times of their migrations, which differ.
       const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
       for (const { main } of [source, target]) await main.query(set);
       assertSame(await readEverything(target), await readEverything(source), 'an older backup');
     });
   }
 
-  test('a backup of a table that differs from its migrations is refused, and the restore changes nothing', async () => {
+  test('a backup of a table that differs from its migrations is refused', async () => {
     const source = await migrated(await openOne('embedded'));
     await source.main.query(`alter table main.shop add column added_by_hand text`);
     const file = newFile();
@@ -157,7 +157,7 @@ describe('a round trip', () => {
     assertSame(await readEverything(target), before, 'a refused restore');
   });
 
-  test('a restore into a database with a view that depends on its tables is refused and changes nothing', async () => {
+  test('a restore into a database with a view that depends on its tables is refused', async () => {
     const target = await migrated(await openOne(ENGINES.at(-1) ?? 'embedded'));
     await insertHardRows(target);
     const file = newFile();
@@ -170,7 +170,7 @@ describe('a round trip', () => {
   });
 
   test(
-    'a restore whose primary fails after the indexer was committed reports that only the indexer holds the backup',
+    'a restore that fails after the commit in the indexer reports that only the indexer holds the backup',
     { skip: ENGINES.length === 1 },
     async () => {
       const source = await migrated(await openOne('embedded'));
