@@ -1,4 +1,4 @@
-// The conversions of a column map: from the text of a cell to the value of a field, or the reason why the row is rejected.
+// The conversions of a column map. They turn the text of a cell into the value of a field, or reject the row with a reason.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -19,7 +19,7 @@ async function convert(cells: string[], map: Record<string, unknown>): Promise<R
   throw new Error('no row');
 }
 
-/** The value of one field of a sale on a chain, read from the column `a`, or the reason why the row is rejected. */
+/** The value of one field of a sale on a chain, read from the column `a`. If the row is rejected, the reason. */
 async function valueOf(field: string, source: object, cells: string | string[], chain = 'ethereum'): Promise<unknown> {
   const map = { chain: { value: chain }, [field]: { column: 'a', ...source } };
   const values = await convert([cells].flat(), map);
@@ -39,7 +39,7 @@ describe('prices', () => {
     assert.equal(await valueOf('price', native(), '2 MATIC', 'polygon'), (2n * ETHER).toString());
   });
 
-  test('a native amount in another currency is not converted, so that it is never served as an amount of the chain', async () => {
+  test('a native amount in another currency is not converted', async () => {
     for (const text of ['7000000 USDC', '$59', '59 SOL', 'USD 3', '3 €']) {
       assert.equal(await valueOf('price', native(), text), text);
     }
@@ -50,7 +50,7 @@ describe('prices', () => {
     assert.equal(await valueOf('price', base, '6.27e+16'), '62700000000000000');
     assert.equal(await valueOf('price', base, '8550000000000000.0'), '8550000000000000');
     assert.equal(await valueOf('price', base, '5'), '5');
-    assert.equal(await valueOf('price', base, '5.5'), '5.5', 'half a base unit is no amount');
+    assert.equal(await valueOf('price', base, '5.5'), '5.5', 'half a base unit was converted');
   });
 
   test('a decimal comma is read, and a cell that could have another meaning rejects the row', async () => {
@@ -99,7 +99,11 @@ describe('prices', () => {
     assert.equal(await valueOf('price', source, ['2', 'USDC']), '2 USDC');
     assert.equal(await valueOf('price', source, ['2', '']), '2 (unknown currency)');
     const base = { as: 'base-amount', currency: 'b' };
-    assert.equal(await valueOf('price', base, ['7000000', 'USDC']), '7000000 USDC', 'an integer is not served either');
+    assert.equal(
+      await valueOf('price', base, ['7000000', 'USDC']),
+      '7000000 USDC',
+      'an integer in another currency was converted',
+    );
   });
 
   test('a price of one unit is multiplied by a column with the units', async () => {
@@ -126,7 +130,7 @@ describe('texts', () => {
     const source = { pattern: '#(\\d+)' };
     assert.equal(await valueOf('tokenId', source, 'Wolf #706'), '706');
     assert.equal(await valueOf('tokenId', source, 'Wolf'), 'tokenId: "Wolf" does not match the pattern #(\\d+)');
-    assert.equal(await valueOf('tokenId', source, ' '), undefined, 'a blank cell has no value');
+    assert.equal(await valueOf('tokenId', source, ' '), undefined, 'a blank cell has a value');
     assert.equal(
       await valueOf('price', { pattern: '^([\\d.]+) sold', as: 'native-amount' }, '0.5 sold'),
       (ETHER / 2n).toString(),
@@ -140,12 +144,12 @@ describe('texts', () => {
     assert.equal(
       await valueOf('source', source, 'N'),
       undefined,
-      'an empty text in the map means that the field is absent',
+      'an empty text in the map does not make the field absent',
     );
     assert.equal(
       await valueOf('logIndex', { map: { first: '0' } }, 'first'),
       0,
-      'the result has the type of its field',
+      'the result does not have the type of its field',
     );
   });
 
@@ -156,7 +160,7 @@ describe('texts', () => {
       assert.deepEqual(await valueOf('tokenIds', { as: 'list' }, text), ['1', '2'], text);
     }
     const long = '115792089237316195423570985008687907853269984665640564039457584007913129639935';
-    assert.deepEqual(await valueOf('tokenIds', { as: 'list' }, `[${long}]`), [long], 'no id is rounded');
+    assert.deepEqual(await valueOf('tokenIds', { as: 'list' }, `[${long}]`), [long], 'an id was rounded');
     assert.match(String(await valueOf('tokenIds', { as: 'list' }, '[1,')), /^tokenIds: .* is not a list of texts$/);
   });
 });

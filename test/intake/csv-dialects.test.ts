@@ -1,4 +1,4 @@
-// The dialect of a CSV file is detected from its header, and its rows are the same as those of the usual dialect.
+// The dialect of a CSV file is detected from its header. The rows are then the same as those of the usual dialect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -52,10 +52,10 @@ test('the first line of an Excel file may name the delimiter', async () => {
 test('names that contain another delimiter inside quotes do not decide', () => {
   assert.equal(detectDialect(Buffer.from('"a;b;c;d",e,f\n')).delimiter, ',');
   assert.equal(detectDialect(Buffer.from('only\n1\n')).delimiter, ',');
-  assert.equal(detectDialect(Buffer.from('a,b\r1;2;3,4;5;6\r')).delimiter, ',', 'the rows do not decide either');
+  assert.equal(detectDialect(Buffer.from('a,b\r1;2;3,4;5;6\r')).delimiter, ',', 'the dialect was decided by the rows');
 });
 
-test('an unclosed quote rejects its own line in every dialect, and the lines after it are read', async () => {
+test('an unclosed quote rejects only its own line in every dialect', async () => {
   const rows = await read(`'a';'b'\n'x;1\n'y';2\n`);
   assert.deepEqual(
     rows.map(([line]) => line),

@@ -1,5 +1,5 @@
 // The limits of the public intake: requests in a minute, and bytes of a stream of records. A stream that is too long is rejected in
-// bounded memory, and the rows that the response reported as stored are stored.
+// bounded memory. The rows that the response reported as stored are stored.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ const MEGABYTE = 1024 * 1024;
 const RECORDS_BYTES_MAX = 64 * MEGABYTE;
 /** Memory is measured each time this many bytes have been sent. */
 const MEASURE_EVERY_BYTES = 8 * MEGABYTE;
-/** By how many bytes memory may grow during a stream. Service and client share this process. */
+/** The most bytes by which memory may grow during a stream. Service and client share this process. */
 const HELD_MAX = 16 * MEGABYTE;
 const REQUESTS_MAX = 8;
 const FAILURES_MAX = 60;
@@ -68,7 +68,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     };
 
-    test('each key has one limit per minute for all routes of the intake, and a request counts whatever its status is', async () => {
+    test('each key has one limit per minute for all routes of the intake', async () => {
       const scopes = ['orders:write', 'intake:write'];
       const [key, other] = [await newKey(...scopes), await newKey(...scopes)];
       const record = toNdjson([token({ tokenId: '77' })]);
@@ -81,7 +81,7 @@ forEachEngine('the limits of the intake', (engine) => {
       ];
       for (let count = 0; count < REQUESTS_MAX; count += 1) {
         const [method, path, body, status] = requests[count % requests.length] ?? assert.fail();
-        // Each request comes from another address, because the limit belongs to the key and not to the address.
+        // Each request comes from another address, because the limit belongs to the key.
         const response = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
         assert.equal(response.status, status, response.text);
         assert.equal(response.headers.get('x-ratelimit-limit'), null);
@@ -105,7 +105,7 @@ forEachEngine('the limits of the intake', (engine) => {
       );
     });
 
-    test('after 60 failed authentications from an address in a minute, further failures get 429, and valid keys are still accepted from that address', async () => {
+    test('after 60 failed authentications from an address in a minute, further failures get 429', async () => {
       const key = await newKey('orders:write');
       const start = now;
       for (let failures = 0; failures < FAILURES_MAX; failures += 1) {
@@ -120,7 +120,7 @@ forEachEngine('the limits of the intake', (engine) => {
 
     /**
      * Sends the stream as fast as the server reads it, until the response reports an error. Resolves to the events of the response,
-     * the bytes that were sent, and the growth of memory meanwhile.
+     * the number of bytes sent, and the growth of memory.
      */
     const stream = async (key: string, pieces: Iterable<Buffer>) => {
       const headers = { authorization: `Bearer ${key}` };
@@ -151,10 +151,10 @@ forEachEngine('the limits of the intake', (engine) => {
       return { events: lines.map((line) => JSON.parse(line)), sent, grown: peak - start };
     };
 
-    test('an import of more than 64 MiB is stopped at the limit, and the rows that its response reported as stored are stored', async (t) => {
+    test('an import of more than 64 MiB is stopped at the limit', async (t) => {
       const key = await newKey('intake:write');
       const records = Array.from({ length: 2_400 }, (_, index) => token({ tokenId: String(1_000 + index) }));
-      /** Yields the records with blank lines between them, so that the size limit is reached after some of the records. */
+      /** Yields the records with blank lines between them. So the size limit is reached after some of the records. */
       function* sparse() {
         for (const record of records) {
           yield Buffer.from(toNdjson([record]));

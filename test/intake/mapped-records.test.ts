@@ -1,4 +1,4 @@
-// Records that are made by a column map or contain several tokens, from the file to what is stored, on both engines.
+// Records that are made by a column map or contain several tokens, from the file to the stored rows, on both engines.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -61,7 +61,7 @@ forEachEngine('records of a column map', (engine) => {
     ]);
   });
 
-  test('sales in several currencies are stored, those of other currencies are counted and have no price in base units', async () => {
+  test('sales in another currency are stored and counted, but have no price in base units', async () => {
     const csv = 'id,price,currency\n1,1.5,ETH\n2,1.5,WETH\n3,7000000,USDC\n4,59,\n';
     const map = parseColumnMap({
       kind: { value: 'sale' },
@@ -99,7 +99,7 @@ forEachEngine('records of a column map', (engine) => {
     assert.deepEqual(
       (await storedPrices()).map(([asset]) => asset),
       ['', '9'],
-      'a list of one token is a sale of this token',
+      'a list of one token is not a sale of this token',
     );
     const [total] = await db.query(
       'select sum(sales)::int as sales, sum(volume_raw)::text as volume from indexer.sale_total',

@@ -51,7 +51,7 @@ test('a reason quotes the value that is wrong', () => {
   for (const [record, value] of wrong) assert.ok(reasonOf(record).includes(value), reasonOf(record));
 });
 
-test('the reason for a time that is not in ISO 8601 says how a column map declares the pattern of the time', () => {
+test('the reason for a time that is not in ISO 8601 says how a column map declares its pattern', () => {
   assert.match(
     reasonOf(sale({ timestamp: '01/14/22' })),
     /not "01\/14\/22"; in a column map, .* "as": "date:MM\/DD\/YY"/,
@@ -180,7 +180,7 @@ describe('a rejected record has a reason that names the field', () => {
     test(`a record is rejected with the reason ${reason.source}`, () => assert.match(reasonOf(record), reason));
   }
 
-  test('a transaction id that is not a hash on an EVM chain, or not a signature of 64 bytes on Solana, is rejected', () => {
+  test('a transaction id that does not have the form of its chain is rejected', () => {
     const signature = base58.encode(new Uint8Array(64).fill(255));
     for (const tx of ['0xAB', `0x${'f'.repeat(64)}`]) assert.equal(rowOf(sale({ tx })).tx, tx.toLowerCase());
     for (const record of [sale, listing, order]) {
@@ -223,7 +223,7 @@ describe('a rejected record has a reason that names the field', () => {
 });
 
 describe('harmful input', () => {
-  test('fields named like properties of objects are rejected as unknown, and change no prototype', () => {
+  test('fields named like properties of objects are rejected as unknown', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const line = JSON.stringify(token()).replace('{', `{"${name}":{"polluted":"1"},`);
       assert.match(reasonOf(line), new RegExp(`^${name}: a token record has no such field`));
@@ -236,7 +236,7 @@ describe('harmful input', () => {
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
 
-  test('when a key appears twice, its last value is used, also for the price', () => {
+  test('when a key appears twice, the last of its values is used', () => {
     const line = JSON.stringify(sale()).replace('"price":"100"', '"price":"x","price":1.50');
     assert.equal(rowOf(line).price, '1.50');
   });

@@ -1,5 +1,5 @@
-// Imports through the Unix socket of a running server: the same events and summary as an import in process, and an error when the client,
-// the server or the source fails.
+// Imports through the Unix socket of a running server. They give the same events and summary as an import in process. An error of
+// the client, the server or the input ends them.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ forEachEngine('the socket', (engine) => {
     context = toContext(db);
     socketPath = path.join(temporaryDirectory(), 'intake.sock');
   });
-  // Closing the server ends its imports, so that none of them writes during the next test.
+  // Closing the server ends its imports. Otherwise they could write during the next test.
   afterEach(() => app.close());
   beforeEach(async () => {
     await emptyTables(db);
@@ -105,7 +105,7 @@ forEachEngine('the socket', (engine) => {
     assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
   });
 
-  test('a CSV file is imported over the socket by its column map, whatever characters its column names have', async () => {
+  test('a CSV file is imported over the socket by its column map', async () => {
     const map = parseColumnMap({
       kind: { value: 'token' },
       chain: { value: 'base' },
@@ -122,7 +122,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('an import completes even if its response is longer than its request, because both are sent at the same time', async () => {
+  test('an import completes even if its response is longer than its request', async () => {
     const line = Buffer.from('{"kind":"nonsense"}\n'.repeat(4_000));
     async function* flood() {
       for (let i = 0; i < 25; i += 1) yield line;
@@ -132,7 +132,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(events.filter((event) => event.event === 'refused').length, 100_000);
   });
 
-  test('when a client stops its import, the import ends after the current batch and reports exactly what was stored, and the server serves the next client', async () => {
+  test('when a client stops its import, the import ends and reports exactly what was stored', async () => {
     const stop = new AbortController();
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
@@ -144,7 +144,7 @@ forEachEngine('the socket', (engine) => {
     assert.match(failure.message, /^stopped after \d+ rows were stored: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
     assert.equal(await countTokens(), failure.summary.inserted);
-    // Only complete batches are stored, and the import does not continue: the next import adds exactly its own rows.
+    // Only complete batches are stored, and the import does not continue. The next import adds exactly its own rows.
     const seen = await settledCount();
     assert.equal(seen % 500, 0);
     const { summary } = await importOver(toChunks(toNdjson([token({ tokenId: '999999999' })])));
@@ -171,7 +171,7 @@ forEachEngine('the socket', (engine) => {
     assert.ok(stored >= 500 && stored < 1_500, `${stored} rows were stored`);
   });
 
-  test('an error of the source is the reason of the failure', async () => {
+  test('an error while the records are read is the reason of the failure', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(10)));
       throw new Error('the disk is gone');
@@ -179,7 +179,7 @@ forEachEngine('the socket', (engine) => {
     assert.match((await failureOf(importOver(broken()))).message, /: the disk is gone$/);
   });
 
-  test('a database error is reported while the client is still sending, with the number of stored rows', async () => {
+  test('a database error is reported while the client is still sending', async () => {
     await db.query('alter table indexer.sale rename to gone');
     async function* endless() {
       yield Buffer.from(toNdjson(tokens(500)));
@@ -206,7 +206,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('a server that stops ends its imports after the current batch, and reports the stop as the reason', async () => {
+  test('a server that stops ends its imports after the current batch', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -249,7 +249,7 @@ forEachEngine('the socket', (engine) => {
       }
     });
 
-    test('any content type is accepted, and an empty body is an import without records', async () => {
+    test('any content type is accepted', async () => {
       const body = toNdjson(tokens(1));
       const types: Record<string, string>[] = [
         {},
@@ -267,7 +267,7 @@ forEachEngine('the socket', (engine) => {
     });
   });
 
-  test('no server is found when the socket path names no file or an ordinary file, and an import through an ordinary file fails', async () => {
+  test('no server is found when the socket path names no file or an ordinary file', async () => {
     const dir = temporaryDirectory();
     const plain = path.join(dir, 'plain');
     writeFileSync(plain, '');

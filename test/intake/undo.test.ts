@@ -1,5 +1,5 @@
-// Taking imports back, on both engines: an import, its undo and the same import again leave the rows of one import, for every kind of
-// record, also when the import or the undo is cut off between two transactions.
+// Taking imports back, on both engines. An import, its undo and the same import again leave the rows of one import. This holds for
+// every kind of record, even if the import or the undo is cut off between two transactions.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -65,7 +65,7 @@ const rate = (fields: object = {}) => ({
   ...fields,
 });
 
-/** For each kind: records, and records that change all their rows and add another. */
+/** For each kind: some records, and records that change all their rows and add another row. */
 const KINDS: Record<string, { first: object[]; second: object[] }> = {
   collection: {
     first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
@@ -114,10 +114,10 @@ const KINDS: Record<string, { first: object[]; second: object[] }> = {
   },
 };
 
-/** Logs that only grow, the records of the imports themselves, and state of background work. */
+/** Tables that are not compared: logs that only grow, the records of imports, and the state of background work. */
 const OTHER_TABLES = [...IMPORT_TABLES, 'main.event', 'main.delivery', 'main.adjustment'];
 
-/** A row that a transaction creates in order to lock it, or that has been subtracted to zero, says the same as no row. */
+/** Some rows mean the same as no row: a row that was created only to be locked, and a row of sums that are back at zero. */
 function isBlank(table: string, row: Record<string, unknown>): boolean {
   if (table === 'indexer.sale_hour' || table === 'indexer.sale_total') return row['sales'] === 0;
   if (table === 'main.collection_book') return row['listed_assets'] === 0;
@@ -126,7 +126,7 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
   return counts.every((count) => count === 0) && row['recorded'] === false;
 }
 
-/** Columns that are new in each write, and ranking keys of collections without a record, which nothing reads. */
+/** Columns that are new in each write, and ranking keys of collections without a record. Nothing reads these keys. */
 function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
   const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
@@ -142,7 +142,7 @@ async function dump(db: Database): Promise<Record<string, unknown[]>> {
         const row = JSON.parse(text) as Record<string, unknown>;
         const noise = noiseOf(table, row);
         if (isBlank(table, row)) return [];
-        // The text has all digits of an amount, and the parsed row does not.
+        // The text has all digits of an amount. The parsed row has not.
         if (noise.length === 0) return [text];
         for (const name of noise) delete row[name];
         return [JSON.stringify(row)];
@@ -152,7 +152,7 @@ async function dump(db: Database): Promise<Record<string, unknown[]>> {
   return tables;
 }
 
-/** A transaction that the process did not live to begin. */
+/** The process was killed before this transaction began. */
 class Killed extends Error {}
 
 /** The database, whose transactions fail after the first `limit` ones, as if the process had been killed. */
@@ -175,8 +175,8 @@ forEachEngine('imports undo', (engine) => {
   let context: ServiceContext;
   before(async () => {
     db = await engine.open();
-    // The tests copy the catalog themselves, because a copy after a commit gives up on a slow machine.
-    // For the same reason, statements have no deadlines.
+    // On a slow machine, a copy of the catalog after a commit gives up. The tests therefore make this copy themselves. For the same
+    // reason, statements have no deadlines.
     const patient: Database = { ...db, within: () => patient };
     context = toContext(patient, { copyCatalog: () => Promise.resolve() });
     await createShop(context, 's');
@@ -208,7 +208,7 @@ forEachEngine('imports undo', (engine) => {
   const list = () => readImports(context, 10);
 
   for (const [kind, { first, second }] of Object.entries(KINDS)) {
-    test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}, and the same import afterwards leaves the same rows`, async () => {
+    test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}`, async () => {
       const empty = await dump(db);
       const firstId = await load(first);
       const one = await dump(db);
@@ -234,7 +234,7 @@ forEachEngine('imports undo', (engine) => {
     });
   }
 
-  test('a dry run of an undo counts what the undo does, also for rows that several batches of the import have changed, and changes nothing', async () => {
+  test('a dry run of an undo counts what the undo does, and changes nothing', async () => {
     const filler = Array.from({ length: 600 }, (_, index) => token({ tokenId: String(index + 10) }));
     await load([token({ name: 'Earlier' })]);
     const id = await load([token({ name: 'A' }), ...filler, token({ name: 'B' })]);
@@ -246,13 +246,13 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(preview.rows, rows);
   });
 
-  /** Records of all kinds. With 500 tokens before them, they are in a second batch. */
+  /** Records of all kinds. The 500 tokens before them put them into a second batch. */
   const everyKind = (side: 'first' | 'second', tokens = 0) => [
     ...Array.from({ length: tokens }, (_, index) => token({ tokenId: String(index + 10), name: `${side} ${index}` })),
     ...Object.values(KINDS).flatMap((records) => records[side]),
   ];
 
-  test('an import that is cut off after any of its transactions is undone completely, and importing it then stores everything', async () => {
+  test('an import that is cut off after any of its transactions is undone completely', async () => {
     await load(everyKind('first', 500));
     const one = await dump(db);
     const complete = await load(everyKind('second', 500), { replace: true });
@@ -290,7 +290,7 @@ forEachEngine('imports undo', (engine) => {
     }
   });
 
-  test('a row that has changed since the import is left and named, and the undo can be repeated once the later change is undone', async () => {
+  test('a row that has changed since the import is left and named', async () => {
     const empty = await dump(db);
     const id = await load([token({ name: 'One' }), token({ tokenId: '2', name: 'Two' })]);
     const later = await load([token({ name: 'Uno' })]);
@@ -304,7 +304,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dump(db), empty);
   });
 
-  test('a product whose stock has changed since is left, and a row that is deleted since is counted as missing', async () => {
+  test('a product whose stock has changed since the import is left', async () => {
     const id = await load([product({ inventory: 20 }), product({ name: 'Cup' }), sale({ tx: '0x1' })]);
     await db.query(`update main.product set inventory = 19 where name = 'Mug'`);
     await db.query(`delete from main.product where name = 'Cup'`);
@@ -315,7 +315,7 @@ forEachEngine('imports undo', (engine) => {
     });
   });
 
-  test('a collection record is left while its collection is followed, and when another collection has its earlier slug', async () => {
+  test('a collection record is left while its collection is followed', async () => {
     await load([collection()]);
     const renamed = await load([collection({ slug: 'renamed' }), collection({ contractAddress: OTHER, slug: 'bb' })]);
     await db.query(
@@ -339,7 +339,7 @@ forEachEngine('imports undo', (engine) => {
     );
   });
 
-  test('an undo restores the listings of the same order at other marketplaces, which the import has ended', async () => {
+  test('an undo restores the listings of the same order at other marketplaces', async () => {
     const order1 = { orderHash: '0xaa' };
     await load([listing(order1), listing({ ...order1, source: 'blur', id: 'B1' })]);
     const one = await dump(db);
@@ -349,7 +349,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dump(db), one);
   });
 
-  test('an undo of a signed order lists the mirrored listing of the order again, which the import has retired', async () => {
+  test('an undo of a signed order lists the mirrored listing of the order again', async () => {
     const signed = ask();
     await load([listing({ seller: signed.offerer, orderHash: hashOrder(signed) })]);
     const one = await dump(db);
@@ -374,7 +374,7 @@ forEachEngine('imports undo', (engine) => {
     });
   });
 
-  test('a listing that its chain has judged since is taken back, and a restored listing waits for a new verdict', async () => {
+  test('a listing that its chain has judged since is taken back', async () => {
     await db.query(
       `insert into indexer.judged_collection (collection_id, chain, followed_at, state, joined_seq)
        values ($1, 'ethereum', now(), 'joined', 0)`,
@@ -412,7 +412,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dump(db), empty);
   });
 
-  test('a dry run and an import of a worker are not listed, and the list names the key, the file, the counts and what can be undone', async () => {
+  test('a dry run and an import of a worker are not listed', async () => {
     await runImport(context, toNdjson([token()]), { dryRun: true });
     await new Ingester(context).ingest([token({ tokenId: '7' })]);
     assert.deepEqual(await list(), []);
@@ -443,7 +443,7 @@ forEachEngine('imports undo', (engine) => {
     });
   });
 
-  test('the changes of an import are deleted after 30 days, and it can no longer be undone', async () => {
+  test('the changes of an import are deleted after 30 days', async () => {
     const id = await load([token(), rate()]);
     assert.equal(await deleteOldChanges(context, NOW + UNDO_KEPT_MS - 1, 10), 0);
     assert.equal(await deleteOldChanges(context, NOW + UNDO_KEPT_MS + 1, 10), 1);

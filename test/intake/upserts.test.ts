@@ -1,5 +1,5 @@
-// What a record of a listing, order or sale does to a row that is stored already, on both engines. A batch with several records of one
-// row must have the same effect as the records one by one.
+// What a record of a listing, order or sale does to a stored row, on both engines. A batch with several records of one row must
+// have the same effect as the records one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -84,7 +84,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(row.expires_at, new Date(may(9)));
     });
 
-    test('an older record can end a listing, and the listing keeps its newer terms', async () => {
+    test('an older record can end a listing, which keeps its newer terms', async () => {
       await ingest(db, listing({ timestamp: may(5), priceRaw: '7' }));
       assert.deepEqual(
         await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
@@ -137,7 +137,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('when two records in one batch show the same order of a listing, the listing keeps the order terms that only the earlier record has', async () => {
+    test('of two records in one batch, the order terms that only the earlier one has are kept', async () => {
       const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
       const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
       const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });
@@ -150,7 +150,7 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(first, same, listing({ timestamp: may(4), orderHash: '0xaa', status: 'filled' }));
     });
 
-    test('a record with the id of a listing of another token or collection changes nothing, even in one batch', async () => {
+    test('a record with the id of a listing of another token or collection changes nothing', async () => {
       for (const other of [{ tokenId: '2' }, { contractAddress: OTHER }]) {
         await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', ...other }));
         const row = await only('indexer.listing');
@@ -176,7 +176,7 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(sale({ tx: '0x1' }), sale({ tx: '0x1', price: '7' }), sale({ tx: '0x1' }));
     });
 
-    test('an import with `replace` replaces the stored sales whose facts differ from the records, and every sum follows exactly', async () => {
+    test('an import with `replace` replaces the stored sales that differ from its records', async () => {
       const at = (hour: string, price: string, tx: string) =>
         sale({ tx, price, tokenId: tx.slice(2), timestamp: `2026-05-01T${hour}:30:00Z` });
       const wrong = [at('10', '59', '0x1'), at('10', '59.9', '0x2'), at('11', '7', '0x3')];
@@ -194,26 +194,26 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await dumpTables(db), stored);
       const dry = await runImport(toContext(db), toNdjson(right), { replace: true, dryRun: true });
       assert.deepEqual(await dumpTables(db), stored);
-      // Of two records of one sale in a batch, the later record is stored.
+      // If a batch has two records of one sale, the later record is stored.
       const content = toNdjson([at('10', '1', '0x1'), ...right]);
       const { summary } = await runImport(toContext(db), content, { replace: true });
       assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.conflict], [1, 2, 2, 0]);
       assert.deepEqual([dry.summary.inserted, dry.summary.updated, dry.summary.unchanged], [1, 2, 1]);
       const differences = await listFigureDifferences(db, { prefix: '', now: NOW, limit: 10 });
       assert.deepEqual(differences, []);
-      // An hour from which every sale was moved keeps a row with the sum 0.
+      // An hour keeps a row with the sum 0 after all its sales were moved.
       await db.query('delete from indexer.sale_hour where sales = 0');
       assert.deepEqual(await dumpTables(db), expected);
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
     });
 
-    test('a stored sale is not in conflict with a report of another marketplace that names neither parties nor listing', async () => {
+    test('a stored sale is not in conflict with a report that names neither parties nor listing', async () => {
       await ingest(db, sale({ tx: '0x1', seller: SELLER, listingId: 'L1' }));
       const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', source: 'magic-eden' })]));
       assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);
     });
 
-    test('a sale that replaces a stored sale keeps the stored parties that the new record does not name', async () => {
+    test('a sale that replaces a stored sale keeps the parties that the new record does not name', async () => {
       const BUYER = `0x${'b2'.repeat(20)}`;
       await ingest(db, sale({ tx: '0x1', seller: SELLER, buyer: BUYER }));
       const right = toNdjson([sale({ tx: '0x1', price: '5', seller: null, buyer: null })]);
@@ -235,7 +235,7 @@ forEachEngine('upserts', (engine) => {
       assert.equal((await only('indexer.sale')).price, '100');
     });
 
-    test('the sums by hour and in total contain each sale with an integer price above 0 exactly once', async () => {
+    test('the sums contain each sale with an integer price above 0 exactly once', async () => {
       const at = (time: string, price: string, more: object = {}) =>
         sale({ timestamp: `2026-05-01T${time}Z`, price, tokenId: `${time}${price}`.replace(/\D/g, '1'), ...more });
       const first = [at('10:00:00', '1'), at('10:59:59.999', '2'), at('11:00:00', '4'), at('10:30:00', '6.27e+16')];
