@@ -21,6 +21,8 @@ export type Chain = {
   readonly seaport: readonly SeaportDeployment[];
   /** The names of the chain at each vendor. The names at CoinGecko are names of the native currency. */
   readonly names: ChainNames;
+  /** Lower-case names that files may use for the chain, besides its id and its EIP-155 chain id. */
+  readonly aliases: readonly string[];
   /** Whether the last buyer floor is stored, to be served as stale while the current floor cannot be read. */
   readonly keepsBuyerFloor: boolean;
   /** False for the chain of EXTRA_CHAIN, which is served, but which the OpenAPI documents do not list. */
@@ -60,6 +62,7 @@ const PUBLISHED = [
     wrappedNative: solana('So11111111111111111111111111111111111111112'),
     seaport: [],
     names: { coingecko: ['solana'] },
+    aliases: ['sol'],
     keepsBuyerFloor: true,
   },
   {
@@ -72,6 +75,7 @@ const PUBLISHED = [
     wrappedNative: evm('0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'),
     seaport: CANONICAL_SEAPORT,
     names: { opensea: ['ethereum'], 'magic-eden': ['ethereum'], coingecko: ['ethereum'] },
+    aliases: ['eth', 'mainnet'],
     keepsBuyerFloor: true,
   },
   {
@@ -84,6 +88,7 @@ const PUBLISHED = [
     wrappedNative: evm('0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'),
     seaport: CANONICAL_SEAPORT,
     names: { opensea: ['polygon', 'matic'], 'magic-eden': ['polygon'], coingecko: ['polygon-ecosystem-token'] },
+    aliases: ['matic'],
     keepsBuyerFloor: false,
   },
   {
@@ -96,6 +101,7 @@ const PUBLISHED = [
     wrappedNative: evm('0x4200000000000000000000000000000000000006'),
     seaport: CANONICAL_SEAPORT,
     names: { opensea: ['base'], 'magic-eden': ['base'], coingecko: ['ethereum'] },
+    aliases: [],
     keepsBuyerFloor: false,
   },
   {
@@ -108,6 +114,7 @@ const PUBLISHED = [
     wrappedNative: evm('0x4200000000000000000000000000000000000006'),
     seaport: [SEAPORT_1_5, SEAPORT_1_6],
     names: { opensea: ['ink'], coingecko: ['ethereum'] },
+    aliases: [],
     keepsBuyerFloor: false,
   },
   {
@@ -120,6 +127,7 @@ const PUBLISHED = [
     wrappedNative: evm('0x48b62137edfa95a428d35c09e44256a739f6b557'),
     seaport: [SEAPORT_1_5, SEAPORT_1_6],
     names: { opensea: ['ape_chain'], 'magic-eden': ['apechain'], coingecko: ['apecoin'] },
+    aliases: [],
     keepsBuyerFloor: false,
   },
   {
@@ -135,6 +143,7 @@ const PUBLISHED = [
     // version.
     seaport: [SEAPORT_1_6, { address: evm('0xdf3969a315e3fc15b89a2752d0915cc76a5bd82d'), version: '1.6' }],
     names: { opensea: ['abstract'], 'magic-eden': ['abstract'], coingecko: ['ethereum'] },
+    aliases: [],
     keepsBuyerFloor: false,
   },
 ] as const satisfies readonly Omit<Chain, 'published'>[];
@@ -215,6 +224,7 @@ export function parseExtraChain(text: string): Chain | null {
     wrappedNative: null,
     seaport: [],
     names: { ...(family === 'evm' && EXTRA_CHAIN_NAMES[id]), ...findCurrencyNames(symbol) },
+    aliases: [],
     keepsBuyerFloor: false,
     published: false,
   };

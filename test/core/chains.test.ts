@@ -40,6 +40,7 @@ test('the chain of EXTRA_CHAIN comes last and is not published', () => {
     wrappedNative: null,
     seaport: [],
     names: { opensea: ['monad'], 'magic-eden': ['monad'], coingecko: ['monad'] },
+    aliases: [],
     keepsBuyerFloor: false,
     published: false,
   });

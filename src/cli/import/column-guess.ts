@@ -2,7 +2,8 @@
 // imports checks and edits the guess.
 
 import { parseTime } from '../../core/time.ts';
-import type { Chains } from '../../core/chains.ts';
+import type { ChainFamily } from '../../core/address.ts';
+import type { Chain, Chains } from '../../core/chains.ts';
 import type { ColumnSource, FieldSource } from '../../intake/csv/column-map.ts';
 import { PLACEHOLDER } from '../../intake/csv/column-map.ts';
 import type { Conversion } from '../../intake/csv/conversions.ts';
@@ -383,24 +384,27 @@ function guessSource(columns: readonly SampledColumn[], notes: string[]): FieldS
 /** Other spellings of the slugs of marketplaces. */
 const SOURCE_ALIASES = { 'open-sea': 'opensea', magiceden: 'magic-eden' };
 
-const CHAIN_ALIASES: Readonly<Record<string, string>> = {
-  eth: 'ethereum',
-  mainnet: 'ethereum',
-  matic: 'polygon',
-  sol: 'solana',
-  '1': 'ethereum',
-  '137': 'polygon',
-  '8453': 'base',
-};
+/** The chain ids by the other names that files may use for the chains: aliases and EIP-155 chain ids. */
+function toChainAliases(chains: Chains): Record<string, string> {
+  const namesOf = ({ aliases, chainId }: Chain) => [...aliases, ...(chainId === null ? [] : [String(chainId)])];
+  const entries = [...chains.values()].flatMap((chain) => namesOf(chain).map((name) => [name, chain.id] as const));
+  return Object.fromEntries(entries);
+}
+
+/** The first chain of the family in the table of chains. */
+function firstChain(chains: Chains, family: ChainFamily): string {
+  return [...chains.values()].find((chain) => chain.family === family)?.id ?? '';
+}
 
 function guessChain(
   found: Record<string, ColumnSource>,
   { columns, chains }: GuessContext,
   notes: string[],
 ): Record<string, FieldSource> {
+  const aliases = toChainAliases(chains);
   const isKnown = (sample: string) => {
     const name = sample.trim().toLowerCase();
-    return chains.has(name) || Object.hasOwn(CHAIN_ALIASES, name);
+    return chains.has(name) || Object.hasOwn(aliases, name);
   };
   const contract = found['contractAddress'];
   const prefixes = columns.find(({ name }) => name === contract?.column)?.samples ?? [];
@@ -412,20 +416,16 @@ function guessChain(
   });
   if (column && !prefixes.some((sample) => sample.includes(':0x'))) {
     const samples = columns.find(({ name }) => name === column.column)?.samples ?? [];
-    const aliases = [...new Set(samples.map((sample) => sample.trim().toLowerCase()))].filter(
-      (name) => !chains.has(name),
-    );
-    const map = Object.fromEntries(aliases.map((name) => [name, CHAIN_ALIASES[name] ?? name]));
-    return { chain: { ...column, as: ['lower'], ...(aliases.length > 0 && { map }) } };
+    const used = [...new Set(samples.map((sample) => sample.trim().toLowerCase()))].filter((name) => !chains.has(name));
+    const map = Object.fromEntries(used.map((name) => [name, aliases[name] ?? name]));
+    return { chain: { ...column, as: ['lower'], ...(used.length > 0 && { map }) } };
   }
   if (contract && prefixes.length > 0 && prefixes.every((sample) => isKnown(/^(\w+):0x/.exec(sample)?.[1] ?? ''))) {
-    return { chain: { column: contract.column, pattern: '^(\\w+):', as: ['lower'], map: CHAIN_ALIASES } };
+    return { chain: { column: contract.column, pattern: '^(\\w+):', as: ['lower'], map: aliases } };
   }
-  const isSolana = found['mint'] !== undefined;
-  notes.push(
-    `chain: the file does not name a chain, so it is ${isSolana ? 'solana' : 'ethereum'}; edit the map if that is wrong`,
-  );
-  return { chain: { value: isSolana ? 'solana' : 'ethereum' } };
+  const value = firstChain(chains, found['mint'] === undefined ? 'evm' : 'solana');
+  notes.push(`chain: the file does not name a chain, so it is ${value}; edit the map if that is wrong`);
+  return { chain: { value } };
 }
 
 function notePrice(

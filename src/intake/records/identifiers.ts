@@ -26,7 +26,7 @@ export function readCollectionLocation(context: RecordContext, fields: Fields): 
   return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
 }
 
-const CHAIN_HINT = 'in a column map, "as": "lower" and "map": {"ETH": "ethereum"} convert other names';
+const CHAIN_HINT = 'in a column map, "as": "lower" and "map" convert names';
 
 export function readChain(context: RecordContext, fields: Fields): Chain | null {
   const id = readText(fields, 'chain');
