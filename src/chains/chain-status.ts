@@ -19,7 +19,10 @@ export type ChainStatus = {
   /** The timestamp of that block (ISO 8601). */
   blockTime: string | null;
   lagSeconds: number | null;
-  /** How many blocks `block` is behind the newest block that an endpoint reported to this process. Null when either is unknown. */
+  /**
+   * How many blocks `block` is behind the newest block that an endpoint reported to this process. Null when one of the two blocks is
+   * unknown.
+   */
   headDistance: number | null;
   /** Reorganisations since the chain was first followed. */
   reorganisations: number;

@@ -41,8 +41,8 @@ export function toCollectionId(chainId: string, address: Address): string {
 }
 
 /**
- * The id of a collection record. Without an address the slug takes its place. Without a chain the id has no `<chain>_` prefix. Null when
- * the record has neither an address nor a slug.
+ * The id of a collection record. Without an address the slug takes the place of the address. Without a chain the id has no `<chain>_`
+ * prefix. Null when the record has neither an address nor a slug.
  */
 export function toRecordedCollectionId(
   chainId: string | null,

@@ -1,6 +1,6 @@
 // Image URLs come from outside and are opened by browsers, so only URLs of schemes that cannot run code are accepted and served.
 
-/** The beginning of an accepted URL in any letter case. Patterns of JSON Schema have no flags. */
+/** The beginning of an accepted URL. Both letter cases are spelled out, because patterns of JSON Schema have no flags. */
 export const IMAGE_URL_PATTERN =
   '^([hH][tT][tT][pP][sS]?://|[iI][pP][fF][sS]://|[aA][rR]://|[dD][aA][tT][aA]:[iI][mM][aA][gG][eE]/)';
 const SERVABLE = new RegExp(IMAGE_URL_PATTERN);

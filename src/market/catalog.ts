@@ -57,7 +57,7 @@ type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statement
 /**
  * If both schemas are in one database, `indexer` is null, and one transaction reads and writes. Otherwise the copy is committed in the
  * indexer database before the copied changes are deleted in the primary. The lock in the primary lasts until they are deleted, so an older
- * state never replaces a newer one.
+ * state never replaces a newer state.
  */
 async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promise<number> {
   return main.transaction(async (tx) => {

@@ -20,7 +20,7 @@ export type Floor = {
   degraded: boolean;
 };
 
-/** Throws `not_found` when `id` names no collection, or one without a chain. */
+/** Throws `not_found` when `id` names no collection, or a collection without a chain. */
 export async function readFloor(market: Market, id: string): Promise<Floor> {
   const collection = await resolveCollection(market, id);
   const chain = market.chainOf(collection.chain);

@@ -16,7 +16,7 @@ import { refreshFigures } from './ranks.ts';
 
 /**
  * A list is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is present. A short
- * list is accepted only after at least `doubtsMin` short lists in a row, itself included. The first of these lists must be at least
+ * list is accepted only if `doubtsMin` or more lists in a row were short, this list included. The first of these lists must be at least
  * `doubtMs` old.
  */
 export type SnapshotLimits = { smallBookMax: number; shareLeftMin: number; doubtsMin: number; doubtMs: number };

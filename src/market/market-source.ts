@@ -1,5 +1,5 @@
 // A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
-// that a failing source leaves the others unaffected.
+// that a failing source leaves the other sources unaffected.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane } from '../database/connection-lane.ts';

@@ -26,10 +26,12 @@ export type MarketOptions = {
   log: Log;
 };
 
-/** How many times `sourceTimeoutMs` the deadline of the source `primary` is: most responses need a collection record. */
+/**
+ * The deadline of the source `primary`, as a multiple of `sourceTimeoutMs`. It is longer because most responses need a collection record.
+ */
 const PRIMARY_DEADLINES = 3;
 /**
- * How many times longer deadlines are on the embedded database than on PostgreSQL. The embedded database has one connection, which an
+ * Deadlines on the embedded database, as a multiple of the deadlines on PostgreSQL. The embedded database has one connection, which an
  * import holds during each of its batches. It runs in this process and cannot be out of reach, so waiting for the connection must not count
  * as a failure.
  */
@@ -45,7 +47,7 @@ export class Market {
   readonly primary: MarketSource;
   /** The own order book. If it cannot be read, the response is made without it. */
   readonly orderBook: MarketSource;
-  // The reads of the indexer. Each kind of read is a source of its own, so that one that hangs leaves the others unaffected.
+  // The reads of the indexer. Each kind of read is a source of its own, so that a kind that hangs leaves the other kinds unaffected.
   readonly mirror: MarketSource;
   readonly stats: MarketSource;
   readonly analytics: MarketSource;

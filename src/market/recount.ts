@@ -10,8 +10,8 @@ import { listFigureDifferences } from './queries/figure-recount.ts';
 import { listRankDifferences } from './queries/rank-recount.ts';
 
 /**
- * The figures that are wrong at the time `now`. There must be none right after a sweep and a copy of the catalog. Otherwise a figure that
- * depends on an expiry or on a change of the primary database may be out of date.
+ * The figures that are wrong at the time `now`. There must be none right after a sweep and a copy of the catalog. At other times a figure
+ * that depends on an expiry or on a change of the primary database may be out of date.
  */
 export async function recountFigures(
   { main, indexer, chains }: { main: Queryable; indexer: Queryable; chains: Chains },

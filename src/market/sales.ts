@@ -14,7 +14,7 @@ export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** Throws `not_found` when `id` names no collection, or one without a location. */
+/** Throws `not_found` when `id` names no collection, or a collection without a location. */
 export async function resolveTradedCollection(
   market: Market,
   id: string,

@@ -19,8 +19,8 @@ import type { OrderContext } from './submit.ts';
 /** One condition that an order must meet to be filled. `ok` is null when this service cannot know. */
 export type ExplainedCheck = { check: string; ok: boolean | null; detail: string };
 /**
- * A change of the order's state. `at` is in milliseconds. It is null if the event that made the order dormant is not among the newest
- * `TOKEN_EVENTS_MAX` events of the token.
+ * A change of the order's state. `at` is in milliseconds. For the transition to `dormant`, `at` is null if the event that caused it is not
+ * among the newest `TOKEN_EVENTS_MAX` events of the token.
  */
 export type Transition = { at: number | null; to: string; because: string; tx: string | null };
 

@@ -138,13 +138,13 @@ export class BackgroundTrials {
   }
 
   async #try(): Promise<void> {
-    // If the breaker is not open, an earlier call has succeeded meanwhile and has closed it.
+    // If the breaker is not open, a call that began before the opening has succeeded and closed it.
     if (this.#breaker.state() !== 'open') return;
     this.#breaker.beginTrial();
     await this.#attempt();
-    // The trial succeeded, or a call that began before the breaker opened.
+    // The trial, or a call that began before the breaker opened, has succeeded.
     if (this.#breaker.state() === 'closed') return;
-    // If an earlier call failed during the trial, it has ended the trial, and the state is `open`.
+    // A call that began before the breaker opened may have failed during the trial. It has then ended the trial, and the state is `open`.
     if (this.#breaker.state() === 'trial') this.#breaker.failed();
     this.start();
   }

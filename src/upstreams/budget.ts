@@ -31,7 +31,7 @@ const BULK_LEAVES_SHARE = 0.5;
 /**
  * The most bulk requests that may have been taken in one hour but are sent in the next, where they count towards the budget. Callers send
  * bulk requests one after another, so at most one waits. If the bucket is too small to keep a part for urgent requests, a bulk request
- * waits only while the bucket is empty. The next hour then begins with a negative content, which already counts it.
+ * waits only while the bucket is empty. The content is then negative when the next hour begins, which already counts the request.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

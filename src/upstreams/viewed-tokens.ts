@@ -1,5 +1,5 @@
-// Tasks that refresh the tokens that readers viewed recently, a few in each run. Otherwise they would be out of date: walks over complete
-// collections are rare, and some responses for collections have no owners.
+// Tasks that refresh the tokens that readers viewed recently, a few in each run. Without these tasks the tokens would be out of date: walks
+// over complete collections are rare, and some responses for collections have no owners.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';

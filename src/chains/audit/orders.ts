@@ -53,8 +53,8 @@ function toServed(order: AuditedOrder, now: number): { status: ListingStatus; do
 }
 
 /**
- * The statuses that the chain's values allow. An order that was cancelled and has expired may have either status, because the chain does
- * not store the time of the cancel.
+ * The statuses that the chain's values allow. An order that was cancelled and has expired may be `cancelled` or `expired`, because the
+ * chain does not store the time of the cancel.
  */
 function toPossibleStatuses(order: AuditedOrder, { status, counter }: OrderFacts, now: number): ListingStatus[] {
   const { expiresAt, offChainCancelAt, endedAt } = order;

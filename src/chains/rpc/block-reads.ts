@@ -40,7 +40,10 @@ export class BlockReads {
     return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
   }
 
-  /** Null when no endpoint has a block of this number. Above the best head, one endpoint without the block is enough. */
+  /**
+   * Null when no endpoint has a block of this number. For a number above the best head, null as soon as one endpoint does not have the
+   * block.
+   */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(
       this.#pool.read(async (endpoint) => {

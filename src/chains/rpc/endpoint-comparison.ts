@@ -43,9 +43,8 @@ export class EndpointComparison {
   /**
    * Whether the blocks of `first` may be stored. True if another endpoint serves the same last block and the same logs. False if no
    * endpoint agrees, and one contradicts `first` or does not have the block yet. An endpoint that two other endpoints contradict counts as
-   * failed.
-   * If no other endpoint can be called, or all of them fail or stand still, the blocks are accepted without a comparison, and counted.
-   * Always true with a single endpoint, and if `blocks` are not compared.
+   * failed. If no other endpoint can be called, or all other endpoints fail or stand still, the blocks are accepted without a comparison,
+   * and counted. Always true with a single endpoint, and if `blocks` are not compared.
    */
   async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {
     const { pool, compared } = this.#options;

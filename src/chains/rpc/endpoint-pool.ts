@@ -44,8 +44,8 @@ export class EndpointPool {
 
   /**
    * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any other
-   * error, a reverted call, and a closed reader end the read at once. Throws ChainUnavailable. If every endpoint that could be called in
-   * the last round failed conclusively, throws a conclusive RpcFailure instead.
+   * error, a reverted call, and a closed reader end the read at once. When no round succeeds, throws ChainUnavailable. If every endpoint
+   * that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const { chain, log, patienceMs, signal } = this.#options;

@@ -28,7 +28,7 @@ export type EndpointStatus = {
   state: EndpointState;
   /** The number of the newest block that the endpoint reported last. Null if it has reported none. */
   head: number | null;
-  /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while either is unknown. */
+  /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while `head` or the best head is unknown. */
   lag: number | null;
   /** Failures since the process started. */
   failures: number;

@@ -37,7 +37,7 @@ export class RangeSize {
     this.failed(blocks);
   }
 
-  /** The size of the request may or may not be the reason of the failure. */
+  /** The size of the request need not be the reason of the failure. */
   failed(blocks: number): void {
     this.#size = Math.max(1, Math.min(this.#size, blocks >> 1));
     this.#successes = 0;

@@ -23,9 +23,9 @@ export type FloorFacts = {
 };
 
 /**
- * In base units: the price of the cheapest listing in the own book and the mirror. If only one of them can be read, it decides. If both
- * books are known to be empty, the figure has the value null. If no listing is found but the books may not be empty, the figure comes from
- * a record or the stored snapshot. Returns null when the floor is not known.
+ * In base units: the price of the cheapest listing in the own book and the mirror. If only one book can be read, its cheapest listing
+ * decides. If both books are known to be empty, the figure has the value null. If no listing is found but the books may not be empty, the
+ * figure comes from a record or the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;

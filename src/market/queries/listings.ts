@@ -167,7 +167,7 @@ const decodeCount = rowDecoder('listing', { count: safeInteger });
 /**
  * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
  * corrected by the listings and own orders that have expired since the last sweep. `started`: assets whose own orders have started since
- * then.
+ * that sweep, which the maintained number still counts.
  */
 export async function countMirroredAssets(
   db: Queryable,

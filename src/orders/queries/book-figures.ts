@@ -93,8 +93,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them whose first order started
- * after the last expiry sweep.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them that had no fillable order at
+ * the last expiry sweep, because their orders started later.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 

@@ -28,8 +28,8 @@ const decodeSchedule = rowDecoder('task schedule', {
 });
 
 /**
- * SQL condition: the task is due. A task is never scheduled further ahead than twice its period. So a later time was written before the
- * clock was set back.
+ * SQL condition: the task is due. A task is never scheduled further ahead than twice its period. So a time further ahead was written before
+ * the clock was set back.
  */
 const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= clock_timestamp()
   or ${task}.due_at > clock_timestamp() + 2 * ${task}.period_ms * interval '1 ms')`;

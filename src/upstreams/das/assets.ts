@@ -158,7 +158,7 @@ function readStandard(row: VendorRow): string | null {
 
 /**
  * With `collection`, assets that are not in that collection are rejected. With null, each asset belongs to the collection in its grouping,
- * and an asset without a grouping is skipped. Fungible and burnt assets are always skipped.
+ * and an asset without a collection is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
   return parseRows(assets, (row) => toTokens(row, collection));
@@ -242,7 +242,7 @@ async function call(
   return readEnvelope(upstream, response)['result'];
 }
 
-/** Throws UpstreamFailure for a response that is an error or belongs to another request, which may have the HTTP status 200. */
+/** Throws UpstreamFailure for an error and for the response to another request, even with the HTTP status 200. */
 function readEnvelope(upstream: UpstreamClient, response: unknown): VendorRow {
   const envelope = orMalformed(upstream, () => toRow(response, 'response'));
   const error = orMalformed(upstream, () => optionalRow(envelope, 'error'));

@@ -69,8 +69,8 @@ function readSupply({ records }: ParsedPage): number | null {
 }
 
 /**
- * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Analytics have a floor only from
- * a vendor whose listings were all read.
+ * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Only a vendor that has read all
+ * listings stores a floor with its analytics.
  */
 function withoutSecondFloor(record: SourceRecord): SourceRecord {
   if (record.kind !== 'analytics') return record;
