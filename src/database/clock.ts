@@ -1,15 +1,15 @@
-// The clock of the primary database, carried forward by the monotonic clock of this process. All processes of a service use it, so that
-// due times, leases and lifetimes that one process stores mean the same in another process. The wall clock of a process decides nothing.
+// The clock of the primary database, carried forward by the monotonic clock of this process. All processes of a service use it, so that due
+// times, leases and lifetimes mean the same in each process. The wall clock of a process decides nothing.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { rowDecoder, timestamp } from './rows.ts';
 
-/** How often the clock should be adjusted. Monotonic clocks drift by less than a millisecond in this time. */
+/** The clock is adjusted with this period. A monotonic clock drifts by less than a millisecond in this time. */
 export const CLOCK_PERIOD_MS = 10_000;
 const READ_TIMEOUT_MS = 5_000;
-/** A larger adjustment than this is logged: the clock of the database was set, or this machine was suspended. */
+/** An adjustment above this is logged: the clock of the database was set, or this machine was suspended. */
 const STEP_MS = 1_000;
 
 const decodeTime = rowDecoder('clock', { at: timestamp });
@@ -17,7 +17,7 @@ const decodeTime = rowDecoder('clock', { at: timestamp });
 type Options = {
   db: Pick<Database, 'within'>;
   log: Log;
-  /** The number of milliseconds since an arbitrary moment. This clock is never set back. */
+  /** Milliseconds since an arbitrary moment. Never set back. */
   monotonic?: Clock;
 };
 
@@ -35,7 +35,7 @@ export class DatabaseClock {
     this.#offsetMs = offsetMs;
   }
 
-  /** Reads the time of the database once. Rejects when the database does not respond within five seconds. */
+  /** Reads the time of the database once. Rejects if the database does not respond within READ_TIMEOUT_MS. */
   static async start(options: Options): Promise<DatabaseClock> {
     const clock = new DatabaseClock(options, 0);
     const { earliest, latest } = await clock.#measure();
@@ -46,8 +46,8 @@ export class DatabaseClock {
   readonly now: Clock = () => Math.floor(this.#monotonic() + this.#offsetMs);
 
   /**
-   * Reads the time of the database, and adjusts the clock by the least amount with which it agrees with this reading. A slow reading is
-   * inexact, so it agrees with a wide range of times. Rejects when the database does not respond.
+   * Reads the time of the database, and adjusts the clock by the least amount that agrees with the reading. A slow reading is inexact, so
+   * it agrees with a wide range of times. Rejects if the database does not respond.
    */
   async adjust(): Promise<void> {
     const { earliest, latest } = await this.#measure();
@@ -57,10 +57,10 @@ export class DatabaseClock {
     if (Math.abs(stepMs) > STEP_MS) this.#log.warn('the clock of the primary database was set', { stepMs });
   }
 
-  /** The bounds of the offset. The database reads its clock at some moment between the request and the response. */
+  /** The bounds of the offset. The database reads its clock between the request and the response. */
   async #measure(): Promise<{ earliest: number; latest: number }> {
     const statements = this.#db.within(READ_TIMEOUT_MS);
-    // The first statement may have to wait for a connection. If it read the clock, this wait would make the bounds wider.
+    // The first statement may have to wait for a connection. This wait must not widen the bounds.
     await statements.query('select 1');
     const sentAt = this.#monotonic();
     const [row] = await statements.query('select clock_timestamp() as at');

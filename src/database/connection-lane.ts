@@ -1,12 +1,12 @@
-// A lane limits how many of a pool's connections one group of statements may use at once. When the statements of one lane hang, the other
-// lanes still get connections.
+// A lane limits how many connections of a pool one group of statements uses at once. If the statements of one lane hang, other lanes still
+// get connections.
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
-/** The largest number of connections of one lane. A pool has ten: even when two lanes hang, two connections are free. */
+/** The largest number of connections of one lane. A pool has ten, so two connections are free even if two lanes hang. */
 const LANE_CONNECTIONS_MAX = 4;
 
-/** Each statement or transaction holds one of the lane's places while it uses a connection. A free place goes to the caller that waited longest. */
+/** Each statement or transaction holds a place of the lane while it uses a connection. A free place goes to the longest waiting caller. */
 export class ConnectionLane {
   readonly #placesMax: number;
   #placesTaken = 0;
@@ -27,13 +27,13 @@ export class ConnectionLane {
     try {
       await raceDeadline(placeFree, deadline);
     } catch (error) {
-      // If this caller got the place just before its deadline, it passes the place on to the next caller.
+      // If this caller got the place just before its deadline, the next caller gets it.
       if (!this.#waiting.delete(takePlace)) this.leave();
       throw error;
     }
   }
 
-  /** Gives the place to the caller that has waited longest, or frees it when no caller waits. */
+  /** Gives the place to the longest waiting caller, or frees it. */
   leave(): void {
     const [next] = this.#waiting;
     if (!next) {

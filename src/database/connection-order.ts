@@ -1,15 +1,14 @@
 // The order in which waiting work gets the single connection of the embedded database. Work with a deadline, such as a read of the
-// marketplace, goes before work without one, such as a batch of an import.
+// marketplace, goes before work without a deadline, such as a batch of an import.
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
- * Work without a deadline waits for work with a deadline at most this many times as long as it used the connection before. Most requests
- * need less, and are therefore served between two batches of an import. Under constant requests an import takes at most about three times as
- * long as alone.
+ * Work without a deadline waits at most this many times as long as it used the connection before. Most requests need less time, so they are
+ * served between two batches of an import. Under constant requests an import takes at most about three times as long as alone.
  */
 const WAIT_SHARE = 2;
-/** The wait is at least this long, so that short work without a deadline does not delay most requests. */
+/** The least limit of this wait, so that short work without a deadline does not delay most requests. */
 const WAIT_MIN_MS = 20;
 
 type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
@@ -20,9 +19,9 @@ export class ConnectionOrder {
   readonly #patient = new Set<Waiter>();
   #holder: Waiter | null = null;
   #heldSince = 0;
-  /** How long work without a deadline waits for work with one. */
+  /** The time for which work without a deadline waits for work with a deadline. */
   #patienceMs = WAIT_MIN_MS;
-  /** When work without a deadline left the connection for the last time. */
+  /** When work without a deadline most recently left the connection. */
   #patientLeftAt = Number.NEGATIVE_INFINITY;
   #isPausing = false;
 
@@ -36,8 +35,8 @@ export class ConnectionOrder {
   }
 
   /**
-   * Waits for the connection. The caller must call `leave` when it has released the connection. Throws DeadlineExceeded at `deadline`, a
-   * time of `performance.now()`; infinity for work without a deadline.
+   * Waits for the connection. The caller must call `leave` after it has released the connection. `deadline` is a time of
+   * `performance.now()`, or infinity. Throws DeadlineExceeded at the deadline.
    */
   async enter(deadline: number): Promise<void> {
     const hasDeadline = deadline !== Number.POSITIVE_INFINITY;
@@ -65,8 +64,8 @@ export class ConnectionOrder {
   }
 
   /**
-   * Lets the request that used the connection send its next statement, before work without a deadline takes the connection. Otherwise a
-   * request of five statements would wait for five batches of an import.
+   * Gives the request that used the connection time to send its next statement, before work without a deadline gets the connection.
+   * Otherwise a request of five statements would wait for five batches of an import.
    */
   #pause(): void {
     if (this.#urgent.size > 0) return this.#passOn();
@@ -93,7 +92,7 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    // Several imports that wait do not go one directly after the other.
+    // Several waiting imports do not go directly one after the other.
     const waitedSince = Math.max(patient.since, this.#patientLeftAt);
     return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }

@@ -1,5 +1,4 @@
-// Whether a database is empty: it has no marketplace records, and no backup was restored into it. An empty database may have shops and
-// products.
+// Tells whether a database is empty. An empty database has no marketplace records, but may have shops and products.
 
 import type { Queryable } from './port.ts';
 import { boolean, rowDecoder } from './rows.ts';
@@ -29,7 +28,7 @@ export async function isEmpty(db: Queryable): Promise<boolean> {
   return row !== undefined && !decodeFound(row).found;
 }
 
-/** Marks a database as restored, so that it does not count as empty even when the backup held no records. */
+/** Marks a database as restored. It then does not count as empty, even if the backup held no records. */
 export async function insertRestoredMark(tx: Queryable): Promise<void> {
   await tx.query(`comment on schema main is '${RESTORED}'`);
 }

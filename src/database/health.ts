@@ -1,4 +1,4 @@
-// Reads the health of a database: its version and latency, the migrations that are pending, and how far its clock is off.
+// Reads the health of a database: version, latency, pending migrations, and how far its clock is off.
 
 import { OperatorError } from '../core/errors.ts';
 import type { Database, Engine } from './port.ts';
@@ -13,17 +13,17 @@ export type DatabaseHealth = {
   latencyMs: number;
   /** How far the server's clock is ahead of this machine's clock, with an error of up to half the latency. */
   clockAheadMs: number;
-  /** Whether the server cancels statements that run for too long. False behind a pooler that drops the settings of a connection. */
+  /** Whether the server cancels statements that run too long. False behind a pooler that drops the settings of connections. */
   limitsStatements: boolean;
   /** Names of the migrations that are not applied yet. */
   pending: string[];
-  /** Why the applied migrations do not fit this program, or null when they do. */
+  /** Why the applied migrations do not fit this program. Null if they fit. */
   mistake: string | null;
 };
 
 const decodeServer = rowDecoder('server', { version: text, at: timestamp, limits_statements: boolean });
 
-/** Reads the health once. Rejects when the database does not respond in time. */
+/** Reads the health once. Rejects if the database does not respond in time. */
 export async function findDatabaseHealth(
   db: Database,
   schema: Schema,

@@ -1,5 +1,5 @@
-// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. Processes that start at the same time
-// take a lock one after the other: the first process applies the migrations, and the other processes have nothing to apply.
+// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. A lock lets one process at a time migrate, so
+// the first applies the migrations and later processes find nothing to apply.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -21,7 +21,7 @@ export async function migrate(db: Database, schema: Schema): Promise<string[]> {
   return db.transaction((tx) => migrateWithin(tx, schema));
 }
 
-/** Like `migrate`, in the caller's transaction. `only` restricts the migrations that are applied, by name. */
+/** Like `migrate`, in the caller's transaction. `only`: the names of the migrations that may be applied. */
 export async function migrateWithin(tx: Queryable, schema: Schema, only?: ReadonlySet<string>): Promise<string[]> {
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
@@ -41,7 +41,7 @@ export async function migrateWithin(tx: Queryable, schema: Schema, only?: Readon
   return wanted.map((migration) => migration.name);
 }
 
-/** Returns the names of the migrations that `migrate` would apply, and changes nothing. Throws when `migrate` would refuse the database. */
+/** Returns the names of the migrations that `migrate` would apply. Changes nothing. Throws if `migrate` would refuse the database. */
 export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
   const known = readMigrations(schema);
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
@@ -49,18 +49,18 @@ export async function listPendingMigrations(db: Queryable, schema: Schema): Prom
   return pending.map((migration) => migration.name);
 }
 
-/** Returns the pending migrations. Throws when the database has a migration that this program lacks, or that has changed since. */
+/** Returns the pending migrations. Throws if the database has a migration that is unknown to this program or has changed since. */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
   const applied = (await tx.query(`select name, digest from ${schema}.migration`)).map(decodeMigration);
   return checkKnown(applied, { schema, known, of: 'the database' });
 }
 
-/** Throws when a backup, made by the version `service`, has a migration that this program lacks, or that has changed since. */
+/** Throws if a backup of the program version `service` has a migration that is unknown to this program or has changed since. */
 export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
   checkKnown(applied, { schema, known: readMigrations(schema), of: `the backup (of version ${service})` });
 }
 
-/** Returns the known migrations that are not in `applied`. Throws when `applied` has a migration that is unknown or has changed since. */
+/** Returns the known migrations that are not in `applied`. Throws if `applied` has a migration that is unknown or has changed since. */
 function checkKnown(
   applied: readonly AppliedMigration[],
   { schema, known, of }: { schema: Schema; known: Migration[]; of: string },

@@ -1,5 +1,5 @@
-// Opens the primary and the indexer database. The primary is the embedded database or a PostgreSQL database. The indexer is a schema of
-// the same database, or has a PostgreSQL database of its own.
+// Opens the primary and the indexer database. The primary is the embedded database or PostgreSQL. The indexer is a schema of the same
+// database, or another PostgreSQL database.
 
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
@@ -20,15 +20,15 @@ export type DatabaseSettings = {
 export type Databases = {
   main: Database;
   /**
-   * The primary for requests of the store. On PostgreSQL it has connections of its own, so that the marketplace and the workers cannot
-   * take them. On the embedded engine it is `main`.
+   * The primary for requests of the store. On PostgreSQL it has separate connections, which the marketplace and the workers cannot use up.
+   * On the embedded engine it is `main`.
    */
   store: Database;
   indexer: Database;
   close(): Promise<void>;
 };
 
-/** Opens the databases. Throws when the primary cannot be used. The indexer is not checked, so that a start succeeds while the indexer is down. */
+/** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while it is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
   const main =
     config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);

@@ -18,13 +18,13 @@ export type Engine = 'postgresql' | 'embedded';
 
 export type Statements = Queryable & {
   /**
-   * Like `query`, for a frequent statement whose planning costs as much as its execution. On PostgreSQL the statement is prepared
-   * once on each connection. Its text must be constant, because every text is remembered, and one plan must suit all parameters.
+   * Like `query`, for a frequent statement whose planning costs as much as its execution. On PostgreSQL it is prepared once on each
+   * connection. Its text must be constant, because every text is remembered. One plan must suit all parameters.
    */
   queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   /**
-   * Runs `work` in one transaction, which is committed when `work` resolves and rolled back when it rejects. `work` must send all its
-   * statements through `tx`: the embedded engine has one connection, and the transaction holds it until `work` ends.
+   * Runs `work` in one transaction. Commits if `work` resolves, and rolls back if it rejects. `work` must send all its statements through
+   * `tx`: the embedded engine has one connection, which the transaction holds.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
 };
@@ -35,10 +35,9 @@ export type Database = Statements & {
   /** A name for messages and metrics, such as `main`, `store` or `indexer`. It must not contain a host or a path. */
   readonly name: string;
   /**
-   * Returns the same database with one deadline for all its statements, `timeoutMs` from now. A statement that has not completed by
-   * the deadline rejects with DeadlineExceeded, and its connection is closed, so that the server rolls back its transaction. When the
-   * deadline passes during a `commit`, the transaction may have been committed. Statements with the same `lane` share the connections
-   * of that lane.
+   * Returns the same database with one deadline for all its statements, `timeoutMs` from now. At the deadline a running statement rejects
+   * with DeadlineExceeded, and its connection is closed, so that the server rolls back. A transaction whose `commit` was running may have
+   * been committed. Statements with the same `lane` share the connections of that lane.
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   pool(): PoolState;
@@ -51,11 +50,11 @@ export type PoolState = {
   open: number;
   idle: number;
   waiting: number;
-  /** When a statement last succeeded (`performance.now()`). Only statements in a transaction or with a deadline are recorded. */
+  /** When a statement most recently succeeded (`performance.now()`). Only statements in a transaction or with a deadline are recorded. */
   respondedAt: number;
 };
 
-/** Runs `queryPrepared` when `db` is a database, and `query` when `db` is a transaction. */
+/** Runs `queryPrepared` if `db` is a database, and `query` if `db` is a transaction. */
 export function queryHot<R extends Row = Row>(
   db: Queryable | Statements,
   sql: string,
@@ -67,7 +66,7 @@ export function queryHot<R extends Row = Row>(
 type DatabaseOptions = {
   engine: Engine;
   name: string;
-  /** How long a statement in a transaction waits for a lock before it fails. Without it, a statement waits until its deadline. */
+  /** A statement in a transaction fails after it has waited this long for a lock. If absent, it waits until its deadline. */
   lockTimeoutMs?: number;
   /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;
@@ -75,13 +74,14 @@ type DatabaseOptions = {
 
 /** Creates a database on `pool`. The database owns the pool from then on. */
 export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClose }: DatabaseOptions): Database {
-  // A connection that breaks also rejects its statement, so its `error` event needs no action. But the pool does not listen for
-  // errors while a connection is checked out, and an `error` event without a listener ends the process.
+  // A broken connection also rejects its statement, so its `error` event needs no action. But without a listener the event would end the
+  // process, and the pool does not listen while a connection is checked out.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
   const openedAt = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
-  // One message, so that the limit costs no round trip. It is set in the transaction, because behind PgBouncer a connection has no settings.
+  // One message, so that the limit costs no round trip. It belongs to the transaction, because behind PgBouncer a connection has no
+  // settings.
   const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
   const inUse: PoolInUse = { pool, order, begin, openedAt, respondedAt: Number.NEGATIVE_INFINITY, demotedAt: null };
   const prepared = new PreparedStatements(engine);
@@ -121,8 +121,8 @@ function toStatement(text: string, params: readonly unknown[] = []): Statement {
 }
 
 /**
- * The SQLSTATEs for a prepared statement that does not exist (26000) or exists already (42P05). They occur behind a connection pooler
- * that gives a client different server connections but does not track prepared statements.
+ * The SQLSTATEs for a prepared statement that does not exist (26000) or already exists (42P05). They occur behind a pooler that changes the
+ * server connection and does not track prepared statements.
  */
 const UNPREPARED_CODES = new Set(['26000', '42P05']);
 
@@ -142,7 +142,7 @@ class PreparedStatements {
       return await send<R>({ ...statement, name: this.#nameOf(sql) });
     } catch (error) {
       if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
-      // The server rejected the statement before running it. This statement is sent again, and no later statement is prepared.
+      // The server rejected the statement without running it. It is sent again, and no later statement is prepared.
       this.#isPreparing = false;
       return send<R>(statement);
     }
@@ -159,15 +159,15 @@ class PreparedStatements {
 }
 
 /**
- * Error codes of the operating system for a failed connection, and SQLSTATEs: connection exceptions (class 08), shutdowns (57P01 to
- * 57P03), and too many connections (53300).
+ * Errors of a database that cannot be reached: failed connections of the operating system, SQLSTATEs of connections (class 08), shutdowns
+ * (57P01 to 57P03), and too many connections (53300).
  */
 const OUT_OF_REACH =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Whether an error means that the database could not be reached, as opposed to a failure of the statement. */
+/** Whether the database could not be reached, as opposed to a failure of the statement. */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof DeadlineExceeded) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
@@ -177,14 +177,14 @@ export function isOutOfReach(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs of a database that was reached and cannot do its work now: resources such as the disk are used up (class 53), files cannot be
- * read or written (class 58), or an operator has cancelled the statement (57014).
+ * SQLSTATEs of a database that was reached but cannot work now: resources such as the disk are used up (class 53), files cannot be read or
+ * written (class 58), or an operator cancelled the statement (57014).
  */
 const OUT_OF_ORDER = /^(53\w{3}|58\w{3}|57014)$/;
 /** The SQLSTATE of a write on a server that only reads, such as a replica that was not promoted yet. */
 const READ_ONLY_CODE = '25006';
 
-/** Whether an error means that the database was reached and cannot do its work now, as opposed to a failure of the statement. */
+/** Whether the database was reached but cannot work now, as opposed to a failure of the statement. */
 export function isOutOfOrder(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -211,9 +211,9 @@ export function isAborted(error: unknown): boolean {
 const ATTEMPTS_MAX = 4;
 
 /**
- * Runs a transaction again when the database aborted it because of another transaction, or when `isRepeated` returns true for its error,
- * up to ATTEMPTS_MAX attempts. `run` must change nothing but the database. There is no pause, because the next attempt waits for the
- * locks of the other transaction.
+ * Repeats a transaction that the database aborted because of another transaction, or for whose error `isRepeated` returns true, up to
+ * ATTEMPTS_MAX attempts. `run` must change nothing but the database. There is no pause, because the next attempt waits for the locks of the
+ * other transaction.
  */
 export async function repeatAborted<T>(
   run: () => Promise<T>,
@@ -229,8 +229,8 @@ export async function repeatAborted<T>(
 }
 
 /**
- * A pool, the statements that begin a transaction, and when a statement last succeeded on one of its connections (`performance.now()`).
- * Only statements in a transaction or with a deadline are recorded. `order` is null when callers get connections in the order of their calls.
+ * A pool, the statements that begin a transaction, and the time of the latest success (`performance.now()`). Only statements in a
+ * transaction or with a deadline are recorded. If `order` is null, callers get connections in the order of their calls.
  */
 type PoolInUse = {
   pool: Pool;
@@ -238,18 +238,18 @@ type PoolInUse = {
   readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
   respondedAt: number;
-  /** When a server last rejected a write because it only reads. Connections that were opened before are not used again. */
+  /** When a server most recently rejected a write because it only reads. Connections from before are not used again. */
   demotedAt: number | null;
 };
 
 /** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
   send: Send;
-  /** Makes the pool close the connection after the work, because its next response may belong to an earlier statement. */
+  /** Makes the pool close the connection after the work. Its next response could belong to an earlier statement. */
   discard(): void;
 };
 
-/** Runs `use` on one connection. Throws DeadlineExceeded when no connection is free by the deadline. */
+/** Runs `use` on one connection. Throws DeadlineExceeded if no connection is free by the deadline. */
 async function withClient<T>(
   inUse: PoolInUse,
   { deadline, lane }: Bounds,
@@ -287,8 +287,8 @@ async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: Lent
       isDiscarded = true;
       if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);
     } else if (isReadOnly(error)) {
-      // The address of the primary may lead to another server by now, which only a new connection reaches. Connections that are used
-      // for reads would go on to read from the old one.
+      // The address of the primary may now lead to another server, which only a new connection reaches. Idle connections would continue to
+      // read from the old server.
       inUse.demotedAt = performance.now();
       closeIdle(inUse.pool);
     }
@@ -320,8 +320,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections. This is called when the server may be gone without having closed its connections: a statement reached its
- * deadline and no other connection responded while it ran, or the server only reads. Each idle connection would then fail one more caller.
+ * Closes the idle connections. Called if the server may be gone without having closed them: a statement reached its deadline while no other
+ * connection responded, or the server only reads. Each idle connection would then fail one more caller.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {

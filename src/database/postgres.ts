@@ -7,29 +7,28 @@ import type { Log } from '../core/log.ts';
 import type { Queryable } from './port.ts';
 import { rowDecoder, safeInteger } from './rows.ts';
 
-/** What the connections of a pool are for. `store`: requests of the store, which must not wait for a locked row for long. */
+/** What a pool is for. `store`: requests of the store, which must not wait long for a locked row. */
 export type PoolPurpose = 'general' | 'store';
 
 const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 6 };
 /**
- * A statement of the store fails after it has waited this long for a lock. Other writers usually hold the lock of a row for less time.
- * Without a limit, a row that stays locked would hold connections until the deadline of each request.
+ * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
+ * a locked row would hold connections until the deadline of each request.
  */
 export const STORE_LOCK_TIMEOUT_MS = 2_000;
-/** How long a caller waits for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
+/** A caller waits this long for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** The server cancels a statement that runs for longer than this. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
- * How often the server checks, while a statement runs, that the client is still connected. A statement whose client has closed the
- * connection ends within this time. Without the check, abandoned statements that wait for a locked table would use up the server's
- * connections.
+ * While a statement runs, the server checks with this period that the client is still connected. Otherwise abandoned statements that wait
+ * for a locked table would use up the server's connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
-/** How long `close` waits for connections to end. Connections that are still open after this time are cut, as when the server hangs. */
+/** `close` waits this long for connections to end, then cuts them. */
 const CLOSE_WAIT_MS = 1_000;
-/** At most one line about lost connections is logged in this time: a server that stops closes all idle connections at once. */
+/** At most one line about lost connections is logged in this time, because a server that stops closes all idle connections at once. */
 const LOST_PERIOD_MS = 30_000;
 const SERVER_VERSION_MIN = 150_000;
 
@@ -82,7 +81,7 @@ async function endPool(pool: pg.Pool, sockets: ReadonlySet<net.Socket>): Promise
   }
 }
 
-/** Throws an OperatorError when the server cannot be used or is older than PostgreSQL 15. The message names `setting`, not the URL. */
+/** Throws an OperatorError if the server cannot be used or is older than PostgreSQL 15. The message names `setting`, not the URL. */
 export async function checkPostgres(db: Queryable, setting: string): Promise<void> {
   const [row] = await db
     .query('select current_setting($1) as version', ['server_version_num'])

@@ -1,14 +1,14 @@
-// Decoders of rows. A column that is missing or has an unexpected type throws an error where the row is read, instead of causing a
-// wrong value later. Each decoder expects the JavaScript type in which the driver `pg` returns the PostgreSQL type.
+// Decoders of rows. A missing column, or a column of an unexpected type, throws where the row is read. Each decoder expects the JavaScript
+// type in which the driver `pg` returns the PostgreSQL type.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Row } from './port.ts';
 
-/** Reads a value as `T`, or returns undefined when the value is of another type. */
+/** Reads a value as `T`. Returns undefined if the value has another type. */
 export type Decoder<T> = {
   /** The type that the decoder accepts, as words for error messages. */
   readonly expected: string;
-  /** The column to read, set by `column()`. Without it, the column has the name of the field. */
+  /** The column to read, set by `column()`. Default: the name of the field. */
   readonly column?: string;
   decode(value: unknown): T | undefined;
 };
@@ -16,7 +16,7 @@ export type Decoder<T> = {
 type Columns = Readonly<Record<string, Decoder<unknown>>>;
 type Decoded<C extends Columns> = { -readonly [K in keyof C]: C[K] extends Decoder<infer T> ? T : never };
 
-/** A row lacks a column that its decoder reads, or the column has another type: the statement or the schema does not fit the decoder. */
+/** A row lacks a column or has it with another type: the statement or the schema does not fit the decoder. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
@@ -88,7 +88,7 @@ export const integer = scalar('integer', (value) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
 );
 
-/** `bigint` (such as `count(*)`) or `numeric` without fraction digits, of at most 2^53 - 1. For counts, block numbers and sequence numbers. */
+/** `bigint` (such as `count(*)`) or `numeric` without fraction digits, at most 2^53 - 1. For counts, block numbers and sequence numbers. */
 export const safeInteger = scalar('integer up to 2^53 - 1', (value) => {
   const number = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;

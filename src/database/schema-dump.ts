@@ -1,5 +1,5 @@
-// The schema as text, from the system catalogs. Tables, constraints and indexes are sorted by name (constraints by kind first), and
-// columns are in the order of the table. Both engines give the same text, so a committed dump can be compared with any database.
+// The schema as text, from the system catalogs. Tables, constraints and indexes are sorted, and columns are in the order of the table. Both
+// engines give the same text, so a committed dump can be compared with any database.
 
 import type { Schema } from './migrate.ts';
 import type { Queryable } from './port.ts';
@@ -50,7 +50,7 @@ async function listColumns(db: Queryable, schema: Schema, table: string): Promis
 }
 
 async function listConstraints(db: Queryable, schema: Schema, table: string): Promise<string[]> {
-  // PostgreSQL 18 also stores `not null` as a constraint (type `n`). This type is left out, because the line of the column says `not null`.
+  // PostgreSQL 18 also stores `not null` as a constraint (type `n`). It is left out here, because the column's line says `not null`.
   const rows = await db.query<{ name: string; definition: string }>(
     `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
      where conrelid = ($1 || '.' || $2)::regclass and contype <> 'n' order by contype, conname collate "C"`,

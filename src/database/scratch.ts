@@ -13,7 +13,7 @@ export async function openScratch(): Promise<Database> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });
   try {
-    // When this engine stops, only the statements on this database fail. The process continues.
+    // If this engine stops, only its statements fail. The process continues.
     const { pool, close } = await openEmbedded({ dir: path.join(parent, 'db'), onFatal: () => undefined });
     const onClose = () => close().finally(remove);
     const database = createDatabase(pool, { engine: 'embedded', name: 'scratch', onClose });

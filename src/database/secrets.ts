@@ -11,7 +11,7 @@ export const SHARED_SECRET_BYTES = 32;
 
 const decodeSecret = rowDecoder('secret', { value: bytes });
 
-/** Returns the secret called `name`. Creates it if it does not exist. Throws OperatorError when its key is missing. */
+/** Returns the secret called `name`, and creates it if it does not exist. Throws OperatorError if its key is missing. */
 export async function findOrInsertSecret(db: Queryable, name: string, keys: SecretKeys): Promise<Buffer> {
   await db.query(`insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing`, [
     name,
@@ -22,7 +22,7 @@ export async function findOrInsertSecret(db: Queryable, name: string, keys: Secr
   return decryptSharedSecret(keys, name, decodeSecret(row).value);
 }
 
-/** The stored form of a secret: its bytes in clear without a key, and otherwise the text that `SecretKeys` returns. */
+/** The stored form of a secret. Without a key, its bytes in clear. Otherwise the text that `SecretKeys` returns. */
 export function encryptSharedSecret(keys: SecretKeys, name: string, secret: Buffer): Buffer {
   return keys.currentId === null ? secret : Buffer.from(keys.encrypt(secret.toString('base64'), placeOf(name)));
 }

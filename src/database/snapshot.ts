@@ -7,9 +7,8 @@ export type Sides = { main: Queryable; indexer: Queryable };
 const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
 /**
- * Runs `work` with one snapshot of each database. With two databases the indexer's snapshot begins first. Rows of the indexer are
- * computed from rows that the primary committed before, so the later snapshot of the primary contains those rows. On the embedded
- * engine all other statements wait until `work` ends.
+ * Runs `work` with one snapshot of each database. The indexer's snapshot begins first: its rows were computed from rows that the primary
+ * had committed before, so the primary's later snapshot has those rows. On the embedded engine, all other statements wait for `work`.
  */
 export function readTogether<T>(
   { main, indexer }: { main: Database; indexer: Database },

@@ -7,7 +7,7 @@ export type DatabaseStatus = { engine: Database['engine']; answers: boolean; lat
 
 const STATUS_TIMEOUT_MS = 2_000;
 
-/** Reports whether each database responds. When the indexer is a schema of the primary, `indexer` repeats the status of `main`. */
+/** Reports whether each database responds. If the indexer is a schema of the primary, `indexer` repeats the status of `main`. */
 export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
   return {
     section: 'databases',
@@ -24,7 +24,7 @@ async function readStatus(db: Database): Promise<DatabaseStatus> {
     await db.within(STATUS_TIMEOUT_MS).query('select 1');
     return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
   } catch {
-    // The reason is not logged here. It is logged where requests and tasks fail because of this database.
+    // Requests and tasks that fail because of this database log the reason.
     return { engine: db.engine, answers: false, latencyMs: null };
   }
 }

@@ -1,5 +1,5 @@
-// Turns give each row and each shop a share of the connections of a pool. Work waits in this process, without a connection, until its
-// turn. So a locked row leaves connections for other rows, and a shop that sends many requests leaves connections for other shops.
+// Turns give each row and each shop a share of a pool's connections. Work waits for its turn in this process, without a connection. So a
+// locked row leaves connections for other rows, and a busy shop leaves connections for other shops.
 
 import { ServiceError } from '../core/errors.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
@@ -7,15 +7,15 @@ import type { Database, Statements } from './port.ts';
 import { isLockTimeout } from './port.ts';
 
 export type TurnLimits = {
-  /** How many pieces of work with one key may run at the same time. */
+  /** How much work with one key may run at the same time. */
   runningMax: number;
-  /** How many pieces of work with one key may wait. Any further work is rejected immediately. */
+  /** How much work with one key may wait. Further work is rejected immediately. */
   waitingMax: number;
-  /** Waiting work is rejected when no other work with its key has ended for this long. */
+  /** Waiting work is rejected if no other work with its key has ended for this long. */
   stallMs: number;
   /** The longest wait, unless the caller names an earlier time. */
   waitMaxMs: number;
-  /** Whether all waiting work with a key is rejected when work with this key could not lock a row or was not done by its deadline. */
+  /** Whether all waiting work with a key is rejected after work with this key could not lock a row or missed its deadline. */
   failsTogether: boolean;
 };
 
@@ -31,8 +31,8 @@ export class Turns {
   }
 
   /**
-   * Runs the work when it is its turn: work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected.
-   * `latest`: the end of the wait, a time of `performance.now()`. A request that takes several turns passes the same time to each.
+   * Runs the work when it is its turn. Work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected.
+   * `latest`: the end of the wait, a time of `performance.now()`. If a request takes several turns, they have the same `latest`.
    */
   async take<T>(key: string, work: () => Promise<T>, latest = Number.POSITIVE_INFINITY): Promise<T> {
     const queue = this.#queues.get(key) ?? { running: 0, waiting: new Set(), movedAt: 0 };
@@ -80,7 +80,7 @@ export class Turns {
   }
 }
 
-/** How long a request may use the database. All statements and transactions of the request share this time. */
+/** The time for which a request may use the database. All its statements and transactions share this time. */
 export class TimeBudget {
   #leftMs: number;
 
@@ -88,7 +88,7 @@ export class TimeBudget {
     this.#leftMs = ms;
   }
 
-  /** Runs the work with the time that is left, and then subtracts the time that the work took. */
+  /** Runs the work with the remaining time, then subtracts the time that the work took. */
   async spend<T>(work: (leftMs: number) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     try {
@@ -100,8 +100,8 @@ export class TimeBudget {
 }
 
 /**
- * The statements of a request on the database. Each statement, or each transaction, runs when it is the request's turn. The wait for the
- * turn is not subtracted from the time budget, so a request that waits in a queue that moves does not fail.
+ * The statements of a request. Each statement or transaction runs when it is the request's turn. The wait for the turn is not subtracted
+ * from the time budget, so a request does not fail in a queue that moves.
  */
 export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => Promise<T>) => Promise<T>): Statements {
   const run = <T>(use: (statements: Statements) => Promise<T>): Promise<T> =>
@@ -113,7 +113,7 @@ export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => P
   };
 }
 
-/** Gives the place to the work that has waited longest, or frees the place when no work waits. */
+/** Gives the place to the longest waiting work, or frees it. */
 function leave(queue: Queue): void {
   queue.movedAt = performance.now();
   const [next] = queue.waiting;

@@ -1,4 +1,4 @@
-// Upserts of many rows in one statement, and the counts of what changed. This file must not know what the rows mean.
+// Upserts many rows in one statement, and counts what changed. This file must not know what the rows mean.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
@@ -11,16 +11,15 @@ export type UpsertCounts = { inserted: number; updated: number; unchanged: numbe
 export type UpsertRejection = { index: number; reason: string };
 
 export type Upsert<R> = {
-  /** The identity of a row, as text. Rows are written in the order of these texts, so that two writers cannot deadlock. */
+  /** The identity of a row, as text. Rows are written in this order, so that two writers cannot deadlock. */
   keyOf: (row: R) => string;
-  /** Combines two rows of one batch that have the same identity: returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
+  /** Combines two rows of one batch with the same identity. Returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
   fold: (earlier: R, later: R) => R;
   /** The values of a row by column name. Amounts and times are text. */
   toColumns: (row: R) => Record<string, unknown>;
   /**
-   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression named `upserted` writes the rows. It returns
-   * one row for each row that it inserted or updated, with the column `inserted`, computed as `xmax = 0`: an updated row has an xmax,
-   * an inserted row has none.
+   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression `upserted` writes the rows. It returns one row
+   * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
    */
   sql: string;
 };
@@ -42,7 +41,9 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   return { inserted, updated, unchanged: rows.length - inserted - updated };
 }
 
-/** Returns one row for each identity, sorted by identity. `changes` counts the rows that changed an earlier row with the same identity. */
+/**
+ * Returns one row for each identity, sorted by identity. `changes`: the number of rows that changed an earlier row of the same identity.
+ */
 export function foldRows<R>(
   rows: readonly R[],
   { keyOf, fold }: Pick<Upsert<R>, 'keyOf' | 'fold'>,

@@ -1,12 +1,12 @@
-// Lists the tables of a schema in the order in which rows can be inserted, its sequences, and its applied migrations. Tables and
-// sequences are read from the system catalogs, not from a list in the code, so that a backup includes every table.
+// Lists the tables of a schema in the order in which rows can be inserted, its sequences, and its applied migrations. They are read from
+// the system catalogs, so that a backup includes every table.
 
 import type { Queryable } from '../port.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { decodeMigration } from '../migrate.ts';
 import { boolean, list, nullable, object, rowDecoder, text } from '../rows.ts';
 
-/** A column, and its type as `format_type` of PostgreSQL writes it. */
+/** A column, with its type in the form of PostgreSQL's `format_type`. */
 export type Column = { name: string; type: string };
 export type TableShape = { schema: Schema; name: string; columns: readonly Column[] };
 export type SequenceState = { schema: Schema; name: string; last: string; called: boolean };
@@ -17,7 +17,7 @@ const decodeSequence = rowDecoder('sequence', { last: text, called: boolean });
 const decodeName = rowDecoder('pg_class', { name: text });
 const decodeFound = rowDecoder('existence', { found: boolean });
 
-/** Settings under which the text of a value is exact and is the same on every server. */
+/** Settings under which the text of a value is exact and the same on every server. */
 const EXACT_TEXT = {
   timezone: 'UTC',
   datestyle: 'ISO, YMD',
@@ -38,7 +38,7 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const quotedTable = ({ schema, name }: Pick<TableShape, 'schema' | 'name'>): string =>
   `${schema}.${quoted(name)}`;
 
-/** All tables with their stored columns. A table comes after the tables that its foreign keys refer to. */
+/** All tables with their stored columns. A table comes after the tables to which its foreign keys refer. */
 export async function listTables(db: Queryable, schema: Schema): Promise<TableShape[]> {
   const rows = await db.query(
     `select relname as name, (
@@ -71,8 +71,8 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
 }
 
 /**
- * Reads the present state of the sequences, which is not part of a snapshot. If the state is read after a snapshot began, no row of the
- * snapshot has a number that the sequence has not issued yet.
+ * Reads the present state of the sequences, which is not part of a database snapshot. It must be read after a snapshot began. Every number
+ * in the snapshot has then been issued already.
  */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);
@@ -99,7 +99,7 @@ async function listSequenceNames(db: Queryable, schema: Schema): Promise<string[
   return rows.map((row) => decodeName(row).name);
 }
 
-/** The applied migrations, sorted by name. Null when the schema was never migrated. */
+/** The applied migrations, sorted by name. Null if the schema was never migrated. */
 export async function listAppliedMigrations(db: Queryable, schema: Schema): Promise<AppliedMigration[] | null> {
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
   if (!row || !decodeFound(row).found) return null;
@@ -107,12 +107,12 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
 }
 
 /**
- * Tables that a new service fills by itself. A database counts as empty when no other table has rows. `shown` is the name of
- * `recent_view` before migration 0011.
+ * Tables that a new service fills by itself. A database counts as empty if no other table has rows. `shown` is the former name of
+ * `recent_view`, before migration 0011.
  */
 const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
 
-/** Returns the first table that has rows, apart from OWN_STATE_TABLES. Returns null when all other tables are empty. */
+/** Returns the first table with rows that is not in OWN_STATE_TABLES, or null. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {
   for (const table of await listTables(db, schema)) {
     if (OWN_STATE_TABLES.has(table.name)) continue;
@@ -122,10 +122,7 @@ export async function findTableWithRecords(db: Queryable, schema: Schema): Promi
   return null;
 }
 
-/**
- * Drops all tables and sequences of the schemas. Fails when another object depends on a table or sequence, such as a view that the
- * operator created.
- */
+/** Drops all tables and sequences of the schemas. Fails if another object depends on one of them, such as a view of the operator. */
 export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   const tables: TableShape[] = [];
   for (const schema of schemas) tables.push(...(await listTables(tx, schema)));

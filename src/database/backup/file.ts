@@ -1,6 +1,6 @@
-// The file of a backup: one zstd frame with the content, then a skippable zstd frame with the SHA-256 of all bytes before the digest. A
-// file gets its final name only when it is complete. Without `force`, a file that already has this name is an error. Exception: on a
-// file system without hard links, a file that appears under this name during the backup is replaced.
+// The file of a backup: a zstd frame with the content, then a skippable zstd frame with the SHA-256 of all bytes before the hash. A file
+// gets its final name when it is complete. Without `force`, an existing file of this name is an error. Exception: on a file system without
+// hard links, a file that appears during the backup is replaced.
 
 import type { Hash } from 'node:crypto';
 import { createHash, randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ import { OperatorError, describeError } from '../../core/errors.ts';
 /** Only the owner may read the file, because a backup holds secrets. */
 const FILE_MODE = 0o600;
 const ZSTD_MAGIC = Buffer.from('28b52ffd', 'hex');
-/** The magic number and the content size (32) of a skippable frame (RFC 8878, 3.1.2). */
+/** The magic number of a skippable frame and its content size, 32 (RFC 8878, 3.1.2). */
 const TAIL_HEAD = Buffer.from('5b2a4d1820000000', 'hex');
 const DIGEST_BYTES = 32;
 const TAIL_BYTES = TAIL_HEAD.length + DIGEST_BYTES;
@@ -27,7 +27,7 @@ const READ_BYTES = 256 * 1024;
 /** Errors of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** `file` is an absolute path. With `force` an existing file is replaced when the new file is complete. */
+/** `file` is an absolute path. With `force`, an existing file is replaced after the new file is complete. */
 export type BackupTarget = { file: string; force: boolean };
 
 /** The file is truncated, was altered, or is not a backup. */
@@ -36,7 +36,7 @@ export class DamagedBackup extends OperatorError {}
 type Fill = (write: (chunks: AsyncIterable<string>) => Promise<void>) => Promise<void>;
 type WriteOptions = { signal: AbortSignal; onBytes: (bytes: number) => void };
 
-/** Writes the content that `fill` provides, and returns the size in bytes. After a failure the incomplete file is removed. */
+/** Writes the content that `fill` provides, and returns the size in bytes. After a failure, removes the incomplete file. */
 export async function writeBackupFile(target: BackupTarget, options: WriteOptions, fill: Fill): Promise<number> {
   await checkTarget(target);
   const draft = `${target.file}.part-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -97,8 +97,8 @@ async function compressInto(
 }
 
 /**
- * Gives the draft its final name. Without `force` this is done by a hard link, which fails if a file with that name has appeared
- * meanwhile. A rename would replace that file.
+ * Gives the draft its final name. Without `force`, a hard link does this, because it fails if a file of that name has appeared meanwhile. A
+ * rename would replace that file.
  */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {
@@ -144,7 +144,7 @@ function exists(file: string): OperatorError {
   return new OperatorError(`${file} exists: choose another name, or replace it with --force`);
 }
 
-/** The size of a file. Throws when the file cannot be found, or is not a regular file. */
+/** The size of a file. Throws if the file is missing or is not a regular file. */
 export function checkBackupFile(file: string): number {
   try {
     const found = statSync(file);
@@ -157,7 +157,7 @@ export function checkBackupFile(file: string): number {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Throws DamagedBackup when the digest does not match. The content is neither decompressed nor parsed. */
+/** Throws DamagedBackup if the SHA-256 in the file does not match its content. The content is not parsed. */
 export async function checkIntact(file: string, { signal }: ReadOptions): Promise<void> {
   const digest = createHash('sha256');
   for await (const chunk of openContent(file, await checkEnds(file))) {
@@ -167,7 +167,7 @@ export async function checkIntact(file: string, { signal }: ReadOptions): Promis
   await checkDigest(file, digest);
 }
 
-/** Yields the decompressed content. Throws DamagedBackup when the file is not intact, possibly only after the last chunk. */
+/** Yields the decompressed content. Throws DamagedBackup if the file is not intact, possibly only after the last chunk. */
 export async function* readBackupFile(file: string, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer> {
   const digest = createHash('sha256');
   const source = openContent(file, await checkEnds(file));
@@ -181,7 +181,7 @@ export async function* readBackupFile(file: string, { signal, onBytes }: ReadOpt
     }
   };
   const decompressor = createZstdDecompress();
-  // After a failure the pipeline destroys the decompressor, and `yield*` below throws the error.
+  // After a failure the pipeline destroys the decompressor. `yield*` below then throws the error.
   pipeline(source, counted, decompressor, { signal }).catch(() => undefined);
   try {
     yield* decompressor as AsyncIterable<Buffer>;

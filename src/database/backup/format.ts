@@ -1,6 +1,5 @@
-// The lines of a backup: one header; then for each schema its tables (a line with the columns, then one line for each row) and its
-// sequences; at the end a line with the row counts. A row is a JSON array with one element for each column: null, or the text in which the
-// server writes the value.
+// The lines of a backup. First a header. Then for each schema its tables (a line with the columns, then a line for each row) and its
+// sequences. At the end a line with the row counts. A row is a JSON array with one element for each column: null, or the text of the value.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
@@ -8,9 +7,9 @@ import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { SCHEMAS, checkMigrations } from '../migrate.ts';
 
-/** The version of the format. It must be increased by every change that an older program would read wrongly. */
+/** The version of the format. A change that an older program would read wrongly must increase it. */
 const FORMAT_VERSION = 1;
-/** A batch of rows ends when it reaches this size, or BATCH_ROWS_MAX rows. */
+/** A batch of rows ends at this size or at BATCH_ROWS_MAX rows. */
 const BATCH_BYTES_MAX = 1024 * 1024;
 const BATCH_ROWS_MAX = 2_000;
 /** The longest line that is accepted: PostgreSQL accepts no larger JSON value. */
@@ -23,7 +22,7 @@ export type BackupHeader = {
   version: number;
   /** The version of the program that wrote the backup. */
   service: string;
-  /** The time at which the transaction on the primary began, by the primary's clock. */
+  /** The start of the transaction on the primary, by the primary's clock. */
   createdAt: string;
   migrations: Readonly<Record<Schema, readonly AppliedMigration[]>>;
 };
@@ -34,10 +33,10 @@ export type RowCounts = Record<string, number>;
 export type BackupEvent =
   | { kind: 'header'; header: BackupHeader }
   | { kind: 'table'; table: TableShape }
-  /** Rows of the table of the latest `table` event, as the text of one JSON array. */
+  /** Rows of the table in the preceding `table` event, as the text of one JSON array. */
   | { kind: 'rows'; rows: string; count: number }
   | { kind: 'sequence'; sequence: SequenceState }
-  /** The last event. It is yielded only if the digest and the row counts are correct. */
+  /** The last event. It is yielded only if the SHA-256 and the row counts are correct. */
   | { kind: 'end'; counts: RowCounts };
 
 export function toHeader(fields: Pick<BackupHeader, 'service' | 'createdAt' | 'migrations'>): string {
@@ -55,8 +54,8 @@ function toLine(value: object): string {
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
 /**
- * Reads a backup. Throws DamagedBackup when the file is damaged, possibly after events were yielded: only the event `end` shows that the
- * file is intact.
+ * Reads a backup. Throws DamagedBackup if the file is damaged, possibly after some events. Only the event `end` shows that the file is
+ * intact.
  */
 export async function* readBackup(file: string, options: ReadOptions): AsyncGenerator<BackupEvent> {
   const counts: RowCounts = {};
@@ -97,14 +96,14 @@ export async function* readBackup(file: string, options: ReadOptions): AsyncGene
       end = line.toString('utf8');
     }
   }
-  // The digest is correct. The row counts are compared as well, to detect an error of the program that wrote the file.
+  // The SHA-256 is correct at this point. The row counts detect an error of the program that wrote the file.
   if (end === null || `${end}\n` !== toEnd(counts)) throw damaged(file);
   yield { kind: 'end', counts };
 }
 
 /**
- * Reads the complete file twice, first to check its digest, then to parse it. Returns the header and the row counts. Throws
- * DamagedBackup when the file is damaged, and another OperatorError when its format or its migrations do not fit this program.
+ * Reads the complete file twice, first to check its SHA-256, then to parse it. Returns the header and the row counts. Throws DamagedBackup
+ * if the file is damaged. Throws another OperatorError if its format or migrations do not fit this program.
  */
 export async function verifyBackup(
   file: string,
@@ -142,7 +141,7 @@ function parseLine(file: string, line: Buffer): Readonly<Record<string, unknown>
   throw damaged(file);
 }
 
-/** Yields the lines without their newlines. Throws DamagedBackup when the last line has no newline. */
+/** Yields the lines without their newlines. Throws DamagedBackup if the last line has no newline. */
 async function* splitLines(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   let begunBytes = 0;

@@ -1,5 +1,5 @@
-// Backups that commands start, watch and stop, in a running server or in the command's own process. A process runs one backup at a
-// time. A backup is stopped when its command no longer reads its state.
+// Runs backups for commands, in a running server or in the command's own process. A process runs one backup at a time. A backup is stopped
+// when its command no longer reads its state.
 
 import path from 'node:path';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -8,16 +8,16 @@ import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
 import type { Database } from '../port.ts';
 
-/** While `result` and `failure` are both null, the backup is being written. `failure` is a message for the operator. */
+/** `result` and `failure` are both null while the backup is being written. `failure` is a message for the operator. */
 export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The longest time that `backup.read` waits for the end of the backup before it returns the present state. */
+/** `backup.read` waits at most this long for the end of the backup before it returns the state. */
 const READ_WAIT_MS = 200;
 /**
- * A backup whose state was not read for this long is stopped, because its command was probably killed. On the embedded engine all other
- * statements would wait until such a backup ends.
+ * A backup whose state was not read for this long is stopped, because its command was probably killed. On the embedded engine, all other
+ * statements wait for a backup.
  */
 const UNREAD_MS_MAX = 30_000;
 
@@ -43,7 +43,7 @@ export class BackupJobs {
     this.#options = options;
   }
 
-  /** Stops the backup that is being written, and removes its incomplete file. */
+  /** Stops the current backup, and removes its incomplete file. */
   async close(): Promise<void> {
     await this.#stop();
   }

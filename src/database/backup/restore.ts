@@ -1,5 +1,5 @@
-// Restores a backup into empty databases, or (`replace`) in place of their content. Each database is restored in one transaction. With
-// two databases, a failure between the two commits leaves the backup in the indexer only. The file must have been verified before.
+// Restores a backup into empty databases, or with `replace` in place of their content. Each database is restored in one transaction. If the
+// second of two commits fails, only the indexer holds the backup. The file must have been verified before.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -25,8 +25,8 @@ import type { Sides } from '../snapshot.ts';
 /** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
 /**
- * On the embedded engine, a checkpoint is written when the rows inserted since the last checkpoint have more characters than this. The
- * engine writes no checkpoint by itself during the restore, so its write-ahead log would grow by the size of the backup.
+ * On the embedded engine, a checkpoint is written after this many characters of rows. The engine writes none by itself during the restore,
+ * so its write-ahead log would grow by the size of the backup.
  */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** The number of other connections of mercat to the databases. If it is not 0, a service may still run on the replaced content. */
+  /** The number of other connections of mercat. If it is not 0, a service may still run on the replaced content. */
   others: number;
 };
 
@@ -55,8 +55,8 @@ export async function restoreBackup(
   try {
     return await main.transaction(async (mainTx) => {
       if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
-      // The indexer is committed first and the primary last, because readers look up collections in the primary. A collection that they
-      // find is then complete in the indexer.
+      // The indexer is committed before the primary, because readers look up collections in the primary first. A collection that they find
+      // is then complete in the indexer.
       const result = await indexer.transaction((indexerTx) =>
         restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
       );
@@ -73,7 +73,7 @@ export async function restoreBackup(
   }
 }
 
-/** Restores both schemas within the given transactions. The caller commits. */
+/** Restores both schemas in the given transactions, which the caller commits. */
 async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
   const { header, replace } = options;
   // With one database both sides are the same transaction.
@@ -141,7 +141,7 @@ async function load(
   for await (const event of readBackup(file, { signal, onBytes })) {
     signal.throwIfAborted();
     if (event.kind === 'header') {
-      // The tables were created from the header that was verified, so the file must not have been replaced since.
+      // The tables were created from the verified header, so the file must not have been replaced since.
       if (JSON.stringify(event.header) !== JSON.stringify(header)) throw damaged(file);
     } else if (event.kind === 'table') {
       const tx = sides[event.table.schema];
@@ -180,8 +180,8 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
 }
 
 /**
- * Ends the leases of the processes that ran when the backup was made. Otherwise the leases would end at times that were set by the clock
- * of another machine. Deliveries that were being sent become due, and are sent again.
+ * Ends the leases of the processes that ran during the backup. Their ends were set by the clock of another machine. Deliveries that were
+ * being sent become due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

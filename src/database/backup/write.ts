@@ -1,5 +1,5 @@
-// Writes a backup: all rows of both schemas, from one snapshot of each database, as text that every server reads back exactly.
-// Nothing is written to a database. During a backup PostgreSQL serves other statements, and the embedded engine makes other statements wait.
+// Writes a backup: all rows of both schemas, from one snapshot of each database, as text that every server reads back exactly. Meanwhile
+// PostgreSQL serves other statements. The embedded engine makes other statements wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
@@ -15,7 +15,10 @@ import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
 
-/** The approximate size of the rows that one statement fetches. It bounds memory, and how long the embedded engine blocks the process. */
+/**
+ * The approximate size of the rows that one statement fetches. It limits memory and the time for which the embedded engine blocks the
+ * process.
+ */
 const SLICE_BYTES = 256 * 1024;
 const SLICE_ROWS_FIRST = 50;
 const SLICE_ROWS_MAX = 1_000;
@@ -38,8 +41,8 @@ type Options = {
 };
 
 /**
- * Writes both databases into one file. Throws an OperatorError for a failure that the operator can correct. After a failure no new
- * file exists, and with `force` an earlier file of that name is unchanged.
+ * Writes both databases into one file. Throws an OperatorError for a failure that the operator can correct. After a failure there is no new
+ * file, and an earlier file of that name is unchanged.
  */
 export async function writeBackup(
   databases: { main: Database; indexer: Database },
@@ -73,7 +76,7 @@ export async function writeBackup(
 const decodeNow = rowDecoder('now()', { now: timestamp });
 const decodeLine = rowDecoder('backup_rows', { line: text });
 
-/** Sets the text formats of both transactions. Returns the time at which the transaction on the primary began, in ISO 8601. */
+/** Sets the text formats of both transactions. Returns the start of the transaction on the primary, in ISO 8601. */
 async function prepare(sides: Sides): Promise<string> {
   for (const schema of SCHEMAS) await setExactText(sides[schema]);
   const [row] = await sides.main.query(`select now() as now`);
@@ -117,8 +120,8 @@ async function readMigrations(sides: Sides, schema: Schema) {
 }
 
 /**
- * Reads the rows of a table in physical order, several at a time. The server formats each row as a JSON array, so that no text begins
- * with U+FEFF: the embedded engine drops this character from the beginning of a text.
+ * Reads the rows of a table in physical order, several at a time. The server formats each row as a JSON array. A text therefore never
+ * begins with U+FEFF, which the embedded engine would drop.
  */
 async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<string[]> {
   const values = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');

@@ -1,36 +1,36 @@
-// A `pg` connection to the embedded engine. The driver writes and reads the messages of PostgreSQL's protocol itself, over a stream that
-// passes each message to the engine. PGlite's own reader would lose a byte order mark at the beginning of a text.
+// A `pg` connection to the embedded engine. The driver reads and writes the messages of PostgreSQL's protocol itself, over a stream to the
+// engine. PGlite's own reader would lose a byte-order mark at the beginning of a text.
 
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
 import { Connection } from 'pg';
 
-/** The SQLSTATE `disk_full`. It is an ordinary error: the statement has changed nothing, and the engine continues. */
+/** The SQLSTATE `disk_full`. After this error the statement has changed nothing, and the engine continues. */
 const DISK_FULL = '53100';
 
 /** The SQLSTATE `statement_too_complex`. */
 const TOO_COMPLEX = '54001';
 
 /**
- * Statements pause for the event loop when the last pause was longer ago than this. PGlite itself never pauses. Without these pauses, a loop
- * of statements would block all other work.
+ * If the latest pause was longer ago than this, a statement first pauses for the event loop. PGlite never pauses: a loop of statements
+ * would block all other work.
  */
 const YIELD_AFTER_MS = 10;
 
 /**
- * The deepest nesting of a JSON parameter that is accepted. PostgreSQL's JSON parser is recursive, and its check of the stack depth does
- * not work in this process: at about 6,000 levels it overflows the stack.
+ * The deepest accepted nesting of a JSON parameter. PostgreSQL's JSON parser is recursive, and its check of the stack depth does not work
+ * here. It overflows the stack at about 6,000 levels.
  */
 const NESTING_MAX = 2_000;
 
 /** The types whose values are not parsed: bytea, text, bpchar and varchar. */
 const TEXT_TYPES = new Set([17, 25, 1042, 1043]);
 
-/** The engine, and when its statements last paused for the event loop (`performance.now()`). */
+/** The engine, and the time of the latest pause of its statements (`performance.now()`). */
 export type EngineInUse = { engine: Pick<PGlite, 'execProtocolRawStream'>; yieldedAt: number };
 
-/** `dir`, the directory of the database, is used in error messages only. */
+/** `dir`, the directory of the database, is only used in error messages. */
 export class EmbeddedConnection extends Connection {
   constructor(inUse: EngineInUse, dir: string) {
     super({ stream: () => new EngineStream(inUse, (error) => this.emit('error', error)) });
@@ -40,9 +40,9 @@ export class EmbeddedConnection extends Connection {
     });
   }
 
-  /** The engine needs no handshake: the connection is ready at once. The driver calls this method. */
+  /** Called by the driver. The engine needs no handshake, so the connection is ready at once. */
   connect(): void {
-    // Without this member the driver's `end` assumes that nothing was ever connected, and returns before this connection is closed.
+    // Without this member, the driver's `end` assumes that nothing was connected, and returns too early.
     Object.assign(this, { _connecting: true });
     this.stream.on('close', () => this.emit('end'));
     (this as unknown as { attachListeners(stream: Duplex): void }).attachListeners(this.stream);
@@ -55,9 +55,8 @@ const MESSAGE = { bind: 0x42, sync: 0x53, terminate: 0x58, parameterDescription:
 const LENGTH_BYTES = 4;
 
 /**
- * Passes the messages that are written to it to the engine, one after the other, and the engine's responses to its reader. Messages that
- * were written before the stream was destroyed are still passed, because the engine has one session: it must not stop in the middle of
- * a statement.
+ * Passes written messages to the engine one after the other, and the engine's responses to the reader. Messages that were written before
+ * the stream was destroyed are still passed: the only session of the engine must not stop within a statement.
  */
 class EngineStream extends Duplex {
   readonly #inUse: EngineInUse;
@@ -73,7 +72,7 @@ class EngineStream extends Duplex {
   }
 
   override _read(): void {
-    // Responses are pushed when the engine has them.
+    // Responses are pushed as soon as the engine has them.
   }
 
   override _write(message: Buffer, _encoding: BufferEncoding, callback: () => void): void {
@@ -97,7 +96,7 @@ class EngineStream extends Duplex {
     act();
   }
 
-  /** The driver calls `ref` and `unref` of a socket to say whether the socket keeps the process alive. This stream has no socket. */
+  /** Called by the driver for sockets, which can keep the process alive. This stream has no socket. */
   ref(): this {
     return this;
   }
@@ -123,7 +122,7 @@ class EngineStream extends Duplex {
     for (const response of responses) this.push(response);
   }
 
-  /** Returns the responses of the engine to a message. If the engine breaks while it processes the message, these responses are dropped. */
+  /** Returns the responses of the engine to a message. If the engine breaks meanwhile, the responses are dropped. */
   async #send(message: Buffer): Promise<readonly Buffer[]> {
     if (performance.now() - this.#inUse.yieldedAt > YIELD_AFTER_MS) {
       await setImmediate();
@@ -135,7 +134,10 @@ class EngineStream extends Duplex {
     return responses;
   }
 
-  /** Whether PostgreSQL would parse a parameter that is nested too deeply. Types are read only if a parameter is nested too deeply. */
+  /**
+   * Whether PostgreSQL would parse a parameter that is nested too deeply. The types of parameters are read only if a parameter is nested
+   * too deeply.
+   */
   async #isTooComplex(bind: Buffer): Promise<boolean> {
     const { statement, values } = readBind(bind);
     if (!values.some(isNestedTooDeeply)) return false;
@@ -144,7 +146,7 @@ class EngineStream extends Duplex {
   }
 }
 
-/** The statement and the parameters of a Bind message. A parameter that is null is undefined here. */
+/** The statement and the parameters of a Bind message. A null parameter is undefined. */
 function readBind(message: Buffer): { statement: Buffer; values: (Buffer | undefined)[] } {
   let at = 1 + LENGTH_BYTES;
   const readText = (): Buffer => {
@@ -175,7 +177,7 @@ function describeStatement(name: Buffer): Buffer {
   return toMessage('D', Buffer.concat([Buffer.from('S'), name, Buffer.of(0)]));
 }
 
-/** The types of a statement's parameters, as numbers of `pg_type`; empty when the engine rejected the statement. */
+/** The types of a statement's parameters, as numbers of `pg_type`. Empty if the engine rejected the statement. */
 function readParameterTypes(responses: Buffer): number[] {
   for (let at = 0; at < responses.length; at += 1 + responses.readInt32BE(at + 1)) {
     if (responses[at] !== MESSAGE.parameterDescription) continue;
@@ -187,7 +189,7 @@ function readParameterTypes(responses: Buffer): number[] {
   return [];
 }
 
-/** The error that PostgreSQL itself would send if its check of the stack depth worked. */
+/** The error that PostgreSQL would send if its check of the stack depth worked. */
 const TOO_COMPLEX_RESPONSE = toMessage(
   'E',
   Buffer.from(`SERROR\0VERROR\0C${TOO_COMPLEX}\0Ma value is nested more than ${NESTING_MAX} levels deep\0\0`),
@@ -205,7 +207,7 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Whether PostgreSQL's parser would recurse too deeply if `text` were parsed as JSON, well formed or not. */
+/** Whether PostgreSQL's JSON parser would recurse too deeply into `text`, well formed or not. */
 function isNestedTooDeeply(text: Buffer | undefined): boolean {
   if (text === undefined || text.length <= NESTING_MAX) return false;
   const start = text.findIndex((byte) => !SPACE.has(byte));

@@ -1,5 +1,4 @@
-// The directory of an embedded database. A new directory is created completely or not at all. Files that this program did not create
-// are never changed or removed.
+// The directory of an embedded database. A new directory is created completely or not at all. Files of others are never changed or removed.
 
 import { execFile } from 'node:child_process';
 import {
@@ -26,20 +25,20 @@ import { OperatorError } from '../../core/errors.ts';
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** A cluster that is being created is called `<name of the database directory>.init-<process id>`. */
+/** The mark of a cluster that is being created: `<name of the database directory>.init-<process id>`. */
 const DRAFT_MARK = '.init-';
-/** How long the creation of a cluster may take. It usually takes three seconds on a slow machine. */
+/** The time limit for creating a cluster. It usually takes three seconds on a slow machine. */
 const FIRST_BOOT_MAX_MS = 120_000;
 const FIRST_BOOT_MEMORY_MB = 650;
 
-/** Removal is retried, because the process that creates a draft may still write to it for a second after its parent has ended. */
+/** Removal is retried, because a process that creates a draft may still write to it for a second after its parent has ended. */
 const REMOVE_TREE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 const execFileAsync = promisify(execFile);
 
 /**
- * Returns the absolute path of the database directory. Symbolic links are resolved, so that all paths to one directory lead to the
- * same lock. Creates the parent directory if it does not exist.
+ * Returns the absolute path of the database directory, and creates its parent if necessary. Symbolic links are resolved, so that all paths
+ * to a directory lead to the same lock.
  */
 export function prepareParent(dir: string): string {
   const full = path.resolve(dir);
@@ -50,7 +49,7 @@ export function prepareParent(dir: string): string {
   return path.join(realpathSync(parent), path.basename(full));
 }
 
-/** Creates a cluster in `dir` unless `dir` contains a cluster already. The caller must hold the lock. */
+/** Creates a cluster in `dir` unless it contains one. The caller must hold the lock. */
 export async function ensureCluster(dir: string): Promise<void> {
   removeDrafts(dir);
   if (isCluster(dir)) return;
@@ -66,7 +65,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   }
 }
 
-/** Removes the drafts that earlier processes left behind. */
+/** Removes the drafts of earlier processes. */
 function removeDrafts(dir: string): void {
   const parent = path.dirname(dir);
   const prefix = path.basename(dir) + DRAFT_MARK;
@@ -75,7 +74,7 @@ function removeDrafts(dir: string): void {
   }
 }
 
-/** False when the directory is missing or empty. Throws when it holds anything but a database that this program can open. */
+/** False if the directory is missing or empty. Throws if it holds anything but a database that this program can open. */
 function isCluster(dir: string): boolean {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -96,7 +95,7 @@ function isCluster(dir: string): boolean {
   return true;
 }
 
-/** Creates a cluster in the empty directory `draft`, in a process of its own (first-boot.ts says why). */
+/** Creates a cluster in the empty directory `draft`, in another process (first-boot.ts says why). */
 async function makeCluster(draft: string): Promise<void> {
   const program = fileURLToPath(new URL('./first-boot.ts', import.meta.url));
   try {
@@ -111,8 +110,8 @@ async function makeCluster(draft: string): Promise<void> {
 }
 
 /**
- * How many files of a new cluster are flushed at the same time. A cluster has about 1,250 files, and the file system completes concurrent
- * flushes together: one after the other they take most of the time of a first start.
+ * The number of files of a new cluster that are flushed concurrently. A cluster has about 1,250 files. One after the other, their flushes
+ * would take most of the time of a first start.
  */
 const FLUSHES_MAX = 16;
 
@@ -125,7 +124,6 @@ async function secureTree(top: string): Promise<void> {
       .map((entry) => path.join(entry.parentPath, entry.name));
   const files = pathsOf(false).values();
   const flush = async () => {
-    // All loops take their files from one iterator.
     for (const file of files) await secureFile(file);
   };
   await Promise.all(Array.from({ length: FLUSHES_MAX }, flush));

@@ -1,5 +1,5 @@
-// The file system of the embedded database: PGlite's Node file system with a working fsync. In PGlite 0.5.16, fsync reports success
-// and does nothing. A failed fsync must be reported to PostgreSQL.
+// The file system of the embedded database: PGlite's Node file system with a working fsync. In PGlite 0.5.16, fsync does nothing and
+// reports success. Here a failed fsync is reported to PostgreSQL.
 
 import { fsyncSync } from 'node:fs';
 import type { postgresMod } from '@electric-sql/pglite';

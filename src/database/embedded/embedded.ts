@@ -1,5 +1,5 @@
-// Opens the embedded database: PostgreSQL inside this process, on one directory, safe against a second process, a crash and a power
-// failure (docs/embedded-database.md). A directory is opened only with its lock held.
+// Opens the embedded database: PostgreSQL inside this process. A lock protects its directory against a second process. It survives a crash
+// and a power failure (docs/embedded-database.md).
 
 import { writeSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
@@ -15,13 +15,13 @@ import { Upkeep } from './upkeep.ts';
 /** The exit code of a process whose engine has failed. */
 export const EXIT_ENGINE_STOPPED = 70;
 const STDERR = 2;
-/** How long `close` waits for running statements. A transaction that is not committed by then is rolled back at the next start. */
+/** `close` waits this long for running statements. A transaction that is not committed by then is rolled back at the next start. */
 const CLOSE_WAIT_MS = 1_000;
 
 export type EmbeddedOptions = {
-  /** The database directory itself, for example `<DATA_DIR>/db`. */
+  /** The database directory, for example `<DATA_DIR>/db`. */
   dir: string;
-  /** Called with a message when the engine has failed. Default: print it on standard error and exit with code 70. */
+  /** Called with a message if the engine has failed. Default: print it on standard error and exit with code 70. */
   onFatal?: (line: string) => void;
   /** Called with a message about a failure that does not stop the engine. Default: print it on standard error. */
   onWarning?: (line: string) => void;
@@ -34,7 +34,7 @@ export type Embedded = {
   close(): Promise<void>;
 };
 
-/** Opens the database in `options.dir`, or creates it there. Throws an OperatorError whose message says what the operator can do. */
+/** Opens the database in `options.dir`, or creates it. Throws an OperatorError whose message says what the operator can do. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { onFatal = stopProcess, onWarning = writeLine } = options;
   const dir = await describing(options.dir, () => prepareParent(options.dir));
@@ -64,7 +64,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
 
 async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string) => void): Promise<void> {
   try {
-    // The owner of the pool may have ended it already, and `pg` rejects a second call of `end`.
+    // The owner of the pool may already have ended it. `pg` rejects a second call of `end`.
     if (!pool.ending) await isDoneWithin(pool.end(), CLOSE_WAIT_MS);
     await engine.exec('checkpoint');
   } catch (error) {
@@ -75,7 +75,7 @@ async function closeAll(pool: pg.Pool, engine: PGlite, onWarning: (line: string)
   }
 }
 
-/** Runs a step of opening the database. Turns a failure into an OperatorError whose message names the directory `dir`. */
+/** Runs a step of opening the database. Turns a failure into an OperatorError that names the directory. */
 async function describing<T>(dir: string, step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -95,7 +95,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Exits at once, even if the message cannot be written, because no code of the failed engine may run. */
+/** Exits at once, even if the message cannot be written, because the failed engine must not run. */
 function stopProcess(line: string): void {
   try {
     writeSync(STDERR, `${line}\n`);

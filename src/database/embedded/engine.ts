@@ -1,6 +1,6 @@
-// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and executes no further
-// statement after a panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic, and after a trap it
-// would report success for statements that did not run.
+// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and runs nothing after a
+// panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic. After a trap it would report success for
+// statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -8,14 +8,13 @@ import { OperatorError, describeError } from '../../core/errors.ts';
 import type { PostgresModule } from './durable-nodefs.ts';
 import { DurableNodeFS } from './durable-nodefs.ts';
 
-/** The size of a segment of the write-ahead log. With less free space PostgreSQL cannot continue to write. */
+/** The size of a segment of the write-ahead log. PostgreSQL cannot continue to write with less free space. */
 const DISK_FULL_BELOW_BYTES = 16 * 1024 * 1024;
 
 /**
- * PostgreSQL's settings. Buffers are small, because one process has one session. `max_stack_depth` makes PostgreSQL reject a deeply
- * nested statement before the JavaScript stack overflows, which would break the engine. Only messages that end the engine are
- * logged, without a prefix. `log_startup_progress_interval` is off, because its timer continues after a recovery and would keep the
- * process alive.
+ * PostgreSQL's settings. Buffers are small, because a process has one session. `max_stack_depth` makes PostgreSQL reject a deeply nested
+ * statement: otherwise the JavaScript stack would overflow and break the engine. Only messages that end the engine are logged, without a
+ * prefix. `log_startup_progress_interval` is off, because its timer would keep the process alive after a recovery.
  */
 const SETTINGS = {
   fsync: 'on',
@@ -35,22 +34,22 @@ const SETTINGS = {
   log_startup_progress_interval: '0',
 };
 
-/** PGlite's parameters without `-F`, which turns fsync off, followed by the settings above. */
+/** PGlite's parameters without `-F`, which turns fsync off, and then the settings above. */
 const START_PARAMS = [
   ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** A log line after which PostgreSQL ends. Further lines of a message are indented, so data in a message cannot look like such a line. */
+/** A log line after which PostgreSQL ends. Further lines of a message are indented, so data in a message cannot look like this. */
 const FATAL_LINE = /^(?:PANIC|FATAL): /;
 
 /** Emscripten's number of ENOSPC. */
 const ENOSPC = 51;
 
-/** The status with which PGlite's build leaves PostgreSQL's main loop after an ordinary ERROR. Any other exception means that the engine broke. */
+/** The status with which PGlite leaves PostgreSQL's main loop after an ordinary ERROR. Any other exception means that the engine broke. */
 const ORDINARY_ERROR_STATUS = 100;
 
-/** The functions that PGlite calls to run a statement, in a loop that catches every exception. */
+/** The functions that PGlite calls to run a statement. It calls them in a loop that catches every exception. */
 const STATEMENT_CALLS = [
   'stackSave',
   'stackRestore',
@@ -60,12 +59,12 @@ const STATEMENT_CALLS = [
   '_pgl_pq_flush',
 ] as const;
 
-/** The functions that PGlite calls to shut down. In a broken engine they would write its memory to disk as if it had ended cleanly. */
+/** The functions that PGlite calls to shut down. A broken engine would write its memory to disk as if it had ended cleanly. */
 const SHUTDOWN_CALLS = ['_pgl_run_atexit_funcs', '_emscripten_force_exit'] as const;
 
 /**
- * Starts PostgreSQL on `dir`. In an empty directory PostgreSQL creates a cluster. When the engine breaks after its start, `onFatal`
- * receives one line for the operator. If `onFatal` returns, all later statements fail with that line.
+ * Starts PostgreSQL on `dir`. In an empty directory it creates a cluster. If the engine breaks later, `onFatal` receives one line for the
+ * operator. If `onFatal` returns, all later statements fail with that line.
  */
 export async function startEngine(dir: string, onFatal: (line: string) => void): Promise<PGlite> {
   let broken: EngineStopped | null = null;
@@ -99,7 +98,7 @@ export async function startEngine(dir: string, onFatal: (line: string) => void):
 /** The engine broke, or could not start. Every acknowledged change is stored. A change without an acknowledgement may be stored or lost. */
 export class EngineStopped extends OperatorError {}
 
-/** Whether `reason` or the free space of the disk shows that the database in `dir` has no room left. */
+/** Whether `reason` or the free disk space shows that the disk is full. */
 export function isDiskFull(dir: string, reason: string): boolean {
   if (/no space left|quota exceeded|ENOSPC|EDQUOT/i.test(reason)) return true;
   if (!existsSync(dir)) return false;
@@ -120,8 +119,8 @@ function describeStop(dir: string, reason: string, started: boolean): string {
 }
 
 /**
- * PGlite catches every exception of the engine and calls the engine again until its input is consumed. After a panic this would never
- * end, and after a trap the statement would count as done. So these functions throw at once when the engine is broken.
+ * Makes these functions throw at once if the engine is broken. PGlite catches every exception and calls the engine again until its input is
+ * consumed. After a panic this would never end. After a trap the statement would count as done.
  */
 function guardCalls(module: PostgresModule, stop: (reason: string) => void, throwIfBroken: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -147,7 +146,7 @@ function isOrdinaryError(thrown: unknown): boolean {
   return typeof thrown === 'object' && thrown !== null && 'status' in thrown && thrown.status === ORDINARY_ERROR_STATUS;
 }
 
-/** A message for any value that the engine throws. Its file system throws objects that have an error number and no message. */
+/** A message for any value that the engine throws. Its file system throws objects with an error number and no message. */
 function describeThrown(thrown: unknown): string {
   if (typeof thrown === 'object' && thrown !== null && 'errno' in thrown && !(thrown instanceof Error)) {
     return thrown.errno === ENOSPC ? 'no space left on device' : `file system error ${String(thrown.errno)}`;

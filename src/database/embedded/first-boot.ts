@@ -1,5 +1,5 @@
-// The program that creates a cluster in an empty directory and exits. It is a process of its own because initdb takes about 600 MB of
-// memory, which is returned only when the process ends. When its parent ends, its standard input ends, and this process exits.
+// The program that creates a cluster in an empty directory. It is a separate process because initdb takes about 600 MB of memory, which is
+// freed only when a process ends. If its parent ends, its standard input ends, and this process exits.
 
 import { existsSync } from 'node:fs';
 import { describeError } from '../../core/errors.ts';

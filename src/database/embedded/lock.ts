@@ -1,5 +1,5 @@
 // The lock of an embedded database against a second process. It is a file lock of the operating system, taken through SQLite, so it is
-// released when the process ends, even if the process crashes. Files that a dead process left behind do not prevent a start.
+// released even if the process crashes. Files of a dead process do not prevent a start.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,11 +13,11 @@ export type Lock = { release(): void };
 /** Another process has the database open. */
 export class DirectoryInUse extends OperatorError {}
 
-/** Takes the lock of the database directory `dir`, or throws an OperatorError that names the process that holds it. */
+/** Takes the lock of the database directory, or throws an OperatorError that names the process with the lock. */
 export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
-  // Only its owner may access the file. An existing file must not be opened here, because closing it again would release a lock that
-  // this process already holds on the file.
+  // Only the owner may access the file. If it exists it is not opened here: closing it would release a lock that this process already
+  // holds.
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
   const database = new DatabaseSync(file);
   try {
@@ -45,8 +45,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Writes the process id to `file`, for the error message of a second process. Returns a function that removes the file. The lock also
- * works when the file cannot be written, for example on a full disk.
+ * Writes the process id to `file`, for the error message of a second process. Returns a function that removes the file. The lock also works
+ * if the file cannot be written, for example on a full disk.
  */
 function markOwner(file: string): () => void {
   const erase = (): void => rmSync(file, { force: true });

@@ -1,5 +1,5 @@
-// A `pg` pool of one connection over the embedded engine. PGlite has one session for all connections. A new connection therefore waits
-// until the statements of the previous connection have ended, and then resets the session.
+// A `pg` pool of one connection to the embedded engine. PGlite has one session for all connections. So a new connection first waits for the
+// statements of the previous connection, and then resets the session.
 
 import { callbackify } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
@@ -8,20 +8,20 @@ import { Client, Pool } from 'pg';
 import type { EngineInUse } from './connection.ts';
 import { EmbeddedConnection } from './connection.ts';
 
-/** Creates the pool. Ending the pool does not end the engine. `dir` is used in error messages only. */
+/** Creates the pool. Ending the pool does not end the engine. `dir` is only used in error messages. */
 export function createEmbeddedPool(engine: PGlite, dir: string): Pool {
   const inUse: EngineInUse = { engine, yieldedAt: performance.now() };
   let previousEnded: Promise<unknown> = Promise.resolve();
 
   class EmbeddedClient extends Client {
     constructor(config: ClientConfig = {}) {
-      // Each client has a connection object of its own, so that late responses go to the client that was dropped, not to the next client.
+      // Each client has its own connection object, so that late responses of a dropped client do not reach the next client.
       const overEngine: ClientConfig & { connection: unknown } = {
         ...config,
         connection: new EmbeddedConnection(inUse, dir),
       };
       super(overEngine);
-      // When the engine fails, all statements reject. Without a listener, the `error` event would also end the process.
+      // If the engine fails, all statements reject. Without a listener, the `error` event would also end the process.
       this.on('error', () => undefined);
     }
 

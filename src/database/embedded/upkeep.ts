@@ -1,18 +1,18 @@
-// The work of PostgreSQL's background processes, which the embedded engine does not have: checkpoints that bound the
-// write-ahead log, and vacuum and analyze of tables that need them. One statement runs at a time. The timer does not keep the process alive.
+// Does the work of PostgreSQL's background processes, which the embedded engine lacks: checkpoints that limit the write-ahead log, and
+// vacuum and analyze. One statement runs at a time. The timer does not keep the process alive.
 
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** How often the write-ahead log is measured. The log can exceed its bound by the amount that is written in this time. */
+/** The period at which the write-ahead log is measured. The log can exceed its limit by what is written in this time. */
 const PERIOD_MS = 5_000;
 /** Number of periods between two checks of the tables. */
 const PERIODS_PER_TABLE_CHECK = 12;
 
 type UpkeepLimits = {
-  /** A checkpoint is written when the write-ahead log since the last checkpoint is larger than this. Bounds disk use and recovery time. */
+  /** A checkpoint is written after this many bytes of write-ahead log. This limits disk use and recovery time. */
   logBytesMax: number;
-  /** A table is vacuumed when more rows than this, plus a share of the table's rows, have changed. */
+  /** A table is vacuumed after changes to this many rows plus a share of its rows. */
   changedRowsMin: number;
 };
 
@@ -76,8 +76,8 @@ export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolea
 }
 
 /**
- * Vacuums and analyzes the table that needs it most. Returns the table's name, or null when no table needs it. The shares of rows in the
- * conditions are autovacuum's defaults.
+ * Vacuums and analyzes the table that needs it most. Returns its name, or null if no table needs it. The shares of rows are autovacuum's
+ * defaults.
  */
 export async function vacuumNextTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
   const { rows } = await pool.query<{ name: string }>(
