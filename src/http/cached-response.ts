@@ -1,35 +1,38 @@
-// A cached response: the bytes and headers of a 200, serialised once and written to any number of requests.
+// A cached response: the bytes and headers of a 200, serialised once and written to many requests.
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
 
-/** How long shared caches may keep a response, in seconds. */
+/** The times for which shared caches may keep a response and serve it stale, in seconds. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
 
-/** The policy of responses that are incomplete or old because a read failed, so that a complete response soon replaces them. */
+/** The policy of responses that are incomplete or old because a read failed. A complete response should soon replace them. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
 export type CachedResponse = {
   /** The pattern of the route. Null until the response is cached. */
   route: string | null;
-  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of a collection that the tag names makes the response out of date. */
+  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of such a collection makes the response out of date. */
   cacheTag: string;
-  /** When a listing in the response expires, in ms since the epoch: from then on the response is wrong. Null when none expires. */
+  /**
+   * The earliest expiry of a listing in the response, in ms since the epoch: from then on the response is wrong. Null if no listing
+   * expires.
+   */
   validUntil: number | null;
   /** The body, split where the time of the response is inserted. */
   parts: readonly Buffer[];
   /** The length of the body in bytes. */
   size: number;
-  /** Null when the body is too small to be encoded, or contains the time of the response. */
+  /** Null if the body is too small to be encoded, or contains the time of the response. */
   encoded: EncodedBodies | null;
   etag: string;
   headers: readonly string[];
   notModifiedHeaders: readonly string[];
 };
 
-/** Stands for the time of the response in a body. It is as long as the time that replaces it, so `content-length` stays the same. */
+/** A placeholder for the time of the response. It is as long as the time, so that `content-length` stays the same. */
 export const RESPONSE_TIME = '@@@@@@@response-time@@@@';
 
 export const CORS_HEADERS = {
@@ -40,8 +43,8 @@ export const CORS_HEADERS = {
 } as const;
 
 /**
- * Serialises `body`. With `timestamped`, the current time replaces RESPONSE_TIME in the body each time that the response is written.
- * The ETag does not depend on that time.
+ * Serialises `body`. If `timestamped` is true, RESPONSE_TIME in the body is replaced by the current time at each write. The ETag does not
+ * depend on that time.
  */
 export function createCachedResponse(options: {
   body: unknown;
@@ -73,8 +76,8 @@ export function createCachedResponse(options: {
 }
 
 /**
- * The same response for a caller that gets it `ageMs` after its data was read: with `Age` in full seconds (RFC 9111, section 5.1), and
- * with DEGRADED_POLICY, so that a shared cache replaces it soon.
+ * The response for a caller that gets it `ageMs` after its data was read. It has `Age` in full seconds (RFC 9111, section 5.1), and
+ * DEGRADED_POLICY, so that a shared cache replaces it soon.
  */
 export function toStaleResponse(response: CachedResponse, ageMs: number): CachedResponse {
   const cacheControl = toCacheControl(DEGRADED_POLICY);
@@ -88,8 +91,8 @@ export function toStaleResponse(response: CachedResponse, ageMs: number): Cached
 }
 
 /**
- * Writes a 200, or a 304 when `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. `extraHeaders`:
- * names and values in turn.
+ * Writes a 200, or a 304 if `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. `extraHeaders`: names
+ * and values in turn.
  */
 export function writeCachedResponse(
   request: IncomingMessage,

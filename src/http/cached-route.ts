@@ -1,5 +1,5 @@
-// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. If a request arrives with
-// this spelling and a fresh response is cached, server/edge.ts sends the cached response without routing the request.
+// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. If a request has this spelling and
+// a fresh response is cached, server/edge.ts sends it without routing.
 
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Clock } from '../core/clock.ts';
@@ -24,7 +24,7 @@ export function cachedRoute<Query extends object>(
 ): void {
   const hasQuery = schema.querystring !== undefined;
   app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
-    // A route without a query schema documents no parameters. Its query was not validated, and is ignored.
+    // A route without a query schema has no parameters, and ignores the query.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);
     const compute = async () => ({ ...(await respond(request.params, query)), route: path });
@@ -35,8 +35,8 @@ export function cachedRoute<Query extends object>(
 }
 
 /**
- * The path, followed by the parameters that the caller sent, in the order of the schema and percent-encoded as
- * `encodeURIComponent` does. A default value is part of the key only when the caller sent it.
+ * The path, and the parameters that the caller sent in the order of the schema, percent-encoded as by `encodeURIComponent`. A default value
+ * is part of the key only if the caller sent it.
  */
 export function toCacheKey(target: string, query: object): string {
   const sent = splitQuery(queryOf(target));

@@ -1,13 +1,12 @@
-// Compression of the responses that are made for one request. Cached responses are encoded once for all requests
-// (cached-response.ts).
+// Compresses responses that are made for one request. Cached responses are encoded once for all requests (cached-response.ts).
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ENCODED_BYTES_MIN, chooseCoding, encode } from './content-coding.ts';
 
 /**
- * Encodes JSON in responses to GET and HEAD. Responses to other methods are not encoded, because one of them may hold a secret beside
- * text of the caller (docs/decisions/compression.md). Responses with a strong ETag are not encoded, because that ETag names exactly the
- * bytes before encoding.
+ * Encodes JSON in responses to GET and HEAD. Responses to other methods are not encoded, because they may hold a secret beside text of the
+ * caller (docs/decisions/compression.md). Responses with a strong ETag are not encoded, because such an ETag names the bytes before
+ * encoding.
  */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -1,15 +1,15 @@
-// Content codings (compression) of responses: which coding a client gets, and the encoded bodies of a response that many clients get.
+// Chooses the content coding (compression) for a client, and holds the encoded bodies of a response that many clients get.
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
 export type ContentCoding = 'br' | 'zstd' | 'gzip';
 
-/** Smaller bodies are not encoded: they fit into one packet anyway. */
+/** Smaller bodies are not encoded, because they fit into one packet. */
 export const ENCODED_BYTES_MIN = 1_024;
-/** The codings in the order of preference of this service, which decides when the client accepts several codings equally. */
+/** The codings in this service's order of preference. The order decides if a client prefers several codings equally. */
 const CODINGS: readonly ContentCoding[] = ['br', 'zstd', 'gzip'];
-/** How many values of `Accept-Encoding` are remembered. Clients send few different values, but an attacker could send many. */
+/** The number of remembered values of `Accept-Encoding`. Clients send few different values, but an attacker could send many. */
 const REMEMBERED_MAX = 200;
 /** Gives smaller results than gzip in about the same time. The default, 11, takes a hundred times as long. */
 const BROTLI_QUALITY = 5;
@@ -30,7 +30,7 @@ const ENCODERS: Readonly<Record<ContentCoding, (body: Buffer) => Promise<Buffer>
 /** Encodes outside the event loop. */
 export async function encode(body: Buffer, coding: ContentCoding): Promise<Buffer> {
   const encoded = await ENCODERS[coding](body);
-  // The result is a view of a much larger buffer, which would stay in memory with it.
+  // Without a copy, the result would keep a much larger buffer in memory.
   const copy = Buffer.allocUnsafeSlow(encoded.length);
   encoded.copy(copy);
   return copy;
@@ -39,8 +39,8 @@ export async function encode(body: Buffer, coding: ContentCoding): Promise<Buffe
 const remembered = new Map<string, ContentCoding | null>();
 
 /**
- * The coding that a client prefers by its `Accept-Encoding` (RFC 9110, section 12.5.3). Null when the body is to be sent as it is. A
- * coding has to be named: `*` alone selects none.
+ * The coding that a client prefers by its `Accept-Encoding` (RFC 9110, section 12.5.3). Null if the body is to be sent unencoded. A coding
+ * must be named: `*` alone selects none.
  */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | null {
   if (acceptEncoding === undefined) return null;
@@ -74,7 +74,7 @@ function parsePreference(acceptEncoding: string, codings: readonly ContentCoding
   return bestWeight < (weights.get('identity') ?? 0) ? null : best;
 }
 
-/** The encoded bodies of one response. Each body is encoded once, when a client first asks for its coding. */
+/** The encoded bodies of one response. Each body is encoded when a client first needs its coding. */
 export class EncodedBodies {
   readonly #plain: Buffer;
   readonly #bodies = new Map<ContentCoding, Buffer | Promise<Buffer>>();
@@ -83,7 +83,7 @@ export class EncodedBodies {
     this.#plain = plain;
   }
 
-  /** A promise while the body is being encoded. A body that cannot be encoded is tried again at the next call. */
+  /** Returns a promise while the body is being encoded. After a failure the next call tries again. */
   get(coding: ContentCoding): Buffer | Promise<Buffer> {
     const body = this.#bodies.get(coding);
     if (body !== undefined) return body;

@@ -1,4 +1,4 @@
-// The one map from an error to a response: status, headers, and the envelope with code and public message.
+// Maps every error to a response: status, headers, and the envelope with code and public message.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
@@ -28,8 +28,8 @@ export type ErrorResponse = { status: number; headers: Record<string, string>; e
 const RETRY_AFTER_S = 2;
 
 /**
- * The response to a thrown value. An error that is neither a ServiceError nor a rejection by the framework is a bug, and the response
- * says nothing about it. `details`: whether the envelope may have `details`; the envelope of the marketplace interface has none.
+ * The response to a thrown value. If it is neither a ServiceError nor a rejection by the framework, it is a bug, and the response says
+ * nothing about it. `details`: whether the envelope may have `details`, which the marketplace interface never has.
  */
 export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
@@ -62,9 +62,9 @@ export function sendErrorResponse(
 }
 
 /**
- * Returns a ServiceError in place of an error that is not a bug: the client has disconnected, a row could not be locked in time, the
- * database aborted a transaction because of another transaction, or a database could not be reached or cannot do its work. Only the failures of
- * a database to be reached or to do its work are noted in `outages`. Returns any other error unchanged.
+ * Returns a ServiceError for an error that is not a bug: the client disconnected, a row could not be locked in time, the database aborted
+ * the transaction, or a database cannot be reached or cannot work. Only the last of these failures is noted in `outages`. Returns any other
+ * error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
@@ -80,7 +80,7 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   return new ServiceError('unavailable', message, { cause: thrown });
 }
 
-/** Whether reading a request failed because its client disconnected. A failed database connection can have the same code. */
+/** Whether reading a request failed because its client disconnected. A failed database connection can have the same error code. */
 function isDisconnection(error: unknown): boolean {
   return error instanceof Error && error.message === 'aborted' && (error as { code?: unknown }).code === 'ECONNRESET';
 }

@@ -1,5 +1,5 @@
-// Examples in OpenAPI documents. An example is written once, as `examples` of a schema. The examples of requests and responses are
-// composed from the examples of the schemas of which they consist.
+// Composes the examples in OpenAPI documents. An example is written once, as `examples` of a schema. Examples of requests and responses
+// consist of those.
 
 type Schema = {
   $ref?: string;
@@ -21,7 +21,7 @@ type Document = {
   components: { schemas: Readonly<Record<string, Schema>> };
 };
 
-/** Adds an example to each request body and each success response that has none, if the schemas have the examples to compose it. */
+/** Adds an example to each request body and each success response without an example, if its schemas have enough examples. */
 export function addExamples(document: Document): void {
   for (const item of [...Object.values(document.paths), ...Object.values(document.webhooks ?? {})]) {
     for (const operation of Object.values(item) as Operation[]) {
@@ -40,8 +40,8 @@ function listMedia({ requestBody, responses = {} }: Operation): Media[] {
 }
 
 /**
- * The first example of the schema, or else a value composed from the examples of its parts. An object gets its required properties, an
- * array gets one item. Undefined when a part has no example.
+ * The first example of the schema. If it has none, a value from the examples of its parts: the required properties of an object, or one
+ * item of an array. Undefined if a part has no example.
  */
 function composeExample(schema: Schema, components: Readonly<Record<string, Schema>>): unknown {
   if (schema.examples) return schema.examples[0];

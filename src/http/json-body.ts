@@ -17,7 +17,7 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Makes all routes of `app` parse their request bodies as JSON. A body that is not JSON is rejected as a `bad_request`. */
+/** Makes all routes of `app` parse request bodies as JSON. Any other body is rejected as a `bad_request`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, raw, done) => {
@@ -27,14 +27,14 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(toUnreadable(request, error));
     }
   });
-  // The framework itself rejects a body that is too large or incomplete. The caller gets the same message as for other unreadable bodies.
+  // The framework rejects a body that is too large or incomplete. Such a body gets the same message as other unreadable bodies.
   app.setErrorHandler((error, request) => {
     const { code = '' } = error as { code?: string };
     throw code.startsWith('FST_ERR_CTP_') ? toUnreadable(request, error) : error;
   });
 }
 
-/** The body of a request. When the request has no body, `value` is undefined. */
+/** The body of a request. If there is none, `value` is undefined. */
 export function bodyOf(request: FastifyRequest): JsonBody {
   return (request.body as JsonBody | null | undefined) ?? { raw: Buffer.alloc(0), value: undefined };
 }

@@ -3,24 +3,21 @@
 import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from './rate-limit.ts';
 import { WINDOW_MS } from './rate-limit.ts';
 
-/**
- * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond this number the older half
- * of the windows is dropped, and the clients of dropped windows begin new windows.
- */
+/** The largest number of windows in memory. Beyond it, the older half of the windows is dropped, and their clients begin new windows. */
 const WINDOWS_MAX = 200_000;
 
 /** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the wall clock. */
 type Window = { count: number; endsAt: number; resetAt: number };
 
-/** A published end of a window differs from the calculated end by less than this, unless the clock was set. */
+/** Unless the clock was set, a published end of a window differs from the calculated end by less than this. */
 const ROUNDING_MS = 1_000;
 
 export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
   readonly #clocks: RateLimitClocks;
-  // Windows are kept in two generations, because deleting them one by one would cost as much as counting them. The older generation
-  // is discarded when the newer generation is as old as a window is long, because then all windows of the older generation have
-  // ended. It is also discarded when the newer generation is full. Some windows then end early.
+  // Windows are kept in two generations, because deleting single windows would cost as much as counting them. The older generation is
+  // discarded when the newer one is as old as a window is long: all older windows have then ended. It is also discarded when the newer one
+  // is full. Some windows then end early.
   #older = new Map<string, Window>();
   #newer = new Map<string, Window>();
   #newerSince: number;
@@ -41,7 +38,7 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
     return window.count > limit ? this.#reject(limit, window, window.endsAt - now) : null;
   }
 
-  /** The published end of a window stays the same from response to response, unless the clock was set since the window began. */
+  /** The published end of a window is the same in every response, unless the clock was set since the window began. */
   #reject(limit: number, window: Window, leftMs: number): RateLimitExceeded {
     const endsAt = this.#clocks.clock() + leftMs;
     if (Math.abs(endsAt - window.resetAt) > ROUNDING_MS) window.resetAt = Math.round(endsAt);

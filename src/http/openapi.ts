@@ -1,4 +1,4 @@
-// OpenAPI documents, generated from the registered routes. Each interface of the server has its own document.
+// Generates OpenAPI documents from the registered routes. Each interface of the server has its own document.
 
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -52,7 +52,7 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
   });
 }
 
-/** The document as it is served, with `baseUrl` (the URL that callers use) as its server. */
+/** The served document, with `baseUrl`, the URL for callers, as its server. */
 export function toPublishedDocument(app: FastifyInstance, baseUrl: string): OpenApiDocument {
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];

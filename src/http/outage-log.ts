@@ -1,21 +1,20 @@
-// Logs that requests fail because a database is out of reach: one line when the outage begins and one line when it ends, however many
-// requests fail.
+// Logs outages of a database: one line at the begin and one line at the end, however many requests fail.
 
 import type { Log } from '../core/log.ts';
 
-/** The shortest time from the logged end of an outage to the next line, so that a failure that comes and goes does not fill the log. */
+/** The shortest time from the logged end of an outage to the next line, so that an intermittent failure does not fill the log. */
 const QUIET_MS = 30_000;
 
 export class OutageLog {
   readonly #log: Log;
   readonly #now: () => number;
-  /** When the last line was logged. */
+  /** When the latest line was logged. */
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isLogged = false;
-  /** Requests that failed since the last line about the end of an outage. */
+  /** Requests that failed since the latest line about the end of an outage. */
   #failed = 0;
 
-  /** `now` is a clock that is never set back, in milliseconds. */
+  /** `now` returns milliseconds and is never set back. */
   constructor(log: Log, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#now = now;
@@ -29,7 +28,7 @@ export class OutageLog {
     this.#log.warn('requests cannot reach the database', { error });
   }
 
-  /** Call this when a request has been served from the database. */
+  /** Called after a request was served from the database. */
   noteSuccess(): void {
     if (!this.#isLogged) return;
     this.#isLogged = false;

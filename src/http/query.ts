@@ -1,12 +1,12 @@
-// Query strings, validated by the schema that documents them. A value outside its limits is rejected and not clamped. Parameters
-// that the schema does not name are ignored.
+// Validates query strings by the schema that documents them. A value outside its limits is rejected, not clamped. Parameters that the
+// schema does not name are ignored.
 
 import type { FastifySchemaCompiler } from 'fastify';
 import type { Chains } from '../core/chains.ts';
 import { countCharacters } from '../core/text.ts';
 import { ServiceError } from '../core/errors.ts';
 
-/** The values of each parameter, in the order in which they were sent. A value that does not decode is null. */
+/** The values of each parameter, in the order of the query. A value that does not decode is null. */
 export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
@@ -19,7 +19,7 @@ type ParameterSchema = {
 };
 type QuerySchema = { properties: Record<string, ParameterSchema> };
 
-/** Splits a query string. The server bounds the length of a request target, and so the number of parameters. */
+/** Splits a query string. The length of a request target is limited, and so is the number of parameters. */
 export function splitQuery(text: string): RawQuery {
   const query: RawQuery = Object.create(null) as RawQuery;
   for (const pair of text.split('&')) {
@@ -87,7 +87,7 @@ function describe(schema: ParameterSchema): string {
   return 'well-formed text';
 }
 
-/** Percent-decoded text with `+` as a space; null when it does not decode to UTF-8. */
+/** Decodes percent-encoded text, with `+` as a space. Null if the result is not UTF-8. */
 function decode(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

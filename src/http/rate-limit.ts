@@ -1,12 +1,11 @@
-// Rate limits: routes are grouped into buckets, and a client may make a fixed number of requests to each bucket in a window of one
-// minute. The window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process,
-// `SharedRateLimiter` (server/rate-limit) in Redis.
+// Rate limits. Routes are grouped into buckets. A client may make a fixed number of requests to each bucket in a window of one minute,
+// which begins with its first request. `LocalRateLimiter` counts in this process, `SharedRateLimiter` (server/rate-limit) in Redis.
 
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
 export type RateLimitBucket = 'list' | 'single';
-/** How many requests a minute each client may make to each bucket. */
+/** The requests a minute that each client may make to each bucket. */
 export type RateLimits = Record<RateLimitBucket, number>;
 
 /** The limits of the marketplace interface, for each client address. */
@@ -15,18 +14,16 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
 export const WINDOW_MS = 60_000;
 
 /**
- * The clocks of a rate limiter. Windows are measured with `monotonic`, which is never set back. The end of a window is published as a
- * time of `clock`.
+ * The clocks of a rate limiter. Windows are measured by `monotonic`, which is never set back. `clock` gives the published end of a window.
  */
 export type RateLimitClocks = { clock: Clock; monotonic: Clock };
 
-/** A request beyond the limit: the time at which its window ends, and how long that is from now, in milliseconds. */
+/** A request beyond the limit. `resetAt` is the end of its window. `leftMs` is the time until then. */
 export type RateLimitExceeded = { limit: number; resetAt: number; leftMs: number };
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
   /**
-   * Counts a request. Returns null when the request is within the limit. When the request is counted outside this process, returns a
-   * promise of that result.
+   * Counts a request. Returns null if the request is within the limit. Returns a promise if the request is counted outside this process.
    */
   count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 };

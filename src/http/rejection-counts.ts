@@ -1,11 +1,11 @@
-// How many requests each limit has rejected since the process started, for the metrics.
+// Counts the requests that each limit has rejected since the process started, for the metrics.
 
 import type { RateLimiter } from './rate-limit.ts';
 
 export class RejectionCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a rejection by the limit with this name. The name becomes a label, so there must be few names. */
+  /** Counts a rejection by the limit with this name. Names become labels of metrics, so there must be few. */
   add(limit: string): void {
     this.#counts.set(limit, (this.#counts.get(limit) ?? 0) + 1);
   }
@@ -14,7 +14,7 @@ export class RejectionCounts {
     return this.#counts.entries();
   }
 
-  /** Returns a limiter that counts requests with `limiter`. Each of its rejections is added under the name of the bucket. */
+  /** Returns a limiter that counts with `limiter`, and adds each rejection under the name of the bucket. */
   countBy<B extends string>(limiter: RateLimiter<B>): RateLimiter<B> {
     return {
       count: (bucket, client) => {

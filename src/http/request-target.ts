@@ -1,16 +1,15 @@
-// Brings request targets into a canonical spelling, so that all spellings of a path count in the same rate limit bucket, have the same
-// route and find the same cached response. The router decides whether the path exists.
+// Brings request targets into a canonical spelling. All spellings of a path then have the same rate limit bucket, route and cached
+// response.
 
-/** Visible ASCII characters other than `#`. A request target cannot contain other characters. */
+/** Visible ASCII characters except `#`: the only characters of a request target. */
 const READABLE = /^[!-"$-~]+$/;
 /** The characters that `encodeURIComponent` does not encode, and slashes. */
 const PLAIN_PATH = /^[\w.~!*'()/-]*$/;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /**
- * The path and the query of a target. Each segment of the path is percent-encoded as `encodeURIComponent` does; the query is not
- * changed; the scheme and host of an absolute target are left out. Null when the target has a character that no target may have,
- * or when its path does not decode to UTF-8.
+ * The path and the query of a target, without scheme and host. Each segment of the path is percent-encoded as by `encodeURIComponent`. The
+ * query is not changed. Null if the target has a forbidden character, or its path does not decode to UTF-8.
  */
 export function parseRequestTarget(raw: string): string | null {
   if (!READABLE.test(raw)) return null;
@@ -27,7 +26,7 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-/** Whether the path of a target is `prefix` or lies below it: `/v1/x` and `/v1?y` are below `/v1`, and `/v1x` is not. */
+/** Whether the path of a target is `prefix` or below it: `/v1/x` and `/v1?y` are below `/v1`, `/v1x` is not. */
 export function isBelow(target: string, prefix: string): boolean {
   return target.startsWith(prefix) && /^([/?]|$)/.test(target.charAt(prefix.length));
 }
@@ -38,12 +37,12 @@ export function queryOf(target: string): string {
   return start < 0 ? '' : target.slice(start + 1);
 }
 
-/** The path without one slash at its end, because the router ignores this slash. */
+/** The path without a final slash, which the router ignores. */
 export function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged, because such a target has no route. */
+/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged. */
 function toOriginForm(raw: string): string {
   const authority = ABSOLUTE_FORM.exec(raw)?.[0];
   if (authority === undefined) return raw;

@@ -1,6 +1,6 @@
-// The responses of the marketplace interface by cache key, fresh for a second. Concurrent requests for one key share one
-// computation. A response is out of date when a collection of its cache tag has changed since. A response that is out of date is served
-// only while the primary database cannot be reached.
+// Caches the responses of the marketplace interface, which are fresh for a second. Concurrent requests for one key share one computation.
+// If a collection of its cache tag has changed since, a response is out of date. It is then served only while the primary database cannot
+// be reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -9,26 +9,26 @@ import { ServiceError } from '../core/errors.ts';
 import type { CachedResponse } from './cached-response.ts';
 import { toStaleResponse } from './cached-response.ts';
 
-/** How long a response is served without being computed again. */
+/** A response is served for this long without being computed again. */
 const FRESH_MS = 1_000;
-/** The greatest age of a response that is served while another request computes the next response. */
+/** The greatest age of a response that is served while another request computes a new response. */
 const STALE_WHILE_COMPUTING_MS = 5_000;
 /** The greatest age of a response that is served while the primary database cannot be reached. */
 const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
 /** The body and its encodings occupy at most this many times the size of the body. */
 const BODIES = 2;
-/** An estimate of the memory that an entry occupies in addition to its body and key. */
+/** An estimate of the memory of an entry beside its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** When the computation of the response began, `version` was the number of the latest change, and `createdAt` was the time. */
+/** `version` and `createdAt` are the number of the latest change and the time at which the computation of the response began. */
 type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
 export class ResponseCache {
   /**
-   * How requests were answered: by a fresh response, by a stale response, by waiting for the computation of another request, or by a
-   * computation of their own.
+   * How requests were answered: by a fresh response, by a stale response, by the computation of another request, or by their own
+   * computation.
    */
   readonly counts = { hit: 0, stale: 0, shared: 0, computed: 0 };
   readonly #changes: CollectionVersions;
@@ -44,7 +44,7 @@ export class ResponseCache {
     this.#clock = clock;
   }
 
-  /** The response of a key; undefined when no fresh response is stored. */
+  /** The fresh response of a key. Undefined if there is none. */
   peek(key: string): CachedResponse | undefined {
     const entry = this.#entries.get(key);
     if (!entry || !isFresh(entry, this.#clock()) || !this.#isCurrent(entry)) return undefined;
@@ -53,11 +53,10 @@ export class ResponseCache {
   }
 
   /**
-   * The fresh response of a key, or else the response that `compute` resolves with. While another request computes that response, a
-   * stored response that is less than five seconds old and not out of date is returned without waiting. When the computation rejects
-   * with `unavailable`, a stored response that is less than half an hour old is returned, even if it is out of date. Any other
-   * rejection is passed on. A stored response that is no longer fresh carries its age. No stored response is returned after its
-   * `validUntil`.
+   * Returns the fresh response of a key, or else the result of `compute`. While another request computes, returns a stored response that is
+   * less than five seconds old and not out of date. If the computation rejects with `unavailable`, returns a stored response that is less
+   * than half an hour old, even if it is out of date. Passes other rejections on. A response that is no longer fresh carries its age. No
+   * stored response is returned after its `validUntil`.
    */
   async get(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const now = this.#clock();
@@ -101,7 +100,7 @@ export class ResponseCache {
     return promise;
   }
 
-  /** False when a collection of the response's cache tag has changed since the computation of the response began. */
+  /** Whether no collection of the response's cache tag has changed since its computation began. */
   #isCurrent(entry: Entry): boolean {
     return this.#changes.versionOf(entry.response.cacheTag) <= entry.version;
   }
@@ -111,7 +110,7 @@ function toStale({ response, createdAt }: Entry, now: number): CachedResponse {
   return toStaleResponse(response, Math.max(0, now - createdAt));
 }
 
-/** A response from a later time than now is not fresh: the clock was set back. */
+/** A response with a later time than now is not fresh, because the clock was set back. */
 function isFresh({ createdAt, freshUntil }: Entry, now: number): boolean {
   return createdAt <= now && freshUntil > now;
 }

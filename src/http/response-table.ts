@@ -1,4 +1,4 @@
-// The responses of a route in its OpenAPI document: the success that the route names, and errors in the envelope of its interface.
+// The responses of a route in its OpenAPI document: its success, and errors in the envelope of its interface.
 
 import { RATE_LIMIT_HEADERS } from './openapi.ts';
 
@@ -11,10 +11,10 @@ export type ErrorResponses = {
   envelope: string;
 };
 
-/** The error statuses that every route with API keys can return. */
+/** The error statuses of every route with API keys. */
 export const KEYED_ERRORS: readonly number[] = [400, 401, 403, 429, 500, 503];
 
-/** Returns the function that makes the table of one route of an interface. */
+/** Returns the function that makes the response table of a route. */
 export function createResponseTable({ descriptions, always, envelope }: ErrorResponses) {
   const toResponse = (status: number) => ({
     description: descriptions[status],

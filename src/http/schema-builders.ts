@@ -12,7 +12,7 @@ export const ref = <T>(id: string) => Type.Unsafe<T>({ $ref: `${id}#` });
 export const refOrNull = <T>(id: string, description: string) =>
   Type.Unsafe<T | null>({ anyOf: [{ $ref: `${id}#` }, { type: 'null' }], description });
 
-/** A value of a JSON type, or null. The static type is given, because TypeBox derives none from a list of types. */
+/** A value of a JSON type, or null. The static type must be given, because TypeBox derives none from a list of types. */
 export const typeOrNull = <T>(
   type: 'string' | 'number' | 'integer' | 'boolean',
   description: string,

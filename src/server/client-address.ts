@@ -1,5 +1,5 @@
-// The client address under which requests are counted: the address of the socket or, behind trusted proxies, the address that the
-// proxies report in X-Forwarded-For.
+// The client address under which requests are counted: the address of the socket or, behind trusted proxies, the address in their
+// X-Forwarded-For.
 
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 
 const IPV6_SUBSCRIBER_BYTES = 8;
 
-/** `trustProxy`: how many proxies in front of the service are trusted, or the addresses of the trusted proxies. */
+/** `trustProxy`: the number of trusted proxies before the service, or their addresses. */
 export function createClientAddress(trustProxy: number | readonly string[]): (request: IncomingMessage) => string {
   if (trustProxy === 0) return (request) => toCounted(request.socket.remoteAddress ?? '');
   const trust =
@@ -17,14 +17,14 @@ export function createClientAddress(trustProxy: number | readonly string[]): (re
       : proxyAddress.compile([...trustProxy]);
   return (request) => {
     const socketAddress = request.socket.remoteAddress ?? '';
-    // A socket that the client has already reset has no address.
+    // If the client has reset the connection, its socket has no address.
     const found: string | undefined = proxyAddress(request, trust);
     const forwarded = (found ?? '').trim();
     return toCounted(isIP(forwarded) === 0 ? socketAddress : forwarded);
   };
 }
 
-/** An IPv6 address is counted by its /64, because a subscriber has at least a /64. IPv4-mapped IPv6 is counted as IPv4. */
+/** Counts an IPv6 address by its /64, because a subscriber has at least a /64. IPv4-mapped IPv6 counts as IPv4. */
 function toCounted(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

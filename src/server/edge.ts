@@ -1,5 +1,5 @@
-// The stages that every request passes before the router: the canonical spelling of its target, its rate limit, the rules of
-// HTTP/1.1, and the response cache.
+// The stages before the router that every request passes: the canonical spelling of its target, its rate limit, the rules of HTTP/1.1, and
+// the response cache.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
@@ -16,7 +16,7 @@ import type { Observation } from './request-observer.ts';
 import { observeEnd } from './request-observer.ts';
 
 export type EdgeOptions = {
-  /** The rate limit bucket of a path. Null when requests to the path are not counted by client address. */
+  /** The rate limit bucket of a path. Null if requests to the path are not counted by client address. */
   bucketOf: (path: string) => RateLimitBucket | null;
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
@@ -27,8 +27,8 @@ export type EdgeOptions = {
 };
 
 /**
- * Returns a listener that responds to a rejected request with the error, and to a GET or HEAD request with its cached response if
- * that is fresh. It passes all other requests to `route`. A client that disconnects while its request is counted gets no response.
+ * Returns a listener that responds to rejected requests, and to GET and HEAD requests whose cached response is fresh. It passes all other
+ * requests to `route`. If a client disconnects while its request is counted, it gets no response.
  */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
@@ -45,7 +45,7 @@ export function createEdge(options: EdgeOptions, route: RequestListener): Reques
   };
 }
 
-/** A request after counting. `target` is null when it cannot be parsed; `exceeded` is null when the request is within its limit. */
+/** A request after counting. `target` is null if it cannot be parsed. `exceeded` is null if the request is within its limit. */
 type CountedRequest = {
   request: IncomingMessage;
   response: ServerResponse;
@@ -64,7 +64,7 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
   const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
   if (cached) {
     writeCachedResponse(request, response, cached, { now: clock(), extraHeaders: [REQUEST_ID_HEADER, id] });
-    // The request is observed before its response has ended, because waiting for the end of the response would cost more than writing it.
+    // The request is observed before its response has ended, because waiting for the end would cost more than the write.
     observation?.observe({
       request,
       id,
@@ -90,13 +90,13 @@ function findRejection({ request, target, exceeded }: CountedRequest): Rejection
   if (target === null) return { error: UNREADABLE_TARGET };
   const violation = findViolation(request);
   if (violation === null) return null;
-  // Client and server may disagree on where the next request begins, so the connection is closed.
+  // Client and server may disagree about the start of the next request, so the connection is closed.
   return { error: new ServiceError('bad_request', violation), headers: { connection: 'close' } };
 }
 
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
 
-/** Counts the request, unless its method is OPTIONS. A request with an unreadable target counts in the `single` bucket. */
+/** Counts the request, except for OPTIONS. A request with an unreadable target counts in the bucket `single`. */
 function countRequest(
   { bucketOf, limiter, clientAddress }: EdgeOptions,
   request: IncomingMessage,
@@ -110,8 +110,8 @@ function countRequest(
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
- * The public message about a violation of HTTP, or null. Rejected are a transfer coding other than `chunked`, HTTP versions other
- * than 1.0 and 1.1, and in HTTP/1.1 a Host header that is missing, repeated or malformed (RFC 9112).
+ * The public message about a violation of HTTP, or null. Transfer codings other than `chunked` and HTTP versions other than 1.0 and 1.1 are
+ * violations. In HTTP/1.1, so is a missing, repeated or malformed Host header (RFC 9112).
  */
 function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];

@@ -1,5 +1,5 @@
-// GET /livez and GET /readyz, for process managers and load balancers. They are answered before the edge, so that rate limits do not count
-// them and load shedding does not reject them.
+// GET /livez and GET /readyz, for process managers and load balancers. They are answered before the edge, so that neither rate limits nor
+// load shedding affect them.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
@@ -8,11 +8,11 @@ import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { pathOf } from '../http/request-target.ts';
 import { readOncePerSecond } from './recent-read.ts';
 
-/** How long the primary may take to respond to a check. */
+/** The time limit of a check of the primary. */
 const CHECK_TIMEOUT_MS = 1_000;
-/** This time for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
+/** The same for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
 const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
-/** A primary whose last response is more recent than this is in reach, even when all connections are too busy for a check. */
+/** A primary that responded within this time is in reach, even if all connections are too busy for a check. */
 const RESPONDED_MS = 2_000;
 
 /** Whether the service can serve requests. */
@@ -24,12 +24,12 @@ export class Health {
     this.#isPrimaryInReach = isPrimaryInReach;
   }
 
-  /** Call this when the service accepts requests. */
+  /** Called when the service accepts requests. */
   serve(): void {
     this.#phase = 'serving';
   }
 
-  /** Call this when the shutdown begins. Requests are still served until the server closes. */
+  /** Called when the shutdown begins. Requests are still served until the server closes. */
   drain(): void {
     this.#phase = 'draining';
   }
@@ -38,7 +38,7 @@ export class Health {
     return this.#phase === 'draining';
   }
 
-  /** Why requests should go to another node; null when this node can serve them. */
+  /** Why requests should go to another node. Null if this node can serve them. */
   async findObstacle(): Promise<string | null> {
     if (this.#phase === 'starting') return 'The service is starting';
     if (this.#phase === 'draining') return 'The service is shutting down';
@@ -46,7 +46,7 @@ export class Health {
   }
 }
 
-/** Returns the check of the primary. It sends at most one statement a second, however often it is called. */
+/** Returns the check of the primary, which sends at most one statement a second. */
 export function createPrimaryCheck(main: Database): () => Promise<boolean> {
   const timeoutMs = main.engine === 'embedded' ? EMBEDDED_CHECK_TIMEOUT_MS : CHECK_TIMEOUT_MS;
   return readOncePerSecond(async () => {
@@ -55,7 +55,7 @@ export function createPrimaryCheck(main: Database): () => Promise<boolean> {
       await main.within(timeoutMs).query('select 1');
       return true;
     } catch {
-      // The requests that fail log the reason.
+      // Requests that fail log the reason.
       return performance.now() - main.pool().respondedAt < RESPONDED_MS;
     }
   });

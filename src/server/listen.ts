@@ -5,7 +5,7 @@ import { OperatorError, describeError } from '../core/errors.ts';
 
 export type ListenAddress = { host: string; port: number };
 
-/** Throws OperatorError when the address cannot be listened on. */
+/** Throws OperatorError if the server cannot listen on the address. */
 export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
   try {
     await app.listen({ host, port });
@@ -15,8 +15,8 @@ export async function listen(app: FastifyInstance, { host, port }: ListenAddress
 }
 
 /**
- * Describes why the address, or the path of a Unix socket, cannot be listened on, for example because another program uses the port.
- * `settings`: where the operator can choose another address.
+ * Describes why a server cannot listen on the address or Unix socket, for example because another program uses the port. `settings`: where
+ * the operator can choose another address.
  */
 export function toListenError(
   address: ListenAddress | { path: string },

@@ -1,6 +1,6 @@
-// Load shedding: beyond a number of requests in progress, an interface immediately rejects further requests with a 503, so that the requests
-// of the other interfaces keep their share of the process. Requests reach this stage after the cache and the rate limits: health checks,
-// fresh cached responses and rejections by a rate limit are never shed.
+// Load shedding: beyond a number of requests in progress, an interface rejects further requests with a 503. The other interfaces then keep
+// their share of the process. Health checks, fresh cached responses and rejections by a rate limit are never shed, because they end before
+// this stage.
 
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -17,7 +17,7 @@ export type LoadLimits = {
   inProgressMax: number;
   /** The most requests of one interface in progress while the event loop is late. */
   inProgressLateMax: number;
-  /** The event loop is late while its mean delay is above this, in milliseconds. */
+  /** The event loop counts as late while its mean delay is above this, in milliseconds. */
   lateMs: number;
 };
 
@@ -41,7 +41,7 @@ export type LoadSheddingOptions = {
   onShed: () => void;
 };
 
-/** Passes a request to `route` if its interface has fewer requests in progress than its limit. */
+/** Passes a request to `route` unless its interface has reached its limit of requests in progress. */
 export function shedLoad(options: LoadSheddingOptions, route: RequestListener): RequestListener {
   const { limits = LOAD_LIMITS, delayMs, onShed } = options;
   const inProgress = new Map<string, number>(INTERFACES.map((prefix) => [prefix, 0]));
@@ -67,7 +67,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
 const SAMPLE_PERIOD_MS = 20;
 const MEAN_PERIOD_MS = 500;
 
-/** Measures the mean delay of the event loop in each half second. `meanMs` returns the mean of the last complete one. */
+/** Measures the mean delay of the event loop in each half second. `meanMs` is the mean of the latest complete half second. */
 export class EventLoopDelay {
   readonly #histogram = monitorEventLoopDelay({ resolution: SAMPLE_PERIOD_MS });
   readonly #timer: NodeJS.Timeout;
@@ -86,7 +86,7 @@ export class EventLoopDelay {
   }
 
   #sample(): void {
-    // The mean is NaN when there is no sample yet.
+    // The mean is NaN if there is no sample yet.
     this.#meanMs = Math.max(0, (this.#histogram.mean || 0) / 1e6 - SAMPLE_PERIOD_MS);
     this.#histogram.reset();
   }

@@ -1,5 +1,4 @@
-// The local interface on a Unix socket that only its owner may open. It serves the intake, and the operations that the operator's
-// commands call.
+// The local interface on a Unix socket that only its owner may open. It serves the intake and the operations for the operator's commands.
 
 import { chmodSync, rmSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
@@ -18,8 +17,8 @@ import { registerOperatorRoutes } from './operator.ts';
 const OWNER_ONLY_UMASK = 0o177;
 
 /**
- * Listens on the socket. A socket file that a killed process left behind is replaced. Several servers on PostgreSQL may share a data
- * directory. When another server already listens on the socket, the function returns null, and commands keep using the other server.
+ * Listens on the socket. Replaces a socket file that a killed process left. Several servers on PostgreSQL may share a data directory. If
+ * another server already listens on the socket, returns null, and commands use that server.
  */
 export async function startLocalServer(
   { intake, operations }: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },

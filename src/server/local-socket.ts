@@ -1,5 +1,5 @@
-// Where the local socket of a data directory is, whether a server listens on it, and whether another user could have put it there. This
-// file imports only the error of the service, so that a command which uses a running server starts fast.
+// Tells where the local socket of a data directory is, whether a server listens on it, and whether another user could have put it there.
+// This file imports only the error of the service, so that commands start fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { OperatorError } from '../core/errors.ts';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
-/** Error codes when no process listens: the socket is missing, a server that was killed left it behind, or the file is not a socket. */
+/** Error codes if no process listens: the socket is missing, a killed server left it, or the file is not a socket. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 const ROOT_UID = 0;
 const OWNER_ONLY_MODE = 0o700;
@@ -19,9 +19,9 @@ const OTHERS_MODE = 0o077;
 const EVERYONE_WRITES_MODE = 0o002;
 
 /**
- * The path of the socket: in the data directory or, when that path would be too long, in a directory of the owner of the data directory
- * inside the system's temporary directory. Every user may create files in the temporary directory, so `isServerListening` and
- * `prepareSocketDirectory` check that directory.
+ * The path of the socket in the data directory. If it would be too long, the socket is in a directory of the data directory's owner inside
+ * the system's temporary directory. Every user may create files there, so `isServerListening` and `prepareSocketDirectory` check that
+ * directory.
  */
 export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
@@ -31,15 +31,15 @@ export function socketPathOf(dataDir: string): string {
   return path.join(os.tmpdir(), `mercat-${owner}`, `${digest}.sock`);
 }
 
-/** Creates the directory of the socket if it is missing. Throws OperatorError when another user owns the directory or may write to it. */
+/** Creates the directory of the socket if it is missing. Throws OperatorError if another user owns the directory or may write to it. */
 export function prepareSocketDirectory(socketPath: string): void {
   mkdirSync(path.dirname(socketPath), { recursive: true, mode: OWNER_ONLY_MODE });
   requirePrivateDirectory(socketPath);
 }
 
 /**
- * Whether a server listens on the socket. Throws OperatorError when another user may have created the socket: commands would send their
- * input to that user. Throws also when this cannot be found out, for example without permission to open the socket.
+ * Whether a server listens on the socket. Throws OperatorError if another user may have created the socket, because commands would send
+ * their input to that user. Also throws if this cannot be found out, for example without permission to open the socket.
  */
 export async function isServerListening(socketPath: string): Promise<boolean> {
   requirePrivateDirectory(socketPath);
@@ -56,10 +56,10 @@ export async function isServerListening(socketPath: string): Promise<boolean> {
   }
 }
 
-/** The directories in the temporary directory, whose names other users can predict: `mercat-` and the id of a user. */
+/** The directories for sockets in the temporary directory: `mercat-` and a user id. Other users can predict these names. */
 const PREDICTABLE = /^mercat-(\d+)$/;
 
-/** Checks the socket's directory if it is in the temporary directory. A data directory is the operator's own concern. */
+/** Checks the socket's directory if it is in the temporary directory. The operator is responsible for a data directory. */
 function requirePrivateDirectory(socketPath: string): void {
   const directory = path.dirname(socketPath);
   const [, owner] = PREDICTABLE.exec(path.basename(directory)) ?? [];
@@ -73,7 +73,7 @@ function requirePrivateDirectory(socketPath: string): void {
   );
 }
 
-/** A socket in a directory where every user may create files must belong to this user, to root, or to the owner of the directory. */
+/** If every user may create files in its directory, the socket must belong to this user, to root, or to the owner of the directory. */
 function requireTrustedOwner(socketPath: string): void {
   const socket = lstatSync(socketPath, { throwIfNoEntry: false });
   if (!socket || process.getuid === undefined) return;

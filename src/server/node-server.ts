@@ -1,5 +1,5 @@
-// Node's HTTP server with limits on what a client may use: time, header bytes, idle connections. Input that is not HTTP, or that
-// arrives too slowly, gets an error response in the usual envelope. The responses to earlier requests are sent first.
+// Node's HTTP server with limits for clients: time, header bytes, idle connections. Input that is not HTTP or is too slow gets an error
+// response in the usual envelope, after the responses to earlier requests.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
@@ -13,11 +13,11 @@ export type ClientLimits = {
   headersTimeoutMs: number;
   /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the request. */
   requestTimeoutMs: number;
-  /** How often the two timeouts above are checked. */
+  /** The period at which the two timeouts above are checked. */
   checkPeriodMs: number;
   /** The longest time between a response and the next request. */
   keepAliveTimeoutMs: number;
-  /** The longest time without a byte in either direction. It is limited because a response that a client does not read occupies memory. */
+  /** The longest time without a byte in either direction. A response that a client does not read occupies memory. */
   stallTimeoutMs: number;
   /** The largest size of request line and headers together. */
   headersBytesMax: number;
@@ -32,7 +32,7 @@ export const CLIENT_LIMITS: ClientLimits = {
   headersBytesMax: 16_384,
 };
 
-/** How long a client may take to read the last response, before its connection is destroyed. */
+/** A client may take this long to read the last response before its connection is destroyed. */
 const LINGER_MS = 2_000;
 
 type RequestInProgress = { request: IncomingMessage; response: ServerResponse };
@@ -49,7 +49,7 @@ export function createNodeServer(
     listener(request, response);
   };
   const fail = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // One malformed input causes several errors, but the client gets one response.
+    // One malformed input causes several errors, but only one response.
     if (failed.has(socket)) return;
     failed.add(socket);
     respondToClientError(error, socket, newest.get(socket));
@@ -61,7 +61,7 @@ export function createNodeServer(
       connectionsCheckingInterval: limits.checkPeriodMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headersBytesMax,
-      // The edge rejects a request without a Host header, with an error in the usual envelope.
+      // The edge rejects a missing Host header with the usual envelope.
       requireHostHeader: false,
       ServerResponse: createResponseClass(isDraining),
     },
@@ -85,13 +85,12 @@ function respondToClientError(
   const { request, response } = newest;
   const hasNoResponse = !response.headersSent && response.socket !== null;
   if (request.complete) afterResponse(response, () => closeWith(socket, errorResponse));
-  // The malformed input is the body of the newest request. So the error becomes the response to this request, unless its response
-  // has already begun.
+  // The malformed input is the body of the newest request. The error becomes the response to this request, unless its response has begun.
   else if (hasNoResponse) closeWith(socket, errorResponse);
   else afterResponse(response, () => closeWith(socket, ''));
 }
 
-/** Calls `proceed` when the response in progress is complete, because a client reads responses in the order of its requests. */
+/** Calls `proceed` after the response in progress, because a client reads responses in the order of its requests. */
 function afterResponse(response: ServerResponse, proceed: () => void): void {
   if (response.closed || response.writableFinished) proceed();
   else response.once('close', proceed);

@@ -1,5 +1,5 @@
-// POST /operator/v1/{operation} on the local socket: the operations of a running server that the operator's commands call. The file
-// mode of the socket decides who may call them.
+// POST /operator/v1/{operation} on the local socket: the operations for the operator's commands. The file mode of the socket decides who
+// may call them.
 
 import type { FastifyInstance } from 'fastify';
 import { OperatorError } from '../core/errors.ts';

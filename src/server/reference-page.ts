@@ -1,5 +1,5 @@
-// The API reference at /docs: Swagger UI, which displays the served OpenAPI documents. The page must contact no host other than the
-// service. Its configuration names no other host, and its Content-Security-Policy forbids all others.
+// The API reference at /docs: Swagger UI with the served OpenAPI documents. The page must contact no other host, and its
+// Content-Security-Policy forbids it.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const PAGE_PATH = '/docs';
 /** The script and the stylesheet change only when the program does. */
 const FILE_MAX_AGE_S = 3_600;
 
-/** URLs are relative to the page, because the service may be published below a path. The script reads the links of the page's menu. */
+/** URLs are relative to the page, because the service may be published below a path. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -39,7 +39,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Displays the document that `?api=` names, or else the first document. Follows the browser's choice of a light or dark theme. */
+/** Displays the document of `?api=`, or else the first document. Follows the browser's choice of a light or dark theme. */
 const START = `
 {
   const links = Array.from(document.querySelectorAll('nav a'));
@@ -72,7 +72,7 @@ nav a[aria-current] { color: inherit; font-weight: bold; }
 
 type Asset = { plain: Buffer; gzipped: Buffer; etag: string };
 
-/** The page may send requests to its own origin and to `baseUrl`, because the OpenAPI documents name `baseUrl` as their server. */
+/** The page may send requests to its own origin and to `baseUrl`, the server in the OpenAPI documents. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
   const routeOptions = { schema: { hide: true } };
 
@@ -87,7 +87,7 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   const registerAsset = (path: string, type: string, load: () => Promise<string>) => {
     let asset: Promise<Asset> | null = null;
     app.get(path, routeOptions, async (request, reply) => {
-      // The file is loaded at the first request, because most processes never display the page.
+      // Loaded at the first request, because most processes never display the page.
       asset ??= load().then(toAsset);
       return sendAsset(await asset, type, request, reply);
     });
@@ -126,7 +126,7 @@ function sendAsset(asset: Asset, type: string, request: FastifyRequest, reply: F
   return reply.header('content-encoding', 'gzip').send(asset.gzipped);
 }
 
-/** A file of Swagger UI without its last line, the URL of a source map, which is not served. */
+/** A file of Swagger UI without its last line: the URL of a source map, which is not served. */
 async function readBundle(url: string): Promise<string> {
   const file = await readFile(fileURLToPath(url), 'utf8');
   return file.replace(/\n\/[/*]# sourceMappingURL=.*$/, '');

@@ -1,20 +1,19 @@
-// Names for requests, by which a client, a proxy and the logs refer to the same request: `X-Request-Id`, and the trace context of
-// W3C (`traceparent`).
+// Ids by which a client, a proxy and the logs name the same request: `X-Request-Id`, and the trace context of W3C (`traceparent`).
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
-/** What an id from outside may contain. It is written into a header and into logs. */
+/** The allowed form of an id from outside, which is written into a header and into logs. */
 const REQUEST_ID = /^[\w.:@=-]{1,128}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
 const ALL_ZEROS = /^0+$/;
 
-/** Differs between processes, so that a count is enough to make ids unique. */
+/** Differs between processes, so that adding a count makes ids unique. */
 const PROCESS_PREFIX = randomBytes(9).toString('base64url');
 let requests = 0;
 
-/** The id that the client sent, if it is usable, or else a new id. */
+/** The id of the client if it is usable, or else a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers[REQUEST_ID_HEADER];
   if (typeof sent === 'string' && REQUEST_ID.test(sent)) return sent;
@@ -22,7 +21,7 @@ export function requestIdOf(request: IncomingMessage): string {
   return `${PROCESS_PREFIX}${requests.toString(36)}`;
 }
 
-/** The ids of the trace and of the caller's span; null when the request has no valid `traceparent`. */
+/** The ids of the trace and of the caller's span. Null if the request has no valid `traceparent`. */
 export function traceOf(request: IncomingMessage): { traceId: string; parentId: string } | null {
   const sent = request.headers['traceparent'];
   const [, traceId = '0', parentId = '0'] = TRACEPARENT.exec(typeof sent === 'string' ? sent : '') ?? [];

@@ -1,18 +1,18 @@
-// What is known of a request when it has ended, for the metrics and the access log.
+// What is known of an ended request, for the metrics and the access log.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export type EndedRequest = {
   request: IncomingMessage;
   id: string;
-  /** The canonical spelling of the target. Null when the target cannot be read. */
+  /** The canonical spelling of the target. Null if the target cannot be read. */
   target: string | null;
-  /** The pattern of the route, such as `/v1/collections/:id`. Null when no route was reached. */
+  /** The pattern of the route, such as `/v1/collections/:id`. Null if no route was reached. */
   route: string | null;
-  /** 499 when the connection ended before the response was complete, as nginx logs it. */
+  /** 499 if the connection ended before the response was complete, as in nginx. */
   status: number;
   seconds: number;
-  /** True when the connection ended before the response was complete: the client disconnected, or a streamed response failed. */
+  /** True if the connection ended before the response was complete: the client disconnected, or a streamed response failed. */
   isAborted: boolean;
 };
 
@@ -35,7 +35,7 @@ export class RoutesOfRequests {
 
 export type Observation = { observe: RequestObserver; routes: RoutesOfRequests };
 
-/** Calls `observe` when the response is complete or the client has disconnected. */
+/** Calls `observe` after the response is complete or the client has disconnected. */
 export function observeEnd(
   response: ServerResponse,
   started: Pick<EndedRequest, 'request' | 'id' | 'target'> & { startedAt: number },

@@ -55,9 +55,9 @@ export type ServerOptions = {
   readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
-  /** Requests a minute that each client address may make to each bucket of paths. */
+  /** The requests a minute of each client address to each bucket of paths. */
   limits: RateLimits;
-  /** How rate limits are counted together with other nodes. Null: this process counts alone. */
+  /** How rate limits are counted with other nodes. Null: this process counts alone. */
   sharedCounting: SharedCounting | null;
   clock: Clock;
   /** A clock that is never set back. */
@@ -65,13 +65,13 @@ export type ServerOptions = {
   log: Log;
 };
 
-/** Longer than any path, so that a long id is rejected by its route and not by the router. Percent-encoding turns one byte into three. */
+/** Longer than any path, so that the route and not the router rejects a long id. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** With the default grace period, longer than the slowest response of the marketplace. Shorter than `CLOSE_PATIENCE_MS` in service.ts. */
+/** Longer than the slowest response of the marketplace, with the default grace period. Shorter than `CLOSE_PATIENCE_MS` in service.ts. */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;
-/** The OpenAPI documents of the interfaces. They are served without a database. */
+/** The paths of the OpenAPI documents, which are served without a database. */
 const DOCUMENT_PATH = '/openapi.json';
 
 /** Builds the server. It does not listen yet. */
@@ -113,12 +113,12 @@ function createRouter(
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
-    // Requests that arrive while the server closes get their response, and then their connection is closed.
+    // Requests that arrive during the closing get their response, and then their connection is closed.
     return503OnClosing: false,
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
     frameworkErrors: (error, request, reply) => sendError({ log, outages }, error, { request, reply }),
-    // node-server.ts responds to input that is not HTTP. The listener of Fastify would send a second response.
+    // node-server.ts responds to input that is not HTTP. Fastify's listener would respond a second time.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
       const limiter = rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
@@ -141,7 +141,7 @@ function noteServed(app: FastifyInstance, outages: OutageLog): void {
   });
 }
 
-/** Null when nothing observes requests, so that no time is spent on observing them. */
+/** Null if nothing observes requests, which saves the time for it. */
 function toObservation({ observers, accessLog, log }: ServerOptions, clientAddress: ClientAddress): Observation | null {
   const all = [...observers, ...(accessLog ? [createAccessLog(log, clientAddress)] : [])];
   if (all.length === 0) return null;
@@ -171,10 +171,10 @@ function toStoreContext(
   return { ...options.store, shares, clientAddress, limiter };
 }
 
-/** Stops listening, waits for the responses in progress, and destroys the connections that are still open after CLOSE_TIMEOUT_MS. */
+/** Stops listening, waits for the responses in progress, and destroys the connections that are open after CLOSE_TIMEOUT_MS. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  // A keep-alive connection becomes idle when its response is complete. Unless it is closed then, the server waits for it.
+  // A keep-alive connection becomes idle after its response. The server would wait for its end.
   const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   try {
     await app.close();
@@ -192,7 +192,7 @@ function sendError(
   const error = toKnownError(outages, thrown);
   if (isUnexpected(error)) {
     const requestId = reply.raw.getHeader(REQUEST_ID_HEADER);
-    // The query is left out, because a client may have put a key into one by mistake.
+    // The query is left out, because a client may have put a key into it by mistake.
     log.error('a request failed', { requestId, method: request.method, path: pathOf(request.url), error });
   }
   const hasDetails = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);

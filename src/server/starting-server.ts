@@ -1,5 +1,5 @@
-// Holds the port of the service while it starts: a second start fails immediately, `/livez` says that the process runs, and every other
-// request gets a 503.
+// Holds the port of the service during its start. A second start then fails immediately, `/livez` says that the process runs, and every
+// other request gets a 503.
 
 import { once } from 'node:events';
 import { ServiceError } from '../core/errors.ts';
@@ -13,8 +13,8 @@ const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is
 const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting') };
 
 /**
- * Listens until the returned object is disposed. Called before databases are created, so that a start that must fail leaves nothing
- * behind. Port 0 is not held, because it is always free. Throws OperatorError when the address cannot be listened on.
+ * Listens until the returned object is disposed. Called before databases are created, so that a start that must fail leaves nothing behind.
+ * Port 0 is not held, because it is always free. Throws OperatorError if the server cannot listen on the address.
  */
 export async function holdPort(address: ListenAddress): Promise<AsyncDisposable> {
   const server = createNodeServer(
@@ -36,7 +36,7 @@ export async function holdPort(address: ListenAddress): Promise<AsyncDisposable>
   return { [Symbol.asyncDispose]: release };
 }
 
-/** Throws OperatorError when the address cannot be listened on. When it returns, nothing listens on the address. */
+/** Throws OperatorError if a server cannot listen on the address. Nothing listens on the address afterwards. */
 export async function requireFreePort(address: ListenAddress): Promise<void> {
   const port = await holdPort(address);
   await port[Symbol.asyncDispose]();

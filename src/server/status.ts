@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { StatusReader } from '../core/status.ts';
 
-/** `readStatus` must bound how often it reads, because every client may request the status. */
+/** `readStatus` must limit its own reads, because every client may request the status. */
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {
   app.get('/status', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');

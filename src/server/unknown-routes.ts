@@ -1,5 +1,5 @@
-// Responses to requests that match no route: 404 for an unknown path, 405 for a known path with another method, and 204 for OPTIONS
-// (a CORS preflight) on a known path.
+// Responses to requests that match no route: 404 for an unknown path, 405 for another method of a known path, and 204 for OPTIONS (a CORS
+// preflight) on a known path.
 
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +10,7 @@ import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 const PREFLIGHT_MAX_AGE_S = '86400';
 
-/** Must be called before the routes are registered, because this function collects the paths of routes as they are registered. */
+/** Must be called before the routes are registered, because it collects their paths during the registration. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { path: RegExp; methods: string[] }[] = [];
   app.addHook('onRoute', (route) => {

@@ -7,9 +7,8 @@ const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
 const COUNTED = /^\/(v1|docs|status)(\/|$)/;
 
 /**
- * The bucket of a path. Null for paths that are not counted by client address, such as the paths of the store and the intake, which
- * count by API key. The reference page is counted because its script is the largest response, and the status because it queries the
- * databases.
+ * The bucket of a path. Null for paths that are not counted by client address, such as those of the store and the intake, which count by
+ * API key. The reference page counts because its script is the largest response. The status counts because it queries the databases.
  */
 export function bucketOf(path: string): RateLimitBucket | null {
   if (!COUNTED.test(path)) return null;

@@ -1,5 +1,5 @@
-// One connection to a Redis server, for counting. Every operation has a deadline. A RedisConnection whose connection is lost does not
-// connect again: its owner must create a new RedisConnection.
+// One connection to a Redis server, for counting. Every operation has a deadline. After its connection is lost, a RedisConnection does not
+// connect again: its owner creates a new one.
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
@@ -7,22 +7,21 @@ import { DeadlineExceeded, raceDeadline } from '../../resilience/deadline.ts';
 import { NOT_IN_TIME, RedisFailure, SCRIPT_NOT_LOADED, toRedisFailure } from './redis-failure.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 
-/** A rate limit window as Redis stores it. Times in milliseconds since the epoch, by the clock of Redis. */
+/** A rate limit window in Redis. Times are in milliseconds since the epoch, by the clock of Redis. */
 export type CountedWindow = { count: number; resetAt: number; now: number };
 
 export type RedisOptions = {
   /** The time limit for the connection and its handshake. */
   connectTimeoutMs: number;
-  /** The time limit for each command, from the time at which it is sent. */
+  /** The time limit for each command, from its sending on. */
   timeoutMs: number;
   /** Called once, when an established connection is lost. */
   onLost?: (connection: RedisConnection, failure: RedisFailure) => void;
 };
 
 /**
- * Counts a request in a fixed window, atomically. The end of the window is stored in the field `reset`: every version of Redis can
- * return a field, and the window ends even if the key has lost its expiry. If `reset` is more than one window length ahead, the
- * clock was set back since, and a new window replaces the old one.
+ * Counts a request in a fixed window, atomically. The end of the window is in the field `reset`, so that the window ends even if the key
+ * has lost its expiry. If `reset` is more than one window length ahead, the clock was set back, and a new window begins.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -57,14 +56,14 @@ export class RedisConnection {
     this.#client.unref();
   }
 
-  /** Opens a connection. Rejects with a RedisFailure when Redis cannot be reached in time or rejects the connection. */
+  /** Opens a connection. Rejects with a RedisFailure if Redis cannot be reached in time or rejects the connection. */
   static async connect(url: string, options: RedisOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(url, options);
     await connection.#connect();
     return connection;
   }
 
-  /** Counts one request in the open window at `key`, or opens a window that begins with this request. Rejects with a RedisFailure. */
+  /** Counts one request in the open window at `key`, or in a new window. Rejects with a RedisFailure. */
   async count(key: string, windowMs: number): Promise<CountedWindow> {
     const args = ['1', key, String(windowMs)];
     try {
@@ -93,7 +92,7 @@ export class RedisConnection {
       await raceDeadline(connecting, performance.now() + this.#options.connectTimeoutMs);
       this.#isEstablished = true;
     } catch (error) {
-      // A client that is destroyed while it connects may still complete the connection, so it is destroyed again afterwards.
+      // A client that is destroyed while it connects may still connect, so it is destroyed again.
       connecting.then(
         () => this.#client.destroy(),
         () => undefined,
@@ -132,7 +131,7 @@ function createRedisClient(url: string, connectTimeoutMs: number) {
     maintNotifications: 'disabled',
     disableClientInfo: true,
     disableOfflineQueue: true,
-    // The client would use a signal and a timer for each command. RedisDeadline costs less.
+    // RedisDeadline costs less than the client's own signal and timer for each command.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
   });

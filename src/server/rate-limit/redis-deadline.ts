@@ -1,21 +1,21 @@
-// One deadline for all commands that are sent at about the same time: a timer for each command would cost more than the command.
+// One deadline for all commands that are sent at about the same time, because a timer for each command would cost more than the command.
 
 /** The time limit is counted in this many steps. */
 const STEPS = 5;
 
 /**
- * Commands that are sent within a fifth of the time limit share one deadline. The time limit is counted in steps. Each step has its own
- * timer, and replies that have arrived are read before the step is counted. So a process that was busy, or a machine that was
- * suspended, does not mistake its own pause for a late reply.
+ * Commands that are sent within a fifth of the time limit share one deadline. The time limit consists of steps with a timer each. Replies
+ * that have arrived are read before a step ends. So a process that was busy, or a machine that was suspended, does not mistake its own
+ * pause for a late reply.
  */
 export class RedisDeadline<T> {
   readonly #stepMs: number;
   readonly #result: T;
-  /** One element for each step, oldest first: the deadline that the commands of the step share, or null if the step has no command. */
+  /** One element for each step, oldest first: the deadline that its commands share, or null without commands. */
   readonly #steps: (PromiseWithResolvers<T> | null)[] = [null];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `result`: what the promises of `join` resolve with. */
+  /** `result`: the value with which the promises of `join` resolve. */
   constructor(limitMs: number, result: T) {
     this.#stepMs = limitMs / STEPS;
     this.#result = result;

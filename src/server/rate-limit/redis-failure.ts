@@ -1,5 +1,4 @@
-// Why Redis cannot be used, in a message without addresses and secrets. The text of the original error is not repeated, because it may
-// quote what was sent.
+// Says why Redis cannot be used, without addresses and secrets. The original error is not repeated, because it may quote what was sent.
 
 /** `message` may be shown to anyone. In the message, "it" is the Redis server. */
 export class RedisFailure extends Error {

@@ -1,4 +1,4 @@
-// Rate limit windows in Redis, which several processes share. After a failure or a late reply Redis is not used until a trial in the
+// Rate limit windows in Redis, which several processes share. After a failure or a late reply, Redis is not used until a trial in the
 // background succeeds. A failure of Redis does not fail a request.
 
 import type { Clock } from '../../core/clock.ts';
@@ -17,11 +17,11 @@ export type RedisWindowsStatus = { counted: 'shared' | 'alone' };
 
 /** The largest number of counts in progress. Further requests are counted in this process, so that a flood uses bounded memory. */
 export const COUNTS_IN_PROGRESS_MAX = 2_000;
-/** The longest that a request waits for a count. */
+/** A request waits at most this long for a count. */
 export const COUNT_DEADLINE_MS = 50;
 /** The time limit for opening a connection and its handshake. No request waits for a connection. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** The window in which a new connection counts once, to prove that it works. No window of a client has this name. */
+/** A new connection counts once in this window, to prove that it works. No window of a client has this name. */
 export const PROBE = { name: 'probe', windowMs: 1_000 };
 /** The time between two trials of a Redis that failed. */
 const RETRY_MS = 1_000;
@@ -49,7 +49,7 @@ export class RedisWindows {
     this.#trials = new BackgroundTrials(this.#breaker, () => this.#tryAgain());
   }
 
-  /** Resolves after the first attempt to connect, whether it succeeded or not. */
+  /** Resolves after the first attempt to connect, even if it failed. */
   static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
     const windows = new RedisWindows(options);
     try {
@@ -60,7 +60,10 @@ export class RedisWindows {
     return windows;
   }
 
-  /** Counts one request in the window `name`. Returns null, or a promise of null, when Redis cannot count the request. The promise never rejects. */
+  /**
+   * Counts one request in the window `name`. Returns null, or a promise of null, if Redis cannot count the request. The promise never
+   * rejects.
+   */
   count(name: string, windowMs: number): Promise<CountedWindow | null> | null {
     const connection = this.#connection;
     if (!connection || this.#inProgress >= COUNTS_IN_PROGRESS_MAX) return null;
@@ -86,7 +89,7 @@ export class RedisWindows {
     }
   }
 
-  /** Connects, and counts once, because a Redis that accepts connections may still be unable to count. */
+  /** Connects and counts once, because a Redis that accepts connections may still be unable to count. */
   async #connect(): Promise<void> {
     const connection = await RedisConnection.connect(this.#url, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -103,7 +106,7 @@ export class RedisWindows {
     else this.#connection = connection;
   }
 
-  /** Stops using a failed connection. All counts in progress on the connection fail, but only the first failure has an effect. */
+  /** Stops using a failed connection. Its counts in progress all fail, but only the first failure has an effect. */
   #lose(connection: RedisConnection, error: unknown): void {
     if (connection !== this.#connection) return;
     this.#connection = null;

@@ -1,5 +1,5 @@
-// A rate limiter whose windows are counted in a shared store, together with other nodes. A request that the shared store cannot count
-// is counted in this process. A client's address leaves the process only as a keyed hash.
+// A rate limiter whose windows are in a shared store, together with other nodes. A request that the store cannot count is counted in this
+// process. A client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -10,18 +10,17 @@ import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {
   windows: Pick<RedisWindows, 'count'>;
-  /** The key of the hashes, the same on every node. The name of a window reveals its client only to those who have this key. */
+  /** The key of the hashes, the same on every node. Only with this key does the name of a window reveal its client. */
   secret: Buffer;
 };
 
 /**
- * The largest number of remembered clients that have exceeded their limit. The requests of a remembered client are not counted until its
- * window ends.
+ * The largest number of remembered clients beyond their limit. The requests of a remembered client are not counted until its window ends.
  */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
-/** Creates a limiter that counts together with other nodes or, when `shared` is null, in this process alone. */
+/** Creates a limiter that counts together with other nodes. If `shared` is null, this process counts alone. */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
   clocks: RateLimitClocks,
@@ -30,7 +29,7 @@ export function createLimiter<B extends string>(
   return shared ? new SharedRateLimiter(limits, clocks, shared) : new LocalRateLimiter(limits, clocks);
 }
 
-/** The end of a window by two clocks: `resetAt` by the clock of the shared store, `endsAt` by the monotonic clock of this process. */
+/** The end of a window: `resetAt` by the clock of the shared store, `endsAt` by the monotonic clock of this process. */
 type ExceededWindow = { resetAt: number; endsAt: number };
 
 class SharedRateLimiter<B extends string> implements RateLimiter<B> {
@@ -38,7 +37,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #local: LocalRateLimiter<B>;
-  // A client that floods this node causes no further commands to the shared store once it has exceeded its limit.
+  // A client that has exceeded its limit causes no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(limits: Record<B, number>, clocks: RateLimitClocks, shared: SharedCounting) {
@@ -60,13 +59,13 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted.then((window) => {
       if (window === null) return this.#local.count(bucket, client);
       if (window.count <= limit) return null;
-      // The window was read after `sentAt`, so by the monotonic clock it does not end before `endsAt`.
+      // The window was read after `sentAt`, so it does not end before `endsAt`.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
       return { limit, resetAt: window.resetAt, leftMs: window.resetAt - window.now };
     });
   }
 
-  /** The rejection of a client that is remembered as beyond its limit. Null when the request has to be counted. */
+  /** The rejection of a remembered client. Null if the request has to be counted. */
   #findExceeded(id: string, limit: number, now: number): RateLimitExceeded | null {
     const window = this.#exceeded.get(id);
     if (window === undefined) return null;
