@@ -22,13 +22,13 @@ async function examine(t: TestContext, status: number, body: string) {
   return { level, message: message.replace(/\d+ ms/, 'N ms'), mend };
 }
 
-test('doctor accepts an endpoint that serves the configured chain, and names the chain of an endpoint that serves another chain', async (t) => {
+test('doctor names the chain of an endpoint that does not serve the configured chain', async (t) => {
   const served = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
   assert.deepEqual(await examine(t, 200, served('0x1')), { level: 'ok', message: 'it responds in N ms', mend: null });
   assert.equal((await examine(t, 200, served('0x89'))).message, 'it serves chain 137, not 1');
 });
 
-test('doctor distinguishes a JSON-RPC error from a response that is not JSON-RPC, and never shows text that the endpoint sent', async (t) => {
+test('doctor distinguishes a JSON-RPC error from a response that is not JSON-RPC', async (t) => {
   const error = { code: -32_001, message: 'no such key: 0123456789abcdef' };
   const mend = 'see RPC_URL_ETHEREUM';
   assert.deepEqual(await examine(t, 200, JSON.stringify({ jsonrpc: '2.0', id: 1, error })), {

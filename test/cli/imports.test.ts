@@ -1,4 +1,4 @@
-// `mercat imports` through a running server and without one: what it prints, and its exit codes.
+// `mercat imports`, through a running server and without a server: what it prints, and its exit codes.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { collection, EVM, listing, sale, toNdjson, token } from '../support/serv
 import { startTestService } from '../support/service/service.ts';
 import { runCommand } from './run-command.ts';
 
-test('an import through a running server is listed with its file and undone, and one without a server too', async () => {
+test('an import is listed with its file and undone, with and without a running server', async () => {
   const dir = await directoryWithDatabase();
   const env = { DATA_DIR: dir };
   const file = path.join(dir, 'market.ndjson');

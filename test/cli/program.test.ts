@@ -48,7 +48,7 @@ describe('help', () => {
   });
 });
 
-describe('wrong usage gives exit code 2 and one line on standard error, which suggests a similar name if there is one', () => {
+describe('wrong usage gives exit code 2 and one line on standard error', () => {
   const cases: [string[], string][] = [
     [['stauts'], "unknown command 'stauts' (Did you mean status?); see mercat --help"],
     [['--verison'], "unknown option '--verison' (Did you mean --version?); see mercat --help"],
@@ -72,7 +72,7 @@ describe('wrong usage gives exit code 2 and one line on standard error, which su
 });
 
 describe('a command', () => {
-  test('a command ends with exit code 0, with the exit code that it sets, or with the exit code of its error', async () => {
+  test('a command ends with the exit code that it sets, or with that of its error', async () => {
     const outcomes: [(io: CommandIo) => void, number, string][] = [
       [() => undefined, 0, ''],
       [(io) => void (io.exitCode = 1), 1, ''],
@@ -127,7 +127,7 @@ describe('emphasis', () => {
     return (await collectOutput((io) => runProgram(['--help'], io), options)).stdout;
   };
 
-  test('emphasis is used only on a terminal, and is not used if NO_COLOR is set', async () => {
+  test('emphasis is used only on a terminal, and only without NO_COLOR', async () => {
     assert.ok((await help({ TERM: 'xterm-256color' })).includes(ESCAPE));
     assert.ok(!(await help({ TERM: 'xterm-256color', NO_COLOR: '1' })).includes(ESCAPE));
     assert.ok(!(await help(null)).includes(ESCAPE));
@@ -137,7 +137,7 @@ describe('emphasis', () => {
 describe('a table', () => {
   const stdout = new Writable();
 
-  test('a table has a head line and aligned columns, and aligns numbers to the right', () => {
+  test('a table has a head line and aligned columns', () => {
     const rows = [
       ['a', 5, null],
       ['bcd', 1_234, 'x'],

@@ -8,7 +8,7 @@ import type { IntakeConnection } from '../../src/intake/connection.ts';
 export type CommandResult = { code: number; stdout: string; stderr: string };
 
 export type CommandOptions = {
-  /** Environment variables of the command. They are set for the whole process until the command has ended. */
+  /** Environment variables of the command. They are set for the whole process while the command runs. */
   env?: Record<string, string>;
   stdin?: string;
   signal?: AbortSignal;

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-test('the first start prints, before it creates the embedded database, that it creates the database', async (t) => {
+test('the first start prints that it creates the embedded database before it does so', async (t) => {
   const dir = path.join(temporaryDirectory(), 'data');
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: dir, PORT: '0', DATA_DIR: dir, PRICE_SOURCES: 'none', LOG_LEVEL: 'error' };

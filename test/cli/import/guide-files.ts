@@ -1,4 +1,4 @@
-// The files of docs/importing.md: for each kind of file a valid one, and the same file with one mistake.
+// The files of docs/importing.md. Each kind of file has a valid file, and files with one mistake.
 
 const CONTRACT = `0x${'c1'.repeat(20)}`;
 const PARTIES = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
@@ -9,7 +9,7 @@ const MINTS = [
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 ];
 
-/** The content of a file, the options of the command and, if the file has a column map, the map. */
+/** The content of a file and the options of the command. If the file has a column map, also the map. */
 export type GuideFile = {
   name: string;
   content: string | Uint8Array;
@@ -254,7 +254,7 @@ export const GUIDE: readonly GuideKind[] = [
   },
 ];
 
-/** The collection records without which the records of the files would not be served. */
+/** The collection records that the service needs in order to serve the records of the files. */
 export const GUIDE_COLLECTIONS = [
   { kind: 'collection', chain: 'ethereum', contractAddress: CONTRACT, name: 'Wolves' },
   { kind: 'collection', chain: 'solana', contractAddress: SOLANA_COLLECTION, name: 'Lanterns' },

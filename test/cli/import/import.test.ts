@@ -1,4 +1,4 @@
-// The output and the exit codes of `mercat import`, and the errors that the command reports before it connects or writes.
+// The output and the exit codes of `mercat import`. Also the errors that the command reports before it connects or writes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -64,7 +64,7 @@ forEachEngine('mercat import', (engine) => {
   const run = (args: string[], options: { stdin?: string; signal?: AbortSignal } = {}) =>
     runCommand(define, ['import', ...args], options);
 
-  test('mercat import imports several files and prints one line with the sums of their counts', async () => {
+  test('mercat import prints one line with the sums of the counts of several files', async () => {
     const first = file('first.ndjson', toNdjson(tokens(3)));
     const second = file('second.ndjson.gz', gzipSync(toNdjson([collection(), ...tokens(5)])));
     const { code, stdout, stderr } = await run([first, second]);
@@ -77,7 +77,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(connections, 1);
   });
 
-  test('mercat import reads standard input, and stores nothing in a dry run', async () => {
+  test('mercat import reads standard input', async () => {
     const dry = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(2)) });
     assert.match(dry.stdout, /^dry run: 2 rows .* 2 inserted/);
     assert.doesNotMatch(dry.stdout, /batch/);
@@ -98,7 +98,7 @@ forEachEngine('mercat import', (engine) => {
     assert.deepEqual(summary, { ...counts, warnings: {}, unknownCollections: { [`ethereum_${EVM}`]: 2 } });
   });
 
-  test('mercat import names prices that are probably wrong, conflicts and collections without a record, with an example and a hint', async () => {
+  test('mercat import names prices that are probably wrong, conflicts and collections without a record', async () => {
     const other = '0x00000000000000000000000000000000000000bb';
     await run([file('before.ndjson', toNdjson([sale({ tx: '0x1', price: '5900' })]))]);
     const doubtful = [
@@ -145,7 +145,7 @@ forEachEngine('mercat import', (engine) => {
     assert.match(known.stdout, /warning: 1 record .* slug of an earlier product .* \(line 3: "mug"\)/);
   });
 
-  test('mercat import prints the first twenty refused rows by file and line, and writes all refused rows to the file of --refused', async () => {
+  test('mercat import prints the first twenty refused rows, and writes all of them to the file of --refused', async () => {
     const invalid = file('bad.ndjson', toNdjson([...tokens(1), ...Array.from({ length: 30 }, () => ({ kind: 'x' }))]));
     const all = path.join(dir, 'refused.ndjson');
     const { code, stdout, stderr } = await run([invalid, '--refused', all]);
@@ -172,7 +172,7 @@ forEachEngine('mercat import', (engine) => {
     assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
   });
 
-  test('mercat import reads CSV with the columns from options, from a map, or from a map whose columns are overridden by options', async () => {
+  test('mercat import reads CSV with the columns from options or from a map', async () => {
     const csv = file('t.csv', 'id,title,when:utc-time\n1,A,x\n2,B,y\n');
     const byFlags = [
       csv,
@@ -278,7 +278,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('without a server the program imports, and its exit code is 1 if a row is refused, 2 if a file is missing, and 0 otherwise', async () => {
+  test('without a server the program imports, and its exit code is 1 if a row is refused', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {
@@ -299,7 +299,7 @@ forEachEngine('mercat import', (engine) => {
     assert.match(withInvalid.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
     const missing = await mercat('import', 'no-such-file');
     assert.deepEqual([missing.code, missing.stdout], [2, '']);
-    // The tokens have no collection record.
+    // The tokens must have no collection record.
     const status = await mercat('status', '--json');
     const { unrecordedCollections } = JSON.parse(status.stdout) as Record<string, unknown>;
     assert.deepEqual(unrecordedCollections, [`ethereum_${EVM}`]);
@@ -310,14 +310,14 @@ forEachEngine('mercat import', (engine) => {
     );
   });
 
-  test('after an interrupt the program reports exactly what was stored, and its exit code is 130', async () => {
+  test('after an interrupt the program reports exactly what was stored', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const child = spawn(process.execPath, [main, 'import', '-'], { env: { ...process.env, ...settings } });
     let stderr = '';
     child.stderr.on('data', (chunk) => {
       stderr += String(chunk);
-      // The first batch contains a refused row, which is reported when the batch is stored.
+      // The first batch has a refused row. The program reports it when the batch is stored.
       if (stderr.includes('stdin:2:') && !child.killed) child.kill('SIGINT');
     });
     const [first, ...others] = tokens(800);

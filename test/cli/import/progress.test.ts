@@ -1,4 +1,4 @@
-// The progress of an import: one line that is redrawn on a terminal, and nothing on any other stream.
+// The progress of an import. On a terminal it is one line that is redrawn. On any other stream nothing is written.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ test('on a terminal one line is redrawn at most ten times a second, and cleared 
   ]);
 });
 
-test('a narrow terminal and a file of unknown size get no bar, and no line is longer than the terminal', () => {
+test('no line is longer than the terminal', () => {
   const narrow = draw({ isTTY: true, columns: 15 });
   narrow.at(0, 50);
   assert.deepEqual(narrow.written, ['\r\u001b[K25%, file: 10 ']);
@@ -42,7 +42,7 @@ test('a narrow terminal and a file of unknown size get no bar, and no line is lo
   assert.deepEqual(unknown.written, ['\r\u001b[Kfile: 10 rows']);
 });
 
-test('a printed line replaces the progress line, which is redrawn below it', () => {
+test('the progress line is redrawn below a printed line', () => {
   const { at, written, progress } = draw({ isTTY: true, columns: 20 });
   at(0, 50);
   progress.print('refused');

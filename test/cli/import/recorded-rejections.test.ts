@@ -1,5 +1,5 @@
-// `mercat import` of recorded responses: a rejected row is reported by its page and row, and a row that is left out is counted. Missing
-// and invalid fields of --set are reported before a connection is opened.
+// `mercat import` of recorded responses. A rejected row is reported by its page and row, and a row that is left out is counted.
+// Missing and invalid fields of --set are reported before a connection is opened.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  test('the summary of a dry run counts the rows that are left out, and the dry run stores nothing', async () => {
+  test('the summary of a dry run counts the rows that are left out', async () => {
     const rows = range(5, (index) => saleRow(index, 1_770_000_000, index === 0 ? { type: 'bid' } : {}));
     const dry = await run('magic-eden-activities', JSON.stringify(rows), { args: [...lanterns, '--dry-run'] });
     assert.match(
@@ -66,13 +66,16 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
         .map((line) => JSON.parse(line) as Record<string, unknown>);
       return { ...loaded, refused };
     };
-    /** A listing whose token the intake rejects, because its image URL is too long. The intake knows only the line of the token. */
+    /**
+     * A listing whose token has an image URL that is too long, so that the intake rejects the token. The intake knows only the
+     * token's line.
+     */
     const withLongImage = (number: number) => {
       const row = listingRow(number);
       return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
     };
 
-    test('a row is reported by page and row if the mapper of the vendor, the intake or the JSON parser rejects it', async () => {
+    test('a row is reported by page and row, whichever part of the program rejects it', async () => {
       const firstPage = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
       const pages = `[${firstPage},{"errors":["no"]},[{"x":}],${JSON.stringify([withLongImage(3)])}]`;
       const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(withLongImage(5))}]`;
@@ -97,11 +100,12 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
       assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
-      // Four listings with their tokens. The intake rejects two of the tokens, and five rows or pages are rejected before the intake.
+      // There are four listings with their tokens. The intake rejects two of the tokens. Five rows or pages are rejected before the
+      // intake.
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 
-    test('a row that a server rejects over its socket is reported by page and row, even while many lines are in transit', async (t) => {
+    test('a row that a server rejects over its socket is reported by page and row', async (t) => {
       const app = Fastify({ logger: false, forceCloseConnections: true });
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
@@ -109,7 +113,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       registerRecordRoutes(app, toContext(db), LOCAL_ACCESS);
       const socketPath = path.join(temporaryDirectory(), 'intake.sock');
       await app.listen({ path: socketPath });
-      // One line for each row. The rejected lines include the first and the last of a batch of 500.
+      // There is one line for each row. The rejected lines include the first and the last of a batch of 500.
       const invalid = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
       const pages = range(12, (page) =>
         range(100, (row) => {

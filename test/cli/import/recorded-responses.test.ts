@@ -1,5 +1,5 @@
-// `mercat import` of recorded responses: the records of each format are stored with exact numbers, and do not depend on how the responses
-// are arranged in files. A second import changes nothing.
+// `mercat import` of recorded responses. The records of each format are stored with exact numbers. They do not depend on how the
+// responses are arranged in files. A second import changes nothing.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -79,7 +79,7 @@ forEachEngine('an import of recorded responses', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  /** Imports responses, and then the same responses in each other arrangement of files, which must change nothing. */
+  /** Imports responses, and then the same responses in each other arrangement of files. The later imports must change nothing. */
   const importInEachArrangement = async (format: string, responses: readonly unknown[], args: string[]) => {
     const arrangements = [
       lines(responses),
@@ -158,7 +158,7 @@ forEachEngine('an import of recorded responses', (engine) => {
     assert.deepEqual([code, summary.inserted, summary.answers.rows], [0, 1, 1]);
   });
 
-  test('an import stores Magic Eden listings and their tokens, with the time of `--set at` and exact prices', async () => {
+  test('an import stores Magic Eden listings and their tokens with exact prices', async () => {
     const pages = [
       range(100, (index) => listingRow(index)),
       range(7, (index) => listingRow(100 + index, index === 3 ? { seller: 'x' } : {})),
@@ -198,7 +198,7 @@ forEachEngine('an import of recorded responses', (engine) => {
     assert.deepEqual(activities.summary.answers, { pages: 1, rows: 4, leftOut: { 'no sale': 3 } });
   });
 
-  test('an import stores the sales among Magic Eden activities, and counts all other activities as left out', async () => {
+  test('an import stores only the sales among Magic Eden activities', async () => {
     const seconds = Date.parse(AT) / 1_000;
     const rows = range(40, (index) => saleRow(index, seconds - index, index % 4 === 0 ? { type: 'bid' } : {}));
     const { code, summary } = await importInEachArrangement('magic-eden-activities', [rows, []], lanterns);
@@ -206,7 +206,7 @@ forEachEngine('an import of recorded responses', (engine) => {
     assert.deepEqual(summary.answers, { pages: 2, rows: 40, leftOut: { 'no sale': 10 } });
   });
 
-  test('an import stores Magic Eden asks on an EVM chain, and counts asks that cannot be served as left out', async () => {
+  test('an import stores Magic Eden asks on an EVM chain', async () => {
     const ask = (index: number) =>
       askRow(index, CONTRACT, {
         ...(index === 3 && { quantity: { filled: '0', remaining: '2' } }),
@@ -224,7 +224,7 @@ forEachEngine('an import of recorded responses', (engine) => {
     });
   });
 
-  test('an import stores the same tokens from a DAS response, from its result alone, from batches and from single assets', async () => {
+  test('an import stores the same tokens from each form of a DAS response', async () => {
     const collection = addressOf('co', 1);
     const assets = range(12, (index) =>
       assetOf(addressOf('mt', index), collection, index === 5 ? { burnt: true } : {}),
@@ -246,7 +246,7 @@ forEachEngine('an import of recorded responses', (engine) => {
       assert.equal((await load('das-assets', lines(other), { args })).code, 0);
       assert.deepEqual(await dumpTables(db), dump);
     }
-    // The result of getAssetBatch is an array, whose rows count as one page.
+    // The result of getAssetBatch is an array. Its rows count as one page.
     await emptyTables(db);
     const invalid = { ...assets[3], id: 'x' };
     const batch = await load('das-assets', JSON.stringify([...assets.slice(0, 3), null, invalid]), { args });
@@ -254,7 +254,7 @@ forEachEngine('an import of recorded responses', (engine) => {
     assert.equal(batch.stderr, 'file: page 1, row 5: id: is not an asset of the family solana\n');
   });
 
-  test('an import stores DAS assets of one collection, and stores each asset of a wallet in its own collection', async () => {
+  test('an import stores each DAS asset of a wallet in its own collection', async () => {
     const args = set({ contractAddress: LANTERNS });
     const ofCollection = await load('das-assets', readFixture('das/assets-by-group.json'), { args });
     assert.deepEqual([ofCollection.code, ofCollection.summary.inserted], [0, 8]);

@@ -40,7 +40,7 @@ type Summary = {
 
 export type Options = { args?: string[]; connect?: ImportEnvironment['connect'] };
 
-/** Functions that import into one database. The import runs in this process unless a test passes another `connect`. */
+/** Functions that import into one database. They import in this process unless a test passes another `connect`. */
 export function createResponseImports(db: Database) {
   const dir = temporaryDirectory();
   const local = () => Promise.resolve(disposable(new LocalIntake(toContext(db))));
