@@ -47,7 +47,7 @@ test('only base58 text of exactly 32 bytes is a Solana address', () => {
   const edges = [new Uint8Array(32), new Uint8Array(32).fill(0xff), Uint8Array.of(...new Uint8Array(31), 1)];
   for (const bytes of edges) assert.equal(parseAddress('solana', base58.encode(bytes)), base58.encode(bytes));
   const bytesOf = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
-  // Each leading zero byte adds one base58 character, so texts of similar length can encode fewer or more than 32 bytes.
+  // Each leading zero byte adds one base58 character. Texts of similar length can therefore encode fewer or more than 32 bytes.
   const sized = fc
     .integer({ min: 24, max: 44 })
     .chain((size) =>
@@ -69,7 +69,7 @@ test('the family of an address is recognized from its form', () => {
   for (const text of ['', 'milady', '0x12', 'ethereum_0x12']) assert.equal(parseAnyAddress(text), null);
 });
 
-test('an EVM token id is an integer from 0 to 2^256-1 without leading zeros, and parsing does not change its text', () => {
+test('an EVM token id is an integer from 0 to 2^256-1 without leading zeros', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (id) => parseAssetId('evm', `${id}`) === id.toString()),
   );
@@ -93,7 +93,7 @@ test('an EVM token id is an integer from 0 to 2^256-1 without leading zeros, and
   for (const text of ['', '7', EVM]) assert.equal(parseAssetId('solana', text), null, text);
 });
 
-test('an asset is named by contract and token id on EVM, and by the mint address alone on Solana', () => {
+test('an asset is named by contract and token id on EVM, and by the mint alone on Solana', () => {
   assert.deepEqual(toAssetNames('evm', EVM as Address, '7' as AssetId), {
     contractAddress: EVM,
     tokenId: '7',

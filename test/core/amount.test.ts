@@ -1,4 +1,4 @@
-// Amounts are exact integers. They are parsed strictly, and rounded only when a fee or a native number is computed.
+// Amounts are exact integers. They are parsed strictly. They are rounded only when a fee or a native number is computed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -54,7 +54,7 @@ test('any text is either refused or parsed to an amount from 0 to 2^256-1', () =
   );
 });
 
-test('the decimal text of an amount in native units is exact: it is parsed back to the same base units', () => {
+test('the decimal text of an amount in native units is parsed back to the same base units', () => {
   fc.assert(
     fc.property(uint256, decimals, (raw, places) => parseNativeAmount(toDecimalText(raw, places), places) === raw),
   );
@@ -86,7 +86,7 @@ test('an amount that is converted to a number of native units becomes the double
   fc.assert(
     fc.property(uint256, decimals, (raw, places) => {
       const nearest = toNativeNumber(raw, places);
-      // The error of the nearest double is at most that of either neighbour, in exact arithmetic.
+      // In exact arithmetic, the error of the nearest double is at most that of either neighbour.
       const errorOf = (value: number) => {
         const { numerator, denominator } = toFraction(value);
         const difference = numerator * 10n ** BigInt(places) - raw * denominator;

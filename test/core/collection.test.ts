@@ -11,7 +11,7 @@ import { toSolanaAddress } from '../../sample/random.ts';
 const EVM = '0x5af0d9827e0c53e4799bb226655a1de152a425a5' as Address;
 const chains = createChains(parseExtraChain('monad:evm:MON:18:143'));
 
-test('a canonical id is made of the chain and the address in lower case, even if the letter case of the address matters', () => {
+test('a canonical id is made of the chain and the address in lower case', () => {
   assert.equal(toCollectionId('ethereum', EVM), `ethereum_${EVM}`);
   const mint: string = toSolanaAddress('mint');
   assert.equal(toCollectionId('solana', mint as Address), `solana_${mint.toLowerCase()}`);
@@ -48,7 +48,7 @@ test('only a known chain, an underscore and an address of that chain form a cano
   for (const text of others) assert.equal(parseCollectionId(chains, text), null, text);
 });
 
-test('the id of a record has the slug in place of a missing address, and has no prefix when the chain is missing', () => {
+test('the id of a record without an address has the slug in place of the address', () => {
   assert.equal(toRecordedCollectionId('base', EVM, 'slug'), `base_${EVM}`);
   assert.equal(toRecordedCollectionId('base', null, 'slug'), 'base_slug');
   assert.equal(toRecordedCollectionId(null, EVM, 'slug'), EVM);

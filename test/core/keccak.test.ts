@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { keccak256 as keccak256OfViem, stringToHex } from 'viem';
 import { keccak256, keccak256OfText } from '../../src/core/keccak.ts';
 
-test('the digest of the empty input is the published Keccak-256 digest', () => {
+test('the Keccak-256 hash of the empty input is the published hash', () => {
   assert.equal(keccak256('0x'), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
 });
 
-test('bytes and texts of any length have the digests that viem computes', () => {
+test('bytes and texts of any length have the hashes that viem computes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       assert.equal(keccak256(`0x${Buffer.from(bytes).toString('hex')}`), keccak256OfViem(bytes));

@@ -1,4 +1,4 @@
-// The log: one JSON object for each line, with errors and their causes, and without secrets.
+// The log has one JSON object for each line, with errors and their causes, and without secrets.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ function collect(level: Parameters<typeof createLog>[0]) {
   return { log: createLog(level, (line) => void lines.push(line)), lines };
 }
 
-test('a line has its time, level, message and fields, and an error with its causes and stack', () => {
+test('a line has its time, level, message and fields, and the causes of its error', () => {
   const { log, lines } = collect('info');
   const error = new Error('the read failed', { cause: new Error('connection refused') });
   log.warn('a task failed', { task: 'expiry', error });
@@ -36,7 +36,7 @@ test('lines below the level are dropped', () => {
   assert.deepEqual(silent.lines, []);
 });
 
-test('secrets are removed wherever they stand: in the message, in fields, and in the causes of an error', () => {
+test('secrets are removed from the message, from fields, and from the causes of an error', () => {
   const { log, lines } = collect('info');
   const key = `mercat_live_${'aB3'.repeat(12)}`;
   const webhookSecret = `whsec_${'Zm9v'.repeat(8)}`;
@@ -47,16 +47,17 @@ test('secrets are removed wherever they stand: in the message, in fields, and in
     error: new Error(`rejected ${key}`, { cause: new Error('redis://:hunter2@cache:6379') }),
   });
   const [line = ''] = lines;
-  for (const secret of secrets) assert.ok(!line.includes(secret), `${secret} is in ${line}`);
+  for (const secret of secrets) assert.ok(!line.includes(secret), `the secret ${secret} is in ${line}`);
   const glued = collect('info');
   glued.log.error(`key_${key} x${key} _${webhookSecret} XBearer opensesame`);
-  for (const secret of secrets) assert.ok(!glued.lines[0]?.includes(secret), `${secret} is in ${glued.lines[0]}`);
+  for (const secret of secrets)
+    assert.ok(!glued.lines[0]?.includes(secret), `the secret ${secret} is in ${glued.lines[0]}`);
   const parsed = JSON.parse(line);
   assert.equal(parsed.message, 'cannot connect to postgres://…@db:5432/mercat');
   assert.equal(parsed.nested.key, 'mercat_live_…');
 });
 
-test('text from a client cannot begin a new line of the log, nor send control characters to a terminal', () => {
+test('text from a client cannot begin a new line of the log, nor control a terminal', () => {
   const { log, lines } = collect('info');
   const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).join('');
   const userAgent = `curl\n{"level":"error","message":"forged"}\u2028\u2029${controls}`;

@@ -27,7 +27,7 @@ describe('an encrypted secret', () => {
     assert.notEqual(new SecretKeys([first]).encrypt('whsec_secret', PLACE), stored);
   });
 
-  test('cannot be decrypted without its key; the error names the key and the setting', () => {
+  test('cannot be decrypted without its key', () => {
     for (const keys of [[], [second]]) {
       assert.throws(() => new SecretKeys(keys).decrypt(stored, PLACE), {
         name: 'OperatorError',
@@ -59,7 +59,7 @@ test('without a key a secret is stored in clear, and a secret in clear is read w
   assert.equal(new SecretKeys([first]).decrypt('whsec_secret', PLACE), 'whsec_secret');
 });
 
-test('SECRETS_KEY takes one or several different keys of 32 bytes, and a mistake never shows a key', () => {
+test('SECRETS_KEY takes one or several different keys of 32 bytes', () => {
   const spelt = [first, second].map((key) => key.toString('base64'));
   assert.deepEqual(readConfig({ SECRETS_KEY: spelt.join(', ') }).secretsKeys, [first, second]);
   assert.deepEqual(readConfig({}).secretsKeys, []);
