@@ -1,6 +1,6 @@
 // A long seeded simulation on two local chains with the real Seaport contracts. The service follows the chains through endpoints
-// that fail and return wrong data, and it is killed at random points. At the end it must serve the final state of the chains,
-// which the test computes without the service's code. DEVNET_ACTIONS sets the number of actions, DEVNET_SEED the random seed.
+// that fail and return wrong data. It is killed at random points. At the end it must serve the final state of the chains, which the
+// test computes without the service's code. DEVNET_ACTIONS sets the number of actions, DEVNET_SEED the random seed.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -26,7 +26,7 @@ const BOOK_SIZE = 60;
 const KILL_SHARE = 0.03;
 /** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
-/** A limit that only a service that hangs exceeds. */
+/** A time that only a service that hangs exceeds. */
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
 /** The probability that an action is a reorganisation. */
@@ -75,7 +75,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
       const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
       const { status, body } = await callService('POST', '/intake/v1/orders', { chain, order });
       if (status === 201) orderIds.set(listing.hash, body.data.orderId);
-      // A duplicate: the order was stored by an earlier attempt whose response was lost when the process was killed.
+      // The code `duplicate` means that an earlier attempt stored the order. Its response was lost when the process was killed.
       return status === 201 || body.error.code === 'duplicate' ? null : `${body.error.code}: ${body.error.message}`;
     },
   };
@@ -155,7 +155,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
         const id = `${chain}_${address.toLowerCase()}`;
         const { data: floor } = await readJson(`${service.url}/v1/collections/${id}/floor`);
         expect(`floor of ${id}`, floor.askFloor?.raw ?? null, expectedState.floors.get(address)?.toString() ?? null);
-        // A sale of several tokens has no price for a single token, so it is not served.
+        // A sale of several tokens has no price for a single token. It is not served.
         const sales = expectedState.sales.flatMap(({ tokens: [token, ...others], ...sale }) =>
           token?.contract === address && others.length === 0 && sale.currency !== 'other' ? [{ ...sale, token }] : [],
         );

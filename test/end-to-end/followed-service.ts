@@ -1,5 +1,5 @@
-// A real `mercat serve` that follows local chains. Tests use it as an external program does: the public interface without a key, and the
-// intake with an API key. Only the operator's calls use the local socket: they add collections and read the progress.
+// A real `mercat serve` that follows local chains. Tests use it as an external program does: the public interface without a key,
+// and the intake with an API key. Only the operator's calls use the local socket. They add collections and read the progress.
 
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
@@ -80,7 +80,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   };
 }
 
-/** Repeats `check` until it does not throw. After `WAIT_MS` its last error is thrown. */
+/** Repeats `check` until it does not throw. After `WAIT_MS`, the error of the latest call is thrown. */
 export async function eventually(check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS;
   for (;;) {

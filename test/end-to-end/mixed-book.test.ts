@@ -1,6 +1,6 @@
-// A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that list
-// some of the same orders, unusable rows, and changes on the chain and at the marketplaces. After each step the responses must
-// equal an independent computation (test/end-to-end/mixed-book/expected.ts). MIXED_SEED selects another random book.
+// A followed collection of a thousand tokens with a mixed book: signed orders on a local chain, two marketplaces that list some of
+// the same orders, and unusable rows. The chain and the marketplaces then change. After each step the responses must equal an
+// independent computation (test/end-to-end/mixed-book/expected.ts). MIXED_SEED selects another random book.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -34,7 +34,7 @@ const ASKS = 160;
 const ROUNDS = 2;
 
 forEachEngine('a mixed book', (engine) => {
-  // The suite takes minutes, so it runs on one engine: on PostgreSQL, or on the embedded engine if this machine has no PostgreSQL.
+  // The suite takes minutes and therefore runs on PostgreSQL only. If this machine has no PostgreSQL, it runs on the embedded engine.
   if (engine.name === 'embedded' && canRunPostgres()) return;
   describe('of a followed collection', () => {
     const closers: (() => unknown)[] = [];
@@ -48,13 +48,13 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('every read serves one listing for each token: the cheapest own order or, without an own order, the cheapest mirrored listing', async (t) => {
+    test('every read serves one listing for each token: the cheapest own order or else the cheapest mirrored listing', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);
       listOwn(book, 24);
       listTwins(book, 50);
-      // The first fetch has no malformed rows, because the service learns the number of listings only from a list without such rows.
+      // The first fetch has no malformed rows. The service learns the number of listings only from a list without malformed rows.
       await book.syncAll();
       listUnusable(book);
       await book.syncAll();
@@ -77,7 +77,7 @@ forEachEngine('a mixed book', (engine) => {
       await postHigherPriced(book);
     });
 
-    test('an order that marketplaces list before its submission is served once, and not served after its end on the chain', async () => {
+    test('an order that marketplaces list before its submission is served once', async () => {
       const orders = await listThenPost(book, 8);
       await book.compare();
       await endOnChain(book, orders);
@@ -104,7 +104,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot that is suddenly much shorter ends no listing until snapshots were short for five minutes', async () => {
+    test('a marketplace snapshot that is suddenly much shorter ends no listing for five minutes', async () => {
       for (const name of MARKETPLACE_NAMES) {
         const marketplace = book.marketplaces[name];
         const { unusable } = marketplace;
@@ -127,7 +127,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot with too many invalid rows adds new listings and ends no listing', async () => {
+    test('a marketplace snapshot with too many invalid rows ends no listing', async () => {
       book.pass(3 * MINUTE_MS);
       const marketplace = book.marketplaces.opensea;
       const listings = servedBy(marketplace);

@@ -1,5 +1,5 @@
-// A file gives the same rows when it is imported by the command without a server, imported through a running server, or read from the
-// feed. The settings add a deployment of Seaport, which each of the three ways must use.
+// A file gives the same rows in three ways: imported by the command without a server, imported through a running server, and read
+// from the feed. The settings add a deployment of Seaport, which each way must use.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -105,7 +105,7 @@ forEachEngine('imports of one file', (engine) => {
     const replay = await startReplayServer(t, feedRoutes(createFeedStore(records)));
     const fed = { ...(await newSettings()), FEED_URL: `${replay.url}/feed` };
     const follower = await startTestService({ settings: fed });
-    // Sales are written in the last transaction of a batch, so all records are stored when the sale is served.
+    // Sales are written in the last transaction of a batch. When the sale is served, all records are stored.
     const hasRead = async () => {
       const { status, body } = await follower.get(`/v1/collections/ethereum_${EVM}/sales`);
       return status === 200 && body.data.length > 0;

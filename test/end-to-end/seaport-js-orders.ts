@@ -39,7 +39,8 @@ export type Signed = {
   ends: boolean;
 };
 
-// The next three constants are indexes of accounts that have given no approval, so that the library must request each approval.
+// The next three constants are indexes of accounts. These accounts have given no approval, so the library must request each
+// approval.
 const SELLER = 0;
 const BUYER = 1;
 const WALLET_OWNER = 2;
@@ -57,7 +58,7 @@ const WALLET_TOKENS = 2;
 const tokensFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 const OF_SELLER = tokensFrom(FIRST_TOKEN, SELLER_TOKENS);
 const OF_WALLET = tokensFrom(FIRST_TOKEN + SELLER_TOKENS, WALLET_TOKENS);
-/** A token of the seller that `signListingsOfAll` does not list. Tests sign later orders for this token. */
+/** A token of the seller that `signListingsOfAll` does not list. Tests sign later orders for it. */
 export const LATE_TOKEN = BigInt(FIRST_TOKEN + SELLER_TOKENS + WALLET_TOKENS);
 const EDITION = 301n;
 const EDITION_UNITS = 10n;

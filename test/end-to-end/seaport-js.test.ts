@@ -1,5 +1,5 @@
-// Tests orders of OpenSea's seaport-js library on two local chains with one real service that follows both chains. The service accepts
-// the orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
+// Orders of OpenSea's seaport-js library on two local chains, with one real service that follows both. The service accepts the
+// orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
 // addresses on both chains, so that a test fails if the service confuses the chains.
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 type Stage = Scene & {
   chain: string;
   book: Map<Name, Signed & { id: string; hash: string }>;
-  /** Two orders that are submitted only after they have ended: the first by a cancel, the second by a raised counter. */
+  /** Two orders that are submitted only after they have ended. The first is ended by a cancel, the second by a raised counter. */
   keptBack: OrderWithCounter[];
 };
 
@@ -127,7 +127,7 @@ testOnEachChain(
     for (const [name, { order }] of stage.book) {
       const { parameters, signature } = order;
       assert.deepEqual(await rejectionOf(chain, order), [409, 'duplicate'], name);
-      // Each chain has a wrapped currency of its own.
+      // Each chain has its own wrapped currency.
       const codeOnOther = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
       assert.deepEqual(await rejectionOf(other, order), [422, codeOnOther], `${name} on ${other}`);
       // Bytes of r, s and v, and of the index and the proof of a bulk order.
@@ -164,7 +164,7 @@ testOnEachChain(
   },
 );
 
-/** The buyer fills the order with only the data that the service serves. Resolves to the transaction hash. */
+/** The buyer fills the order, using only the data that the service serves. Resolves to the transaction hash. */
 async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<string> {
   const { seaport, address } = stage.buyer;
   const { order } = await readOrder(stage, name);

@@ -1,5 +1,5 @@
-// Runs a service that follows one collection on a local chain and at two marketplaces, and compares the responses about the collection
-// with the expected responses. The actions that change the book are in changes.ts.
+// Runs a service that follows one collection on a local chain and at two marketplaces. Compares the responses about the collection
+// with the expected responses. changes.ts has the actions that change the book.
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
@@ -24,11 +24,11 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** The longest wait until cached responses have expired and a block has taken effect. */
+/** The longest wait until cached responses are stale and a block has taken effect. */
 const SETTLE_MS = 5_000;
 /** The slug of the collection at both marketplaces. */
 const SLUG = 'paper-moths';
-/** The platform fee, which is the default, and the creator fee that OpenSea reports for the test collection. */
+/** The platform fee, which is the default of the service, and the creator fee that OpenSea reports for the test collection. */
 const FEES = { platformBps: 200n, royaltyBps: 475n };
 /** The number of random tokens whose responses `compare` compares. */
 const TOKENS_COMPARED = 8;
@@ -54,7 +54,7 @@ export type MixedBook = {
   post(listings: readonly Listing[]): Promise<void>;
   /** Runs a marketplace's task once. The test states whether the service must accept the fetch as complete. */
   sync(name: MarketplaceName, expected: { isAccepted: boolean }): Promise<void>;
-  /** Runs the tasks of both marketplaces, whose fetches must be accepted as complete. */
+  /** Runs the tasks of both marketplaces. The fetches must be accepted as complete. */
   syncAll(): Promise<void>;
   /** Waits until the service has read the chain to its head. */
   catchUp(): Promise<void>;
@@ -109,8 +109,8 @@ export async function startMixedBook(options: {
 
   let fetches = 0;
   /**
-   * Reads the state of the chain again when there are new blocks, orders or fetched listings. The passing of time needs no new read:
-   * `compute` applies start and end times.
+   * Reads the state of the chain again if there are new blocks, orders or fetched listings. When only time passes, no read is
+   * needed, because `compute` applies start and end times.
    */
   const readChainState = async (height: number) => {
     const key = `${height} blocks, ${own.length} orders, ${fetches} fetches`;
@@ -215,7 +215,10 @@ export async function startMixedBook(options: {
   };
 }
 
-/** The order behind a marketplace listing of one ERC-721 token, with the fields from which the order's state on the chain is derived. */
+/**
+ * The order behind a marketplace listing of one ERC-721 token. It has the fields from which the order's state on the chain is
+ * derived.
+ */
 function toOrderOf(listing: MarketplaceListing): Listing {
   const [offer] = listing.components.offer;
   assert.ok(offer);
@@ -224,7 +227,8 @@ function toOrderOf(listing: MarketplaceListing): Listing {
 }
 
 async function follow(service: TestService, contract: Address): Promise<void> {
-  // Each task runs once when the service starts, before anything is followed. A task cannot be started again during that run.
+  // Each task runs once when the service starts, before any collection is followed. During this run the task cannot be started
+  // again.
   const areDone = async () => {
     const sources = await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })));
     const tasks: { lastEnded: string | null }[] = sources.flatMap(({ body }) => body.result);

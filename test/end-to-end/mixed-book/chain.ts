@@ -1,5 +1,5 @@
 // The on-chain part of a mixed book: a local chain with one large collection, the orders that its accounts sign, and their
-// transactions. What is listed is decided in changes.ts.
+// transactions. changes.ts decides what is listed.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -20,7 +20,7 @@ const SIZE: WorldSize = { people: 8, collections: 1, tokens: 1_000, editions: 0 
 const DAY_S = 86_400;
 /** How long ago the newest marketplace listing was created. */
 const LISTED_AGO_S = 3_600;
-/** The number of different prices: few, so that many orders have the same price. */
+/** The number of different prices. It is small, so that many orders have the same price. */
 const PRICE_STEPS = 500;
 /** The share of the marketplace listings whose price falls over time. */
 const FALLING_SHARE = 0.1;
@@ -31,7 +31,7 @@ const PRICE_STEP = 10n ** 13n;
 /** The lowest random price. */
 const CHEAPEST = 2_000n * PRICE_STEP;
 
-/** Terms that a test sets. All other terms of an order are drawn at random. Times are in seconds from now. */
+/** Terms that a test sets. All other terms of an order are random. Times are in seconds from now. */
 export type Terms = {
   price?: bigint;
   wrapped?: boolean;
@@ -51,7 +51,10 @@ export type MixedWorld = {
   now(): number;
   /** Makes an order that the person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
-  /** Makes a listing of a marketplace, without a signature: the service does not verify the signatures of marketplace listings. */
+  /**
+   * Makes a listing of a marketplace. It has no signature, because the service does not verify the signatures of marketplace
+   * listings.
+   */
   draft(person: Person, tokenId: string, terms?: Terms): MarketplaceListing;
   fill(listing: Listing, buyer: Person): Call;
   cancel(listing: Listing): Call;
@@ -139,8 +142,9 @@ function toFalling(item: ConsiderationItem): ConsiderationItem {
 }
 
 /**
- * OpenSea rows that must not become listings: invalid rows, and valid rows that are left out. Most are copies of `row` with one change.
- * The price of `row` should be below all others. A copy that becomes a listing then changes the floor, so that a test notices it.
+ * OpenSea rows that must not become listings: invalid rows, and valid rows that are left out. Most are copies of `row` with one
+ * change. The price of `row` should be below all others. If a copy became a listing, the floor would change and a test would
+ * notice.
  */
 export function unusableOpenSeaRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (part: (copy: Record<string, any>) => void) => {
@@ -183,7 +187,7 @@ export function unusableOpenSeaRows(row: Record<string, any>, usdc: Address): un
   );
 }
 
-/** Asks of Magic Eden that must not become listings: copies of `row`, each with one change. */
+/** Asks of Magic Eden that must not become listings. Each is a copy of `row` with one change. */
 export function unusableAskRows(row: Record<string, any>, usdc: Address): unknown[] {
   const change = (index: number, part: Record<string, unknown>) => ({ ...row, id: unusableHash(200 + index), ...part });
   const price = (raw: unknown, contract = row['price'].currency.contract) => ({
@@ -201,7 +205,8 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in another currency are valid, but the service leaves them out. Unlike invalid rows, they may be more than a tenth of all rows.
+    // Rows in another currency are valid, but the service leaves them out. They may be more than a tenth of all rows. Invalid rows
+    // may not.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }

@@ -16,18 +16,18 @@ import { unusableAskRows, unusableOpenSeaRows } from './chain.ts';
 const USDC: Address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48';
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
-/** The least remaining time of an order that is going to be filled. */
+/** The shortest remaining time of an order that is going to be filled. */
 const MARGIN_S = 60;
 /** A price below all random prices. */
 const CHEAPEST = 10n ** 15n;
 /** A price above all random prices. */
 const HIGH_PRICE = 10n ** 17n;
-/** The change of a falling price between two fetches, in base units. */
+/** The change of a falling price from one fetch to the next, in base units. */
 const FALL = 10n ** 12n;
 /** The statuses that OpenSea gives to listings that it ends. */
 const STATUSES = ['FULFILLED', 'CANCELLED', 'INACTIVE'] as const;
 
-/** Submits `count` orders of random holders to the service, and for about one token in ten a second order. */
+/** Submits `count` orders of random holders to the service. About one token in ten gets a second order. */
 export async function postOwn(book: MixedBook, count: number): Promise<void> {
   const { random, mixed } = book;
   const listings: Listing[] = [];
@@ -41,7 +41,7 @@ export async function postOwn(book: MixedBook, count: number): Promise<void> {
 
 /**
  * OpenSea lists three tokens at the lowest prices. Then the holders of two of these tokens submit orders at a higher price to the
- * service, which serves these orders in place of OpenSea's listings.
+ * service. The service serves these orders in place of OpenSea's listings.
  */
 export async function postHigherPriced(book: MixedBook): Promise<void> {
   const { mixed, marketplaces } = book;
@@ -88,7 +88,7 @@ export function listTwins(book: MixedBook, count: number): void {
     put(marketplaces.magicEden, { ...listing, listedAt: listing.listedAt + random.below(600) });
 }
 
-/** The marketplaces serve unusable rows, made from a row with a price below all others. */
+/** The marketplaces serve unusable rows. The rows are made from a row with a price below all others. */
 export function listUnusable(book: MixedBook): void {
   const { tokenId, person } = drawHeld(book);
   const cheap = book.mixed.draft(person, tokenId, { price: 10n ** 9n, wrapped: false, fees: true });
@@ -116,7 +116,7 @@ export async function listThenPost(book: MixedBook, count: number): Promise<List
   return listings;
 }
 
-/** Fills a third of the orders, cancels a third, and transfers the tokens of the other third. */
+/** Fills a third of the orders, cancels a third, and transfers the tokens of the remaining third. */
 export async function endOnChain(book: MixedBook, listings: readonly Listing[]): Promise<void> {
   const { mixed } = book;
   await mixed.act(
@@ -168,7 +168,7 @@ async function approveAll(book: MixedBook): Promise<void> {
 /** Replaces the newest blocks, with all their transactions, by empty blocks. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
-  // The replaced blocks may have contained approvals and revocations, so every person approves the operator again.
+  // The replaced blocks may have contained approvals and revocations. Therefore every person approves the operator again.
   await approveAll(book);
   await book.catchUp();
 }
@@ -181,7 +181,9 @@ export async function voidOrders(book: MixedBook): Promise<void> {
   await book.catchUp();
 }
 
-/** At both marketplaces: adds listings, changes prices, removes listings, and brings removed listings back. OpenSea also ends listings. */
+/**
+ * Adds listings, changes prices and removes listings at both marketplaces. Removed listings come back. OpenSea also ends listings.
+ */
 export function churnMarketplaces(book: MixedBook): void {
   const { random, mixed, marketplaces } = book;
   const isOwn = new Set(book.own.map(({ listing }) => listing.hash));
@@ -224,7 +226,7 @@ function drawListed({ random, marketplaces }: MixedBook, name: MarketplaceName, 
   return random.shuffle([...marketplaces[name].listings.values()]).slice(0, count);
 }
 
-/** A random token and its holder, who has not revoked the approval that a fill needs. */
+/** A random token and its holder. The holder has not revoked the approval that a fill needs. */
 function drawHeld({ random, mixed, holderOf }: MixedBook): { tokenId: string; person: Person } {
   for (;;) {
     const tokenId = String(1 + random.below(mixed.collection.size));
@@ -239,7 +241,7 @@ function drawOther({ random, mixed }: MixedBook, not: Address): Person {
   return other;
 }
 
-/** The terms of order number `index`. One order in sixteen starts in about an hour, and about one in ten ends in about an hour. */
+/** The terms of order number `index`. One order in sixteen starts in about an hour. About one in ten ends in about an hour. */
 function drawTerms({ random }: MixedBook, index: number): Terms {
   if (index % 16 === 7) return { startsIn: HOUR_S + random.below(HOUR_S / 3) };
   return index % 10 === 3 ? { endsIn: HOUR_S + random.below(HOUR_S / 2) } : {};

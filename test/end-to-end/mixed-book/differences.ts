@@ -1,12 +1,12 @@
-// Compares the responses about the mixed book with the expected book: the listing window, the floors, the counts and single
-// tokens. Returns each difference as one line of text.
+// Compares the responses about the mixed book with the expected book: the listing window, the floors, the counts and single tokens.
+// Returns each difference as one line of text.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpectedState } from '../../support/chain/expected-state.ts';
 import type { ExpectedMarket } from './expected.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** The most listings that are served for a collection. Of more listings, only the cheapest are served. */
+/** The most listings that are served for a collection. If there are more, only the cheapest are served. */
 const WINDOW_SIZE = 250;
 /** The page size of the compared listing window. */
 const PAGE = 100;
@@ -52,8 +52,8 @@ export async function findDifferences(service: TestService, expectation: Expecta
 }
 
 /**
- * Compares the served listings of a collection with the expected listings. `name` is the collection's id, slug or address. `limit` is the
- * page size; when it is null, requests have no `limit`.
+ * Compares the served listings of a collection with the expected listings. `name` is the collection's id, slug or address. `limit`
+ * is the page size. If it is null, requests have no `limit`.
  */
 export async function findWindowDifferences(
   service: TestService,
@@ -68,7 +68,7 @@ export async function findWindowDifferences(
     if (!expectedIds.has(row.orderId)) differences.push(`served, but not expected: ${JSON.stringify(row)}`);
   for (const { orderId, rows } of expected)
     if (!servedIds.has(orderId)) differences.push(`expected, but not served: ${JSON.stringify(rows[0])}`);
-  // Exactly the expected orders are served. Their fields and their sort order may still differ.
+  // Exactly the expected orders are served, but their fields and their order may still differ.
   if (differences.length > 0) return differences;
   for (const [index, listing] of expected.entries()) {
     if (isAnyOf(listing.rows, served[index])) continue;

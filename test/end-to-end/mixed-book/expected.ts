@@ -1,5 +1,5 @@
-// The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must never use
-// the service's code.
+// The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must
+// never use the service's code.
 
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';
@@ -25,18 +25,18 @@ export type Book = {
   accepted: readonly MarketplaceView[];
   /** Orders that a marketplace reported as filled or cancelled. */
   ended: ReadonlySet<Hex>;
-  /** Orders that OpenSea has listed, so that the service knows their complete terms. */
+  /** Orders that OpenSea has listed. The service knows their complete terms. */
   complete: ReadonlySet<Hex>;
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
-/** A listing of a token. Any one of `rows` may be served: they are equal in price and order id, so no rule prefers one of them. */
+/** A listing of a token. Any one of `rows` may be served. They are equal in price and order id, so no rule prefers one of them. */
 export type ExpectedListing = {
   tokenId: string;
   raw: bigint;
   orderId: string;
   rows: readonly object[];
-  /** The rows as the token endpoint serves them: with the order hash as the id of a mirrored listing. */
+  /** The rows as the token endpoint serves them. There the id of a mirrored listing is the order hash. */
   tokenRows: readonly object[];
 };
 
@@ -46,7 +46,7 @@ export type ExpectedMarket = {
   byToken: ReadonlyMap<string, ExpectedListing>;
   askFloor: bigint | null;
   buyerFloor: bigint | null;
-  /** Counts of the book, so that a test can check that it was mixed. */
+  /** Counts of the book, from which a test sees that the book was mixed. */
   counts: BookCounts;
 };
 
@@ -69,8 +69,8 @@ export type BookCounts = {
 };
 
 /**
- * Adds the fetched listings that are active and have started. If the service must accept the fetch as complete, these listings replace
- * the earlier listings. `now` is in milliseconds.
+ * Adds the fetched listings that are active and have started. If the service must accept the fetch as complete, these listings
+ * replace the earlier listings. `now` is in milliseconds.
  */
 export function applyFetch(
   { rows }: MarketplaceView,
@@ -98,7 +98,7 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
       .map((listing) => ({ source, listing })),
   );
   const ownTokens = new Set(own.map(({ listing }) => tokenOf(listing)));
-  // An own order is served in place of all mirrored listings of its token, so these listings do not count for the floors.
+  // An own order is served in place of all mirrored listings of its token. These listings do not count for the floors.
   const visible = mirrored.filter(({ listing }) => !ownTokens.has(tokenOf(listing)) && isDeliverable(book, listing));
   const candidates = [
     ...own.map((order) => toOwnCandidate(book, order)),
@@ -119,8 +119,9 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
 }
 
 /**
- * Whether the chain allows a fill, as far as the service knows the terms. OpenSea reports the complete order. Magic Eden reports neither
- * the operator that must be approved nor the counter. So for an order that OpenSea never listed, only the holder of the token counts.
+ * Whether the chain allows a fill, as far as the service knows the terms. OpenSea reports the complete order. Magic Eden reports
+ * neither the counter nor the operator that must be approved. If OpenSea never listed an order, only the holder of the token
+ * counts.
  */
 function isDeliverable({ states, holderOf, complete }: Book, listing: MarketplaceListing): boolean {
   if (complete.has(listing.hash)) return states.get(listing.hash)?.status === 'active';
@@ -156,7 +157,10 @@ function askOf({ components }: Pick<Listing, 'components'>): bigint {
     .reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
-/** What the buyer pays: the order's total when it includes fees, otherwise the ask plus platform fee and royalty, each rounded up. */
+/**
+ * What the buyer pays. This is the order's total if it includes fees. Otherwise it is the ask plus platform fee and royalty, each
+ * rounded up.
+ */
 function buyerTotalOf({ fees }: Book, listing: Listing): bigint {
   const [ask, sum] = [askOf(listing), sumOf(listing.components)];
   if (sum > ask) return sum;

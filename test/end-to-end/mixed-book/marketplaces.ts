@@ -1,5 +1,5 @@
-// Two marketplaces on the replay server that list one collection: OpenSea with listings that contain the order, Magic Eden with
-// asks in the current and in the older shape. Each row is the row of a fixture with the terms of a given order.
+// Two marketplaces on the replay server that list one collection. OpenSea has listings that contain the order. Magic Eden has asks
+// in the current and in the older shape. Each row is the row of a fixture with the terms of a given order.
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
@@ -17,16 +17,16 @@ export type MarketplaceListing = {
   components: OrderComponents;
   /** When the marketplace listed the order, in seconds. */
   listedAt: number;
-  /** What a buyer pays now. Set for an order whose price changes with time; otherwise a buyer pays the sum of the consideration. */
+  /** What a buyer pays now. Set for an order whose price changes with time. Otherwise a buyer pays the sum of the consideration. */
   priceNow?: bigint;
-  /** OpenSea's status; Magic Eden serves active listings only. */
+  /** OpenSea's status. Magic Eden serves active listings only. */
   status?: 'ACTIVE' | 'INACTIVE' | 'FULFILLED' | 'CANCELLED';
 };
 
 export type Marketplace = {
   /** The listings by order hash. They are served in the order of the map. */
   listings: Map<Hex, MarketplaceListing>;
-  /** Listings that the marketplace no longer serves, and to which it gave no final status. */
+  /** Listings that the marketplace no longer serves, and that had no final status. */
   gone: MarketplaceListing[];
   /** Rows that must not become listings. The marketplace serves them between the rows of its listings. */
   unusable: unknown[];
