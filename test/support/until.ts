@@ -1,6 +1,6 @@
-// Waiting for a condition. The limit is there to end a test that hangs: it is never an expectation of speed.
+// Waiting for a condition. The limit ends a test that hangs. It is never an expectation of speed.
 
-/** Polls until the condition holds; throws with `what` after `limitMs`. */
+/** Polls until the condition holds. After `limitMs`, throws an error with the message `what`. */
 export async function until(condition: () => Promise<boolean> | boolean, limitMs: number, what: string): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {

@@ -9,7 +9,7 @@ import type { Devnet, DevnetOptions } from '../../../devnet/devnet.ts';
 import { createMovableClock, startDevnet } from '../../../devnet/devnet.ts';
 import type { WorldSize } from '../../../devnet/world.ts';
 
-/** Large enough for every kind of action of the local chains. */
+/** A world that is large enough for every kind of action of the local chains. */
 const SMALL: WorldSize = { people: 5, collections: 2, tokens: 40, editions: 8 };
 const POLLING_MS = 10;
 
@@ -22,7 +22,7 @@ export async function startTestDevnet(options: Partial<DevnetOptions> = {}): Pro
   return { ...devnet, ...time };
 }
 
-/** OpenSea's library, as its users set it up, signing as the account with this index. Call `end` when the test is done. */
+/** OpenSea's library as its users set it up. It signs as the account with this index. Call `end` when the test is done. */
 export function createSeaportJs(chain: LocalChain, index: number): { seaport: Seaport; address: Address; end(): void } {
   const provider = new JsonRpcProvider(chain.url, undefined, { cacheTimeout: -1, pollingInterval: POLLING_MS });
   const wallet = HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).connect(provider);

@@ -10,7 +10,7 @@ import { operatorOf } from '../../../devnet/chain-state.ts';
 import type { Contract } from '../../../devnet/protocol.ts';
 import type { World } from '../../../devnet/world.ts';
 
-/** `dormant`: the order could be filled again if the offerer had the token and the approval. */
+/** `dormant`: the offerer lacks the token or the approval. With both, the order could be filled. */
 export type ExpectedOrder = {
   status: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired';
   /** Units bought so far. */
@@ -19,7 +19,9 @@ export type ExpectedOrder = {
 
 export type ExpectedSale = {
   tx: Hex;
-  /** The log index of the fill. If two orders were matched, it is the log index of the fill of the order that offers the tokens. */
+  /**
+   * The log index of the fill. Two matched orders have two fills. The log index is then that of the order that offers the tokens.
+   */
   logIndex: number;
   blockNumber: number;
   tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
@@ -35,17 +37,17 @@ export type ExpectedState = {
   height: number;
   /** By order hash. */
   orders: Map<Hex, ExpectedOrder>;
-  /** Owners of ERC-721 tokens by `contract:tokenId`. null when the token is burnt. */
+  /** Owners of ERC-721 tokens by `contract:tokenId`. Null if the token is burnt. */
   owners: Map<string, Address | null>;
   /** Balances of ERC-1155 tokens by `contract:tokenId:holder`. Balances of zero are left out. */
   units: Map<string, bigint>;
-  /** By contract: the lowest amount per unit that an offerer asks, in native or wrapped currency. null without such an ask. */
+  /** By contract: the lowest amount per unit that an offerer asks, in native or wrapped currency. Null if there is no such ask. */
   floors: Map<Address, bigint | null>;
   /** In block order. */
   sales: readonly ExpectedSale[];
 };
 
-/** `now`: milliseconds since 1970, by default the time of the chain's clock. */
+/** `now` is in milliseconds since 1970. The default is the time of the chain's clock. */
 export async function readExpectedState(
   world: World,
   accepted: readonly Listing[],
@@ -131,7 +133,7 @@ async function readOrders(
   );
 }
 
-/** For each order, whether the offerer holds the token (of an ERC-1155 token, at least one unit) and has approved its transfer. */
+/** For each order, whether the offerer holds the token and has approved its transfer. One unit of an ERC-1155 token suffices. */
 async function readFillable({ chain, collections }: World, accepted: readonly Listing[]): Promise<boolean[]> {
   const offers = accepted.flatMap(({ components, tokens }) => {
     const [token] = tokens;
@@ -141,7 +143,7 @@ async function readFillable({ chain, collections }: World, accepted: readonly Li
   });
   const reads = offers.flatMap(({ token, contract, offerer, operator }): Read[] => {
     const single = token.standard === 'erc721';
-    // An ERC-1155 token has no approval of its own. This read takes the place of that approval, so that each order has three reads.
+    // An ERC-1155 token has no approval of its own. This read takes the place of the approval, so that each order has three reads.
     const placeholder: Read = { contract, name: 'supportsInterface', args: ['0xffffffff'] };
     return [
       single
@@ -159,7 +161,7 @@ async function readFillable({ chain, collections }: World, accepted: readonly Li
   });
 }
 
-/** Times in milliseconds: of each cancel, by order hash, and of each counter increment, by the offerer and the counter before it. */
+/** Times in milliseconds. A cancel is found by its order hash, a counter increment by the offerer and the counter before it. */
 async function readEndTimes(chain: LocalChain, events: readonly Event[]): Promise<Map<string, number>> {
   const endTimes = new Map<string, number>();
   const counters = new Map<Address, bigint>();
@@ -222,7 +224,7 @@ function floorOf(world: World, open: readonly Listing[], contract: Address): big
   return asks.reduce<bigint | null>((least, ask) => (least === null || ask < least ? ask : least), null);
 }
 
-/** The amount that the offerer gets for one unit, rounded up. null when the currency is neither native nor wrapped. */
+/** The amount that the offerer gets for one unit, rounded up. Null if the currency is neither native nor wrapped. */
 function askOf(world: World, { components, tokens }: Listing): bigint | null {
   if (currencyOf(world, components.consideration) === 'other') return null;
   const units = tokens[0]?.units ?? 1n;
@@ -256,8 +258,8 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
     const consideration = args['consideration'] as readonly Item[];
     const [offerer, recipient] = [lower(args['offerer']), lower(args['recipient'])];
     const isAsk = offer.some(isToken);
-    // In a match, `recipient` receives only what is left over, and is neither seller nor buyer. The fill of the order that
-    // offers the tokens becomes the sale, and the fill of the other order adds no sale.
+    // In a match, `recipient` receives only what is left over, and is neither seller nor buyer. The fill of the order that offers
+    // the tokens becomes the sale. The fill of the other order adds no sale.
     const isMatched = matched.has(`${tx}:${args['orderHash'] as Hex}`);
     if (!isAsk && isMatched) return [];
     const tokens = (isAsk ? offer : consideration).filter(isToken);

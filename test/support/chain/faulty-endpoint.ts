@@ -1,5 +1,5 @@
 // A JSON-RPC endpoint on loopback that forwards requests to a real endpoint. It fails, limits requests and returns wrong data, as
-// public endpoints do. Faults are drawn at random from a seed and counted; options change every response.
+// public endpoints do. Faults are drawn at random from a seed and counted. Options change every response.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,8 +34,8 @@ export const RPC_FAULTS = [
   'malformed-log',
   'duplicated-log',
   'shuffled-logs',
-  // Leaves out all logs of one contract from a response about a single block, once for each block. If the only endpoint left out
-  // the same logs each time, no reader could notice.
+  // Leaves out all logs of one contract from a response about a single block, once for each block. If a single endpoint always left
+  // out the same logs, no reader could notice.
   'omitted-logs',
 ] as const;
 export type RpcFault = (typeof RPC_FAULTS)[number];
@@ -47,7 +47,7 @@ export type FaultyOptions = {
   faults?: readonly RpcFault[];
   /** The `Retry-After` of the fault `limited`, in seconds. */
   retryAfterS?: number;
-  // Unlike faults, the options below apply to every response.
+  // The options below apply to every response, unlike faults.
 
   /** The most blocks in one request for logs. */
   rangeMax?: number;
@@ -55,7 +55,7 @@ export type FaultyOptions = {
   rangeWording?: string;
   batchMax?: number;
   lag?: number;
-  /** Added to the number of the newest block, so that the number is wrong. */
+  /** Added to the number of the newest block, which makes the number wrong. */
   ahead?: number;
   chainId?: number;
   zeroBlooms?: boolean;

@@ -1,5 +1,5 @@
-// How a faulty endpoint corrupts correct responses. A fault is counted when it corrupts a response, and not when it finds nothing
-// to corrupt. `lagging` is counted for each HTTP request.
+// How a faulty endpoint corrupts correct responses. A fault is counted when it corrupts a response, not when it finds nothing to
+// corrupt. `lagging` is counted for each HTTP request.
 
 import type { FaultyOptions, RpcFault } from './faulty-endpoint.ts';
 
@@ -93,7 +93,7 @@ function isOfOldState(method: string | undefined, params: unknown[], newest: num
   return (method === 'eth_getCode' || method === 'eth_call') && params[1] !== 'latest' && Number(params[1]) < newest;
 }
 
-/** The response of a node whose newest block is `head`: null for a later block, and no logs of later blocks. */
+/** The response of a node whose newest block is `head`. A later block is null, and has no logs. */
 function lagBehind(call: JsonRpcRequest | undefined, response: JsonRpcResponse, head: number): JsonRpcResponse {
   const { method } = call ?? {};
   if (method === 'eth_blockNumber') return { ...response, result: `0x${head.toString(16)}` };
@@ -143,7 +143,7 @@ function mapLeaves(value: unknown, toLeaf: (leaf: unknown) => unknown): unknown 
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, mapLeaves(one, toLeaf)]));
 }
 
-/** null when there is nothing to corrupt, or when the fault is not about logs. */
+/** Null if there is nothing to corrupt, or if the fault is not about logs. */
 function spoilLogs(logs: readonly Log[], params: unknown[], fault: RpcFault, context: Context): Log[] | null {
   const last = logs.at(-1);
   return (last && LOG_FAULTS[fault]?.({ logs, others: logs.slice(0, -1), last, params, context })) ?? null;
@@ -155,7 +155,7 @@ const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>>
   'removed-log': ({ others, last }) => [...others, { ...last, removed: true }],
   'foreign-log': ({ logs, last }) => [...logs, { ...last, address: FOREIGN, logIndex: plus(last['logIndex'], 1) }],
   'outside-log': ({ logs, last }) => [...logs, { ...last, blockNumber: plus(last.blockNumber, 1_000_000) }],
-  // This fault is only for responses about a single block: nothing in a response about a range contradicts a wrong block hash.
+  // This fault applies only to responses about a single block. In a response about a range, nothing contradicts a wrong block hash.
   'wrong-block-hash': ({ others, last, params }) =>
     isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
   'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],

@@ -1,4 +1,5 @@
-// A collection on a local chain, three accounts, and a follower of the chain. No task runs the follower: a test runs it with `settle`.
+// A collection on a local chain, three accounts, and a follower of the chain. No task runs the follower. A test runs it with
+// `settle`.
 
 import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -34,7 +35,7 @@ export type LocalWorld = {
   act(...calls: Call[]): Promise<Receipt[]>;
   mint(to: Hex, ...ids: bigint[]): Promise<void>;
   approve(owner: Hex, approved?: boolean): Promise<void>;
-  /** Signs an ask for one token in the native currency. `person`: an index of `people`. */
+  /** Signs an ask for one token in the native currency. `person` is an index of `people`. */
   sign(
     person: number,
     terms: { tokenId: bigint; price: bigint; endsInS?: number; counter?: bigint },
@@ -139,7 +140,7 @@ export function followWorld(
   };
 }
 
-/** Records that a contract is followed from `fromBlock`, as `collections add` does, but without reading the chain first. */
+/** Records that a contract is followed from `fromBlock`, as `collections add` does. Does not read the chain first. */
 export async function follow(
   main: Database,
   world: LocalWorld,
@@ -158,7 +159,7 @@ export async function follow(
   });
 }
 
-/** Inserts a signed order into the order book without checking it, and returns the id of the order. */
+/** Inserts a signed order into the order book without checking it. Returns the id of the order. */
 export async function insertOrder(
   main: Database,
   world: LocalWorld,

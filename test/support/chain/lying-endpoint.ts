@@ -1,13 +1,14 @@
-// A JSON-RPC endpoint on loopback that tells the truth or one consistent lie. Its false responses are well-formed, so that no check of
-// their form can refuse them. Malformed responses are in faulty-endpoint.ts.
+// A JSON-RPC endpoint on loopback that tells the truth or one consistent lie. Its false responses are well-formed, so that no check
+// of their form can refuse them. faulty-endpoint.ts gives malformed responses.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * `omits-logs`: every block is served without logs, but with its true bloom. `fork`: the block that was the newest when `tell` was
- * called, and the blocks after it, have other hashes and no logs. `new-fork`: the same, but only for the blocks after it. `other-hashes`: all
- * blocks have other hashes and no logs. `other-chain`: the same, and the chain has another id. `altered-logs`: every log has other data and another last topic.
+ * `omits-logs`: every block has no logs, but its true bloom. `fork`: blocks have other hashes and no logs, from the block that was
+ * the newest when `tell` was called. `new-fork`: the same, only from the block after it. `other-hashes`: all blocks have other
+ * hashes and no logs. `other-chain`: the same, and the chain has another id. `altered-logs`: every log has other data and another
+ * last topic.
  */
 export type Lie = 'none' | 'omits-logs' | 'altered-logs' | 'fork' | 'new-fork' | 'other-hashes' | 'other-chain';
 
@@ -29,7 +30,7 @@ const NO_BLOOM = `0x${'0'.repeat(512)}`;
 export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoint> {
   let current: Lie = 'none';
   let forkedAt = 0;
-  /** By false hash, the true hash of the block that a lie served with the false hash. */
+  /** The true hash of each block that a lie served with a false hash, by the false hash. */
   const renamed = new Map<string, string>();
   const told = {
     none: 0,
@@ -118,7 +119,7 @@ function toTrue(call: Call, renamed: ReadonlyMap<string, string>): Call {
   return JSON.parse(text) as Call;
 }
 
-/** The log with another last digit in its data and in its last topic after the kind of event. */
+/** The log with another last digit in its data, and in its last topic if that is not the kind of event. */
 function toAltered(log: Fields): Fields {
   const alter = (hex: string) => (hex.length > 2 ? `${hex.slice(0, -1)}${hex.endsWith('1') ? '2' : '1'}` : hex);
   const [kind, ...topics] = log['topics'] as string[];

@@ -1,4 +1,4 @@
-// Records of mirrored listings of orders that were signed on a local chain, and a service context whose two databases may differ.
+// Records of mirrored listings of orders that were signed on a local chain. Also a service context whose two databases may differ.
 
 import type { Database } from '../../../src/database/port.ts';
 import type { ServiceContext } from '../../../src/context.ts';
@@ -32,7 +32,7 @@ export function toListingRecord(world: LocalWorld, { components, hash }: SignedO
   };
 }
 
-/** A context on two databases with the clock of the system, so that listings with the times of the local chain are listed. */
+/** A context on two databases with the clock of the system. Listings with the times of the local chain are then listed. */
 export function toMirrorContext(databases: { main: Database; indexer: Database }): ServiceContext {
   const clock = () => Date.now();
   const context = toContext(databases.main, { clock });

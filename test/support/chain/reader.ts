@@ -12,7 +12,7 @@ export function createTestReader(options: TestReaderOptions): ChainReader {
   return new ChainReader({ log: createLog('silent'), clock: Date.now, random: () => 0.5, ...options });
 }
 
-/** The events of a block that the endpoints agree about. Throws when they do not agree. */
+/** The events of a block. Throws if the endpoints do not agree about them. */
 export async function readBlockEvents(
   reader: ChainReader,
   header: BlockHeader,

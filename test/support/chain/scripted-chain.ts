@@ -1,5 +1,5 @@
-// A chain in memory: blocks with decoded events, made by a test, and a reader that serves them to the follower. It has no contracts, so
-// the test is responsible for events that agree with each other.
+// A chain in memory: blocks with decoded events that a test makes, and a reader that serves them to the follower. It has no
+// contracts. The test is responsible for events that agree with each other.
 
 import type { BlockHeader, ChainEvent, EventPosition } from '../../../src/chain-log/chain-event.ts';
 import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
@@ -20,7 +20,7 @@ export class ScriptedChain {
   /** Part of every hash, so that the blocks after a reorganisation have other hashes. */
   #branch = 0;
 
-  /** `startedAt`: the time of the first block in milliseconds. The following blocks are one second apart. */
+  /** `startedAt` is the time of the first block in milliseconds. The following blocks are one second apart. */
   constructor(chain: Chain, startedAt: number) {
     this.#startedAt = startedAt;
     this.reader = createTestReader({ chain, urls: ['http://127.0.0.1:9'] });
@@ -67,12 +67,12 @@ export class ScriptedChain {
     this.#blocks.push({ header: { number, hash, parentHash, time: blockTime }, events });
   }
 
-  /** Makes the times of all blocks that are mined from now on later by `ms`. */
+  /** Makes the times of all later blocks later by `ms`. */
   skip(ms: number): void {
     this.#startedAt += ms;
   }
 
-  /** Removes the newest blocks. The first block stays. Blocks that are mined then have other hashes. */
+  /** Removes the newest blocks, but never the first. Blocks that are mined then have other hashes. */
   rollBack(depth: number): void {
     this.#branch += 1;
     this.#blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - depth));

@@ -1,5 +1,5 @@
-// A short history on a local chain with the real Seaport contracts. Its few blocks contain each kind of event that the service reads.
-// All tests of code that reads chains share this history.
+// A short history on a local chain with the real Seaport contracts. Its few blocks contain each kind of event that the service
+// reads. All tests of code that reads chains share this history.
 
 import { ZERO_HASH } from '../../../src/core/evm.ts';
 import type { Address as HexAddress } from 'viem';
@@ -20,7 +20,7 @@ export type SeaportHistory = {
   protocol: Protocol;
   collection: Contract;
   editions: Contract;
-  /** In lower case, the service's canonical form. */
+  /** In lower case, which is the service's canonical form. */
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
   sold: SignedOrder;
   cancelled: SignedOrder;
@@ -38,7 +38,7 @@ const BLOCK_MS = 3_000;
 export async function startSeaportHistory(): Promise<SeaportHistory> {
   const chain = createChains(parseExtraChain(`localnet:evm:ETH:18:${CHAIN_ID}`)).get('localnet');
   if (!chain) throw new Error('no chain');
-  // Each block has a different time, so that a test notices when one block is mistaken for another.
+  // Each block has a different time, so that a test notices if one block is mistaken for another.
   let now = Date.now() - HISTORY_MS;
   const clock = () => (now += BLOCK_MS);
   const local = await startChain({ id: 'localnet', chainId: CHAIN_ID, accounts: 4, clock });

@@ -74,7 +74,7 @@ export type AskOptions = {
 
 let salts = 0n;
 
-/** An ask for one token, with a different salt each time. `components` replace components that are made from the options. */
+/** An ask for one token, with a different salt each time. `components` replaces components that are made from the options. */
 export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
   const { offerer, contract, tokenId, price, start, end, fees = [], quantity = 1n, currency = ZERO_ADDRESS } = options;
   const pay = (amount: bigint, recipient: string) => ({
@@ -146,7 +146,7 @@ export function toCompact(signature: Hex): Hex {
 }
 
 /**
- * Returns a signature for each order. The account signs once: it signs the root of a tree of `2 ** height` orders. The last order is
+ * Returns a signature for each order. The account signs only the root of a tree of `2 ** height` orders. The last of `orders` is
  * repeated until the tree is full.
  */
 export async function signBulk(

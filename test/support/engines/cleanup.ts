@@ -6,7 +6,7 @@ export function onCleanUp(clean: () => Promise<unknown> | void): void {
   cleanups.push(clean);
 }
 
-/** Runs the registered functions, the last one first. */
+/** Runs the registered functions in the reverse order of their registration. */
 export async function cleanUp(): Promise<void> {
   for (const clean of cleanups.splice(0).toReversed()) await clean();
 }

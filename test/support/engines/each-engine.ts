@@ -1,5 +1,5 @@
-// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs are
-// installed. If PostgreSQL is not available, the suite is skipped on PostgreSQL, or fails there with REQUIRE_POSTGRES=1.
+// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs
+// are installed. Otherwise the suite is skipped on PostgreSQL. With REQUIRE_POSTGRES=1 it fails there instead.
 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +19,7 @@ export type TestEngine = {
   name: 'embedded' | 'postgresql';
   /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
-  /** Settings with which a service uses a new database on this engine, with all migrations unless `empty` is given. */
+  /** Settings with which a service uses a new database on this engine. The database has all migrations unless `empty` is given. */
   settings(template?: Template): Promise<Record<string, string>>;
 };
 

@@ -1,6 +1,6 @@
-// Embedded databases that tests copy, because the first start of a new database takes seconds. There are two: an empty database, and a
-// database with all migrations. Both are kept in node_modules/.cache, and are made again when a file that determines their content changes.
-// Deleting node_modules/.cache is always safe.
+// Embedded databases that tests copy, because the first start of a new database takes seconds. One is empty, and one has all
+// migrations. Both are kept in node_modules/.cache. They are made again when a file that determines their content changes. Deleting
+// node_modules/.cache is always safe.
 
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ export type Template = 'empty' | 'migrated';
 /** Makes a temporary data directory with a copy of the template as its embedded database. Returns its path. */
 export async function directoryWithDatabase(template: Template = 'migrated'): Promise<string> {
   const dir = temporaryDirectory();
-  // The directory is removed when the suite ends, and not only when the process ends, because a database takes 40 MB.
+  // The directory is removed when the suite ends, before the process ends, because a database takes 40 MB.
   onCleanUp(() => rmSync(dir, { recursive: true, force: true }));
   await copyDatabase(path.join(dir, 'db'), template);
   return dir;
@@ -74,7 +74,7 @@ async function make(original: string, work: (dir: string) => Promise<void>): Pro
     await work(path.join(directory, 'db'));
     if (!existsSync(original)) renameSync(path.join(directory, 'db'), original);
   } catch (error) {
-    // Another test file was first: renaming cannot replace a directory that is not empty.
+    // Another test file was first. Renaming cannot replace a directory that is not empty.
     if (!existsSync(original)) throw error;
   } finally {
     rmSync(directory, { recursive: true, force: true });

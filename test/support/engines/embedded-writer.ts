@@ -1,6 +1,5 @@
-// A program that writes to an embedded database until it is killed. It appends a line to the acknowledgement file only after the
-// database has acknowledged a write, so that each write named in that file has to survive.
-// Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
+// A program that writes to an embedded database until it is killed. After the database has acknowledged a write, the program
+// appends a line to the acknowledgement file. Each write in this file must survive. Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
 
 import { openSync, writeSync } from 'node:fs';
 import type { Pool } from 'pg';
@@ -36,7 +35,7 @@ for (let step = 1; ; step++) {
   if (step % 70 === 0) await stored(() => pool.query('vacuum bulk'));
 }
 
-/** Returns false when the write failed with one of DISK_ERRORS. The writer then continues, as a service does. */
+/** Returns false if the write failed with one of DISK_ERRORS. The writer then continues, as a service does. */
 async function stored(write: () => Promise<unknown>): Promise<boolean> {
   try {
     await write();

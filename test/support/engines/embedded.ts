@@ -1,5 +1,5 @@
-// Support for tests of the embedded database: processes that open a database and write to it, a database directory to copy, and
-// a check that no acknowledged write is lost.
+// Support for tests of the embedded database. It starts processes that open a database and write to it, copies database
+// directories, and checks that no acknowledged write is lost.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,10 @@ const WRITE_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 60_000;
 const BATCH_ROWS = 2_000;
 
-/** Makes a database directory in `root`. Returns a function that copies it to `root`/`name`/db and returns that path. */
+/**
+ * Makes a database directory in `root`. Returns a function that copies it to `root`/`name`/db. This function returns the path of
+ * the copy.
+ */
 export async function makeTemplate(root: string): Promise<(name: string) => string> {
   const template = path.join(root, 'template', 'db');
   const { close } = await openEmbedded({ dir: template });
@@ -53,7 +56,10 @@ export async function ended({ child, hasEnded }: Program): Promise<number | null
   return child.exitCode;
 }
 
-/** Starts a writer and waits until it has acknowledged `count` writes. The writer goes on until it is killed or its database stops. */
+/**
+ * Starts a writer and waits until it has acknowledged `count` writes. The writer continues until it is killed or its database
+ * stops.
+ */
 export async function startWriter(dir: string, ackFile: string, count: number): Promise<Program> {
   const before = readAcks(ackFile).length;
   const writer = startProgram('./embedded-writer.ts', [dir, ackFile]);
@@ -72,7 +78,7 @@ function readAcks(ackFile: string): string[] {
   return existsSync(ackFile) ? readFileSync(ackFile, 'utf8').split('\n').slice(0, -1) : [];
 }
 
-/** Opens the database in `dir` after its writer has ended, and fails unless each write in the acknowledgement file is stored. */
+/** Opens the database in `dir` after its writer has ended. Fails unless each write in the acknowledgement file is stored. */
 export async function assertAcknowledged(dir: string, ackFile: string, when: string): Promise<void> {
   const { pool, close } = await openEmbedded({ dir });
   try {

@@ -1,5 +1,5 @@
-// Small file systems for tests that cut the power or fill the disk. Mounting needs root and mount(8). If mounting fails, the reason is
-// returned, so that a test can be skipped with this reason.
+// Small file systems for tests that cut the power or fill the disk. Mounting needs root and mount(8). If mounting fails, the reason
+// is returned, so that a test can be skipped with this reason.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeSync } from 'node:fs';
@@ -42,7 +42,7 @@ function mount(args: string[], at: string): Mounted {
   let mounted = true;
   return {
     unmount: () => {
-      // `-l` unmounts even while files are open. Files are still open when a test failed before it closed them.
+      // `-l` unmounts even while files are open. A test that failed may have left files open.
       if (mounted) execFileSync('umount', ['-l', at]);
       mounted = false;
     },

@@ -77,8 +77,8 @@ export function canStartPostgres(): boolean {
 }
 
 /**
- * A PostgreSQL server. A server that this process started can be stopped, killed, frozen and restarted. For the server that
- * TEST_DATABASE_URL names, `stop`, `kill`, `start` and `discard` do nothing, and `freeze` and `thaw` throw.
+ * A PostgreSQL server. A server that this process started can be stopped, killed, frozen and restarted. The server that
+ * TEST_DATABASE_URL names cannot: `stop`, `kill`, `start` and `discard` do nothing, and `freeze` and `thaw` throw.
  */
 export type PostgresServer = {
   url: string;
@@ -175,7 +175,7 @@ export async function startOwnPostgres({
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process is signalled before its children are listed, so that it cannot start another child in between.
+    // The first process is signalled before its children are listed. It can then start no other child in between.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };
@@ -241,11 +241,11 @@ async function canConnect(url: string): Promise<boolean> {
   }
 }
 
-/** A folder with the programs of a PostgreSQL server of a supported version. null when there is none. */
+/** A folder with the programs of a PostgreSQL server of a supported version. Null if there is none. */
 function findPostgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
-  // The oldest supported version comes first, because SQL that works on this version works on newer versions.
+  // The oldest supported version comes first. SQL that works on this version works on newer versions.
   const folders = versions.filter((version) => Number(version) >= 15).map((version) => path.join(root, version, 'bin'));
   folders.push('/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@15/bin', '/opt/homebrew/bin', '/usr/local/bin');
   return (

@@ -1,5 +1,5 @@
-// A Redis server that a test starts, stops, freezes and configures. Where Redis is not installed, suites that need it are skipped,
-// or fail with REQUIRE_REDIS=1.
+// A Redis server that a test starts, stops, freezes and configures. If Redis is not installed, suites that need it are skipped.
+// With REQUIRE_REDIS=1 they fail instead.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,8 +27,8 @@ export type RedisServer = {
 const START_LIMIT_MS = 60_000;
 
 /**
- * Declares `suite` with one server, or a skipped test where Redis is not installed. The members of `redis` can be used in the hooks and
- * tests of the suite, but not while the suite is declared.
+ * Declares `suite` with one server, or a skipped test if Redis is not installed. The members of `redis` can be used only in the
+ * hooks and tests of the suite.
  */
 export function withRedis(name: string, suite: (redis: RedisServer) => void): void {
   if (!canStartRedis() && process.env['REQUIRE_REDIS'] !== '1') {

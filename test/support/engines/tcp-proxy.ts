@@ -1,4 +1,4 @@
-// A TCP proxy on loopback that fails as networks do: it can be slow, hang, reset connections, or refuse them. It does not read the
+// A TCP proxy on loopback that fails as networks do. It can be slow, hang, reset connections, or refuse them. It does not read the
 // bytes that it carries.
 
 import net from 'node:net';
@@ -8,7 +8,9 @@ export type TcpProxy = {
   url: string;
   /** From now on, bytes arrive `ms` later in each direction. They keep their order. */
   delay(ms: number): void;
-  /** Open connections carry nothing any more, as when the machine behind them is gone. New connections are accepted and carry nothing. */
+  /**
+   * Open and new connections carry nothing any more, as when the machine behind them is gone. New connections are still accepted.
+   */
   hang(): void;
   /** Open connections are reset. New connections are accepted. */
   cut(): void;
@@ -73,7 +75,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const unlisten = () => (server.listening ? new Promise<void>((resolve) => server.close(() => resolve())) : null);
   const cut = () => {
     for (const { client, upstream } of pairs) {
-      // Node never closes a socket that is reset after `end()`, and such a socket keeps the process running.
+      // Node never closes a socket that is reset after `end()`. This socket would keep the process running.
       if (client.writableEnded) client.destroy();
       else client.resetAndDestroy();
       upstream?.destroy();

@@ -8,9 +8,9 @@ import type { Operation } from './document.ts';
 export type ResponseChecks = {
   /** The response has a documented status, JSON as its content type, and a body that is valid against its schema. */
   documented(operation: Operation, target: string, response: FuzzResponse): void;
-  /** The response is a success, or an error in the error envelope. For a path that may match another operation, or no operation. */
+  /** The response is a success, or an error in the error envelope. Use it for a path that may match another operation or none. */
   successOrEnvelope(target: string, response: FuzzResponse): void;
-  /** The status is 400. 404 would mean that the request is valid. */
+  /** The status is 400. The status 404 would mean that the request is valid. */
   rejected(target: string, response: FuzzResponse): void;
   /** The status is 400 or above. */
   notAccepted(target: string, response: FuzzResponse): void;

@@ -38,8 +38,8 @@ export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
 }
 
 /**
- * Texts that differ little from texts that the schema allows, so that a lenient parser would accept them. Some of these texts are
- * allowed by the schema too.
+ * Texts that differ little from texts that the schema allows. A lenient parser would accept them. Some of these texts are allowed
+ * by the schema too.
  */
 export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   const { minimum = 0, maximum = 100, minLength = 0, maxLength = 1_000 } = schema;

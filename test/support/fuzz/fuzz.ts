@@ -1,4 +1,4 @@
-// A property-based fuzzer of a read-only interface. It reads the OpenAPI document that the service serves and sends requests that
+// A property-based fuzzer of a read-only interface. It reads the OpenAPI document that the service serves. It sends requests that
 // the document allows, requests with one wrong or repeated parameter, and malformed paths. Each finding is shrunk to the smallest
 // request that shows it.
 
@@ -14,7 +14,10 @@ import { isValidText, readOperations, toArbitrary, toNearMiss } from './document
 export type FuzzOptions = {
   url: string;
   seed: number;
-  /** The number of runs for the valid requests of each operation, and for each of two kinds of invalid requests of each parameter. */
+  /**
+   * The number of runs for the valid requests of each operation. Also the number for each of two kinds of invalid requests of each
+   * parameter.
+   */
   runs: number;
   /** Query parameters whose values only the service can issue, such as cursors. A generated value of such a parameter is never accepted. */
   authenticated: ReadonlySet<string>;
@@ -22,7 +25,7 @@ export type FuzzOptions = {
   judgedByService: ReadonlySet<string>;
 };
 
-/** A response that failed a check. `message` names the request, and fast-check's path with which the run can be repeated. */
+/** A response that failed a check. `message` names the request and the path of fast-check, with which the run can be repeated. */
 export type Finding = { operation: string; kind: Kind; message: string };
 export type FuzzReport = { requests: number; accepted: number; findings: Finding[] };
 
@@ -68,7 +71,7 @@ type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 /** The most requests for each operation before the fuzzing begins. */
 const FIRST_REQUESTS_MAX = 12;
 
-/** Requests each operation with the names known so far, so that later requests can name collections and tokens that exist. */
+/** Requests each operation with the names known so far. Later requests can then name collections and tokens that exist. */
 async function collectNames({ send, known }: Context, operations: readonly Operation[]): Promise<void> {
   for (const operation of operations) {
     for (const values of known.valuesOf(operation).slice(0, FIRST_REQUESTS_MAX)) {
@@ -95,8 +98,9 @@ function listProperties(context: Context, operation: Operation): Property[] {
 }
 
 /**
- * A request that the document allows gets a documented response. The request is not accepted if it has a parameter of `authenticated`.
- * It may be rejected if it has a parameter of `judgedByService`. Every other request, and the request for the next page, is not rejected.
+ * A request that the document allows gets a documented response. If it has a parameter of `authenticated`, it is not accepted. If
+ * it has a parameter of `judgedByService`, it may be rejected. No other request is rejected, and neither is the request for the
+ * next page.
  */
 function allowedRequests(context: Context, operation: Operation): fc.IAsyncProperty<unknown> {
   const { authenticated, judgedByService, checks, send, known } = context;
@@ -225,7 +229,7 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Removes characters that Node's client does not send, and `?` and `#`, which would end the path. */
+/** Removes characters that Node's client does not send. Also removes `?` and `#`, which would end the path. */
 function keepSendable(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]|[?#]/g, '');
 }

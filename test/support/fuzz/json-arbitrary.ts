@@ -1,5 +1,5 @@
-// Generates JSON text from a JSON Schema: text that the schema allows, text that differs in one place, and text that is no JSON.
-// A value may be a placeholder, such as `{{productId:2}}`, which the fuzzer replaces by an id from an earlier response.
+// Generates JSON text from a JSON Schema: text that the schema allows, text that differs in one place, and text that is no JSON. A
+// value may be a placeholder, such as `{{productId:2}}`. The fuzzer replaces it by an id from an earlier response.
 
 import fc from 'fast-check';
 
@@ -31,7 +31,7 @@ export type BodyOptions = {
   properties: Readonly<Record<string, fc.Arbitrary<unknown>>>;
 };
 
-/** JSON texts for a request body. `example` is a valid value of the document, in which single values are replaced too. */
+/** JSON texts for a request body. `example` is a valid value of the document. Single values of it are replaced too. */
 export function bodyTexts(schema: JsonSchema, example: unknown, options: BodyOptions): fc.Arbitrary<string> {
   const valid = toJson(schema, options);
   const known = example === undefined ? valid : fc.constant(example);

@@ -1,11 +1,12 @@
-// Collects the ids and addresses of collections and tokens from responses, so that requests can name collections and tokens that exist.
+// Collects the ids and addresses of collections and tokens from responses. Requests can then name collections and tokens that
+// exist.
 
 import type { Operation } from './document.ts';
 
 export type KnownValues = {
   /** Adds the ids and addresses in a response body. A body that is not JSON adds none. */
   add(text: string): void;
-  /** Sets of path parameters that name a known collection or token. One empty set for an operation without path parameters. */
+  /** Sets of path parameters that name a known collection or token. For an operation without path parameters, one empty set. */
   valuesOf(operation: Operation): Record<string, string>[];
 };
 
@@ -14,7 +15,7 @@ const NAMES_MAX = 500;
 
 export function createKnownValues(): KnownValues {
   const ids = new Set<string>();
-  /** Contract addresses by collection id, because items on Solana have the collection's id and not its address. */
+  /** Contract addresses by collection id. Items on Solana have the collection's id and not its address. */
   const addresses = new Map<string, string>();
   const tokens = new Map<string, Record<string, string>>();
 

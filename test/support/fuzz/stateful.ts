@@ -1,6 +1,6 @@
-// A stateful fuzzer of an interface with an OpenAPI document. A case is a sequence of requests that uses the ids of its own earlier
-// responses: it creates, reads, changes and deletes. Each response is checked against the document, and each change by reading it back.
-// A failing case is shrunk, and printed as curl commands.
+// A stateful fuzzer of an interface with an OpenAPI document. A case is a sequence of requests that create, read, change and
+// delete. It uses the ids of its own earlier responses. Each response is checked against the document, and each change by reading
+// it back. A failing case is shrunk, and printed as curl commands.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -18,13 +18,13 @@ export type StatefulOptions = {
   /** The first seed. Each batch of cases has the next one. */
   seed: number;
   cases: number;
-  /** Makes the credentials of a case: the value of the header Authorization, or null for an interface without keys. */
+  /** Makes the credentials of a case: the value of the header Authorization. Null for an interface without keys. */
   authorize: () => Promise<string | null>;
   /** The ids that the fuzzer takes from responses, by the name of the parameter that they fill. */
   ids: Readonly<Record<string, RegExp>>;
   /** Arbitraries of body properties that the document describes too loosely, by name. */
   properties?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
-  /** Statuses of at least 500 that are no failure. A change whose response has such a status is not read back. */
+  /** Statuses of at least 500 that are no failure. A change with such a response is not read back. */
   toleratedStatuses: readonly number[];
 };
 
@@ -43,7 +43,7 @@ const BATCH_SIZE = 250;
 const FAILURES_MAX = 8;
 const REQUESTS_MAX = 8;
 const CREATING_MAX = 4;
-/** Longer texts are no ids. They would make a URL longer than the server reads. */
+/** A longer text is no id. It would make a URL longer than the server reads. */
 const ID_LENGTH_MAX = 1_000;
 const RESPONSE_LIMIT_MS = 60_000;
 
@@ -194,7 +194,7 @@ class FuzzCase {
     this.#options = options;
   }
 
-  /** Throws an error whose message has what is wrong, and the requests of the case as curl commands. */
+  /** Throws an error whose message says what is wrong, and has the requests of the case as curl commands. */
   async run(plans: readonly Plan[]): Promise<void> {
     this.#authorization = await this.#options.authorize();
     try {
@@ -214,7 +214,9 @@ class FuzzCase {
     if (response.status < 300 && !isReplayed) await this.#readBack(operation, sent, response);
   }
 
-  /** After a creation or a change, the resource has the data of the response. After a deletion, there is no such resource. */
+  /**
+   * After a creation or a change, the resource must have the data of the response. After a deletion, the resource must not exist.
+   */
   async #readBack({ method }: Operation, sent: Sent, response: Received): Promise<void> {
     if (method === 'GET') return;
     const { data } = (parseJson(response.text) ?? {}) as { data?: { id?: string; deleted?: true; secret?: string } };
@@ -302,7 +304,7 @@ class FuzzCase {
 
 type Validator = (operation: Operation, received: Received) => void;
 
-/** Throws when the document does not have the status, or the body does not match its schema. */
+/** Throws if the document does not have the status, or if the body does not match its schema. */
 function createValidator(document: unknown): Validator {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);

@@ -1,9 +1,9 @@
-// Renders the files with which the shared caches in deploy/ reduce the query of a request of /v1 to the parameters that an operation has.
-// Parameters that no operation has are removed, because the service ignores them, and each value would otherwise make a new cache entry.
+// Renders the files with which the shared caches in deploy/ reduce the query of a request of /v1 to the parameters of the
+// operation. All other parameters are removed. The service ignores them, but each of their values would make a new cache entry.
 
 type Document = { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> };
 
-/** The files, and the text of each, made from the OpenAPI document of `/v1`. */
+/** The files and their texts, made from the OpenAPI document of `/v1`. */
 export function renderCacheParameters(document: string): [file: string, text: string][] {
   const { paths } = JSON.parse(document) as Document;
   const parameters = Object.values(paths).flatMap((operations) =>

@@ -56,7 +56,9 @@ const OPENAPI_PATHS = {
   'openapi/intake.json': '/intake/v1/openapi.json',
 };
 
-/** For each OpenAPI document, the committed file and its text: the document that the service serves, as indented JSON. */
+/**
+ * The committed file of each OpenAPI document, with its text. The text is the document that the service serves, as indented JSON.
+ */
 export function renderOpenApi(): Promise<[file: string, document: string][]> {
   return withDirectory(async (dir) => {
     await copyDatabase(path.join(dir, 'db'), 'migrated');

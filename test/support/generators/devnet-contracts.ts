@@ -1,5 +1,5 @@
-// Compiles the contracts of the local chains from their sources, with the Solidity compiler that the lockfile pins.
-// `npm run generate` writes the artifacts. test/devnet/contracts.test.ts fails when a committed artifact is out of date.
+// Compiles the contracts of the local chains from their sources, with the Solidity compiler that the lockfile pins. `npm run
+// generate` writes the artifacts. test/devnet/contracts.test.ts fails if a committed artifact is out of date.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,9 @@ type Output = {
 };
 type Contract = { abi: object[]; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> };
 
-/** Compiles all contracts. Returns pairs of a file path, relative to the root of the repository, and the artifact's JSON text. */
+/**
+ * Compiles all contracts. Returns pairs of a path and the artifact's JSON text. The path is relative to the root of the repository.
+ */
 export function compileDevnetContracts(): [file: string, artifact: string][] {
   const require = createRequire(import.meta.url);
   const folder = fileURLToPath(new URL(`../../../${FOLDER}/`, import.meta.url));

@@ -1,12 +1,12 @@
 // `npm run generate`: writes the committed files that are derived from the program. test/derived.test.ts and
-// test/devnet/contracts.test.ts fail when one of them is out of date.
+// test/devnet/contracts.test.ts fail if a committed file is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { renderCacheParameters } from './cache-parameters.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 
-/** The OpenAPI document from which the query parameters that shared caches keep are read. */
+/** The OpenAPI document that has the query parameters that shared caches keep. */
 const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 writeFileSync(new URL('docs/settings.md', root), renderSettings());

@@ -7,15 +7,15 @@ export type RawResponse = { status: number; headers: Record<string, string>; bod
 export type Exchange = {
   /** The responses in the order in which they came, without interim responses (1xx). */
   answers: RawResponse[];
-  /** Which side closed the connection: the server, or the client after the wanted number of responses. */
+  /** The side that closed the connection. The client closes it after the wanted number of responses. */
   closedBy: 'server' | 'client';
   elapsedMs: number;
 };
 
 export type ExchangeOptions = {
-  /** Close the connection after this many responses; by default wait for the server to close it. */
+  /** Closes the connection after this many responses. By default waits for the server to close it. */
   answers?: number;
-  /** The methods of the requests, in the order of the requests. They are needed because a response to HEAD has no body. */
+  /** The methods of the requests, in their order. They are needed because a response to HEAD has no body. */
   methods?: string[];
   /** Bytes that are sent again every `everyMs` while the connection is open. */
   drip?: { bytes: string; everyMs: number };
@@ -26,7 +26,7 @@ export type ExchangeOptions = {
 const LIMIT_MS = 60_000;
 
 /**
- * Sends `bytes` to a server and collects its responses. Each character of `bytes` is sent as one byte (Latin-1). Rejects when the
+ * Sends `bytes` to a server and collects its responses. Each character of `bytes` is sent as one byte (Latin-1). Rejects if the
  * connection stays open for longer than `limitMs`.
  */
 export function exchange(url: string, bytes: string, options: ExchangeOptions = {}): Promise<Exchange> {
@@ -62,7 +62,7 @@ export function exchange(url: string, bytes: string, options: ExchangeOptions = 
       closedBy = 'client';
       socket.destroy();
     });
-    // If the server closes the connection while the client is still sending, the connection is reset. The responses that came before the
+    // If the server closes the connection while the client is still sending, the connection is reset. The responses before the
     // reset are returned.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
@@ -95,8 +95,8 @@ export async function request(
 }
 
 /**
- * Moves the complete responses at the start of `received` to `answers`, and returns the remaining bytes. Throws when the bytes are
- * not an HTTP response.
+ * Moves the complete responses at the start of `received` to `answers`. Returns the remaining bytes. Throws if the bytes are not an
+ * HTTP response.
  */
 function readResponses(received: Buffer, methods: readonly string[], answers: RawResponse[]): Buffer {
   for (let rest = received; ;) {

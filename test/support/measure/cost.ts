@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Processor time of this process, which runs service and client, during `work`. */
+/** Processor time of this process during `work`. Service and client both run in this process. */
 export async function measureCpuMs(work: () => Promise<unknown> | void): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -8,12 +8,12 @@ const SAMPLE_PERIOD_MS = 20;
 const COLLECTION_GAP_MS = 250;
 
 export type LiveMemory = {
-  /** The most bytes that were reachable at any one time since the start, minus the bytes that were reachable at the start. */
+  /** The most bytes that were reachable at any time since the start, minus the bytes at the start. */
   growth(): number;
 };
 
 /**
- * Samples the memory in use until the test ends. If the memory in use has grown by `worthBytes` or more, a garbage collection shows how
+ * Samples the memory in use until the test ends. If the memory has grown by `worthBytes` or more, a garbage collection shows how
  * much of it is reachable.
  */
 export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes: number): LiveMemory {

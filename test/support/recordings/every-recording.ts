@@ -1,5 +1,5 @@
-// With REQUIRE_RECORDINGS=1 a run of all tests fails when the recordings are missing, or when a recording was read by no test, because such
-// a recording checks nothing.
+// With REQUIRE_RECORDINGS=1, a run of all tests fails if the recordings are missing. It also fails if no test has read a recording,
+// because this recording checks nothing.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -21,7 +21,7 @@ export function expectRecordings(): void {
   if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1 is set, but ../shared/data does not exist');
   file = path.join(mkdtempSync(path.join(os.tmpdir(), 'mercat-recordings-')), 'read');
   writeFileSync(file, '');
-  // The processes of the test files inherit this variable, and append the names of the recordings that they read to the file.
+  // The processes of the test files inherit this variable. They append the names of the recordings that they read to the file.
   process.env['RECORDINGS_READ'] = file;
 }
 

@@ -1,5 +1,5 @@
 // Lists every file of `../shared/data/payloads` with its kind and the path where its vendor serves it. The replay servers serve the
-// recorded responses unchanged, also the responses of operations that the service does not call.
+// recorded responses unchanged, even those of operations that the service does not call.
 
 import type { Origin, ReplayRequest, Route } from '../replay/replay.ts';
 import { findRecording, listRecordings, needsRecordings, readRecording } from './recordings.ts';
@@ -12,7 +12,10 @@ export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;
   origin: Origin;
-  /** The path where the vendor serves the response, with the query if responses differ by query. For JSON-RPC, the method follows a `#`. */
+  /**
+   * The path where the vendor serves the response. If responses differ by query, with the query. For JSON-RPC, the method follows a
+   * `#`.
+   */
   path: string;
   /** Whether the service calls the operation to which this is a response. */
   asked: boolean;
@@ -131,7 +134,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
     askedIn('test/upstreams/opensea/collection.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
-  // From the API of 2023, whose orders have another format than the listings of the current API.
+  // From the API of 2023. Its orders have another format than the listings of the current API.
   'opensea/orders_listings_v2.seaport15.json': answer('opensea', '/api/v2/orders/ethereum/seaport/listings', {
     contract: SEAPORT_TEST,
   }),
@@ -144,7 +147,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
 
 const PREFIX = 'payloads/';
 
-/** The names of the recorded payloads; null where the recordings are missing. */
+/** The names of the recorded payloads. Null if the recordings are missing. */
 export function listPayloads(): string[] | null {
   const names = listRecordings()?.filter((name) => name.startsWith(PREFIX));
   return names?.map((name) => name.slice(PREFIX.length)) ?? null;
@@ -174,7 +177,10 @@ function toLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** The recorded responses of a vendor as routes. There are none for Helius, whose API is JSON-RPC, or if the recordings are missing. */
+/**
+ * The recorded responses of a vendor as routes. There are none if the recordings are missing. Helius has no routes, because its API
+ * is JSON-RPC.
+ */
 export function recordedRoutes(vendor: Vendor): Route[] {
   const byPath = new Map<string, Route>();
   for (const [file, { what, ...rest }] of Object.entries(RECORDED)) {
@@ -189,7 +195,7 @@ export function recordedRoutes(vendor: Vendor): Route[] {
   return [...byPath.values()];
 }
 
-/** The first recorded response with the price of a requested coin. If no recorded response has such a price, an empty object. */
+/** The first recorded response with the price of a requested coin. An empty object if there is none. */
 function answerPrices({ query }: ReplayRequest): string {
   const ids = (query.get('ids') ?? '').split(',');
   const recorded = toLines(findPayload('coingecko/simple_price.recorded.txt') ?? '');
@@ -197,7 +203,7 @@ function answerPrices({ query }: ReplayRequest): string {
   return [...recorded, others].find((text) => ids.some((id) => text.includes(`"${id}"`))) ?? '{}';
 }
 
-/** The recorded response of a JSON-RPC method, with the id of the request. Null when there is no recording of that method. */
+/** The recorded response of a JSON-RPC method, with the id of the request. Null if there is no recording of the method. */
 export function findRecordedRpcResponse(method: string, id: unknown): object | null {
   const found = Object.entries(RECORDED).find(([, file]) => file.what === 'answer' && file.path === `/#${method}`);
   const text = found ? findPayload(found[0]) : null;

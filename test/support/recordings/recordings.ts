@@ -1,15 +1,15 @@
-// Recordings: responses and records that vendors and other people published. They stand beside the repository, in
-// `../shared/data`, and are never copied into it. Only the tests in `test/recordings` need them; all other tests use `test/fixtures`.
+// Recordings: responses and records that vendors and other people published. They stand beside the repository, in `../shared/data`,
+// and are never copied into it. Only the tests in `test/recordings` need them. All other tests use `test/fixtures`.
 
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
 
-/** True: a test whose recording is missing fails. False: such a test is skipped. */
+/** If true, a test whose recording is missing fails. If false, the test is skipped. */
 const IS_REQUIRED = process.env['REQUIRE_RECORDINGS'] === '1';
 
-/** The names of all recordings, relative to their folder. Null when the folder is missing. */
+/** The names of all recordings, relative to their folder. Null if the folder is missing. */
 export function listRecordings(): string[] | null {
   if (!existsSync(FOLDER)) return null;
   return readdirSync(FOLDER, { recursive: true, withFileTypes: true })
@@ -19,13 +19,16 @@ export function listRecordings(): string[] | null {
     .toSorted();
 }
 
-/** The options of a test that reads these recordings. The test is skipped if a recording is missing, unless recordings are required. */
+/**
+ * The options of a test that reads these recordings. If a recording is missing, the test is skipped, unless recordings are
+ * required.
+ */
 export function needsRecordings(...names: readonly string[]): { skip?: string } {
   const missing = names.filter((name) => !existsSync(FOLDER + name));
   return missing.length === 0 || IS_REQUIRED ? {} : { skip: `needs the recording ${missing.join(', ')}` };
 }
 
-/** For a test: returns the text of a recording, and notes that a test read it. Throws when the recording is missing. */
+/** For a test: returns the text of a recording, and notes that a test read it. Throws if the recording is missing. */
 export function readRecording(name: string): string {
   const text = findRecording(name);
   if (text === null) throw new Error(`the recording ${name} is missing`);

@@ -1,5 +1,5 @@
-// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. It must
-// not have an incorrect row, or an incomplete walk that is reported as complete.
+// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. An
+// incorrect row is never allowed, nor an incomplete walk that is reported as complete.
 
 import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
@@ -14,8 +14,8 @@ import { REPLAY_FAULTS } from './replay.ts';
 
 const TIMEOUT_MS = 400;
 /**
- * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. So do the pages of 20,000 rows
- * if a source keeps one page for each request.
+ * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. If a source kept a page
+ * of 20,000 rows for each request, the pages would exceed it too.
  */
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };
@@ -37,7 +37,9 @@ export function createTestUpstream(baseUrl: string, timeoutMs = TIMEOUT_MS): Ups
 
 export type WalkOutcome = { records: SourceRecord[]; rejected: string[]; end: WalkEnd | null; failure: string | null };
 
-/** Reads all pages of a walk, or all pages before the walk failed. Any other error than an UpstreamFailure is a bug and is thrown. */
+/**
+ * Reads all pages of a walk, or all pages before the walk failed. An error that is not an UpstreamFailure is a bug and is thrown.
+ */
 export async function collectPages(pages: AsyncGenerator<ParsedPage, WalkEnd>): Promise<WalkOutcome> {
   const outcome: WalkOutcome = { records: [], rejected: [], end: null, failure: null };
   try {
@@ -67,8 +69,8 @@ export function assertValidRecords(records: readonly SourceRecord[]): void {
 }
 
 /**
- * For each fault and each request of a run: repeats the run with the fault from that request on, and then without the fault. `good` is
- * the outcome of a run without faults.
+ * Repeats a run for each fault and each request. The fault lasts from that request on. Then the run is repeated without the fault.
+ * `good` is the outcome of a run without faults.
  */
 export async function underEveryFault(
   replay: ReplayServer,
@@ -104,10 +106,10 @@ export async function underEveryFault(
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 }
 
-/** The time after which a source that has not recovered fails the test. It ends a test that hangs, and is no expectation of speed. */
+/** The time after which a source that has not recovered fails the test. Only a test that hangs reaches it. */
 const RECOVERY_MS = 60_000;
 
-/** Repeats the run until the breaker closes, which takes milliseconds here. */
+/** Repeats the run until the breaker closes. This takes milliseconds here. */
 async function recover(run: () => Promise<WalkOutcome>, good: WalkOutcome, what: string): Promise<void> {
   const deadline = performance.now() + RECOVERY_MS;
   for (;;) {

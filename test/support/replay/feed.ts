@@ -1,5 +1,5 @@
-// An operator's own feed for the replay server. The feed serves lines of text with an entity tag, which is computed from the lines. The
-// feed may require a token.
+// An operator's own feed for the replay server. It serves lines of text with an entity tag that is computed from the lines. It may
+// require a token.
 
 import { createHash } from 'node:crypto';
 import type { ReplayRequest, Route } from './replay.ts';

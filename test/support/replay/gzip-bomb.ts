@@ -7,7 +7,9 @@ const PARTS = 256;
 
 let bytes: Buffer | null = null;
 
-/** The body consists of many equal gzip members, so that making it is fast and needs little of the memory that a test measures. */
+/**
+ * The body consists of many equal gzip members. Making it is therefore fast and needs little of the memory that a test measures.
+ */
 export function gzipBomb(): Buffer {
   if (bytes) return bytes;
   const part = gzipSync(Buffer.alloc(PART_BYTES, ' '), { level: 1 });

@@ -1,5 +1,5 @@
-// Magic Eden for the replay server. It serves the listings, activities, tokens and asks of a test, in pages as the vendor's document
-// describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
+// Magic Eden for the replay server. It serves the listings, activities, tokens and asks of a test, in pages as the vendor's
+// document describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
@@ -23,7 +23,7 @@ export type MagicEdenBook = {
   tokens: Map<string, Json>;
   /** Asks on EVM chains by contract. */
   asks: Map<string, Json[]>;
-  /** Called with the offset before each page of listings is served, so that a test can change the listings between two pages. */
+  /** Called with the offset before each page of listings is served. A test can then change the listings between two pages. */
   onListings: (offset: number) => void;
 };
 

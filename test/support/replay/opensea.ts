@@ -1,6 +1,6 @@
 // OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. An operation that the
-// service does not call gets its recorded response, if the recordings are present. test/recordings/opensea.test.ts checks the shapes
-// against the vendor's document.
+// service does not call gets its recorded response, if the recordings are present. test/recordings/opensea.test.ts checks the
+// shapes against the vendor's document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -19,7 +19,7 @@ export type ServedListing = {
   total: bigint;
   hash: string;
   quantity?: number;
-  /** The currency of the payments. Default: the chain's native currency. */
+  /** The currency of the payments. By default the chain's native currency. */
   currency?: { token: string; symbol: string; decimals: number };
   contract?: string;
   listedAt?: number;
@@ -149,7 +149,7 @@ export function openseaRoutes(collections: readonly ServedCollection[] = []): Ro
   ];
 }
 
-/** One page of rows, with a paging cursor when more rows follow. */
+/** One page of rows. It has a paging cursor if more rows follow. */
 function toPage(name: string, rows: readonly unknown[], query: URLSearchParams): Record<string, unknown> {
   const limit = Number(query.get('limit') ?? 20);
   const cursor = query.get('next');
@@ -187,7 +187,7 @@ function toCollection({ slug, contract, chain, symbol, tokens, createdText }: Se
   };
 }
 
-/** Returns text, so that the response contains the floor as the test wrote it. */
+/** Returns text, because parsed JSON would not keep the floor as the test wrote it. */
 function toStats({ symbol, listings, sales, floorText = '0.01569' }: ServedCollection): string {
   const interval = (name: string) => ({ interval: name, volume: 0.1258, sales: sales.length });
   const total = {

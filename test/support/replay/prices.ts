@@ -5,7 +5,7 @@ import { recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';
 import { ReplayResponse } from './replay.ts';
 
-/** Prices by symbol, as text. The source does not have any other symbol. */
+/** Prices by symbol, as text. The price source has no other symbols. */
 export type PriceTable = Record<string, string>;
 
 const IDS: Record<string, string> = {
@@ -15,7 +15,7 @@ const IDS: Record<string, string> = {
   apecoin: 'APE',
 };
 
-/** `toBase` returns the currency in the response, so that a test can return another currency than the requested currency. */
+/** `toBase` returns the currency in the response. A test can replace it to return another currency than the requested one. */
 export function coinbaseRoutes(prices: PriceTable, toBase = (symbol: string) => symbol): Route[] {
   return [
     {

@@ -1,12 +1,12 @@
-// A local server in place of a vendor. It serves a table of routes, fails on demand as vendors do, and records its requests. This file
-// knows no vendor: the routes of each vendor are in a file of their own.
+// A local server in place of a vendor. It serves a table of routes, fails on demand as vendors do, and records its requests. This
+// file knows no vendor. The routes of each vendor are in a file of their own.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipBomb } from './gzip-bomb.ts';
 
-/** Where the responses of a route come from, the most reliable source first. */
+/** Where the responses of a route come from, the most reliable origin first. */
 export type Origin =
   | 'recorded'
   /** Recorded rows, in pages that are made from the schema of the vendor's document. */
@@ -41,12 +41,14 @@ export class ReplayResponse {
 
 export type Route = {
   method?: 'GET' | 'POST';
-  /** Matches the complete path; named groups become `groups`. */
+  /** Matches the complete path. Named groups become `groups`. */
   path: RegExp;
   origin: Origin;
-  /** Text is sent as it is, anything else as JSON. */
+  /** Text is sent as it is. Any other value is sent as JSON. */
   answer: (request: ReplayRequest) => unknown;
-  /** For a list: the parameter with the cursor or offset of a page, and the field with the next cursor if responses have such a field. */
+  /**
+   * For a list: the parameter with the cursor or offset of a page. If responses have a field with the next cursor, also this field.
+   */
   paging?: { parameter: string; nextField?: string };
 };
 
@@ -82,11 +84,11 @@ export type FaultOptions = {
   skip?: number;
   /** How many requests have the fault after that. Default: all requests until `heal`. */
   times?: number;
-  /** Only requests whose path matches have the fault, or count for `skip` and `times`. */
+  /** Only requests whose path matches have the fault. Other requests do not count for `skip` and `times`. */
   path?: RegExp;
   /** For `slow`: the delay of the response. For `drip`: the time between two bytes. */
   ms?: number;
-  /** For `too-many-requests`: the text of the header `Retry-After`, or null for a response without it. Default: `0`. */
+  /** For `too-many-requests`: the text of the header `Retry-After`. If null, the response has no such header. Default: `0`. */
   retryAfter?: string | null;
 };
 
@@ -96,7 +98,7 @@ export type ReplayServer = {
   heal(): void;
   /** The number of entries in `requests`. With `path`, only the entries that match it are counted. */
   count(path?: RegExp): number;
-  /** All requests so far, as `GET /path?query`, in their order. */
+  /** All requests so far, in their order, as `GET /path?query`. */
   readonly requests: readonly string[];
   /** Forgets the requests so far. */
   reset(): void;
@@ -108,7 +110,7 @@ const SLOW_MS = 200;
 const HUGE_ROWS = 20_000;
 const DEPTH = 100_000;
 
-/** Starts the server on loopback; it closes with the test. */
+/** Starts the server on loopback. It closes with the test. */
 export async function startReplayServer(
   t: Pick<TestContext, 'after'>,
   routes: readonly Route[],
@@ -116,7 +118,7 @@ export async function startReplayServer(
   const requests: string[] = [];
   let failing: (FaultOptions & { fault: ReplayFault; skip: number; times: number }) | null = null;
 
-  /** Returns the fault that this request has, if any, and counts it for `skip` and `times`. */
+  /** Returns the fault of this request, or null. Counts the request for `skip` and `times`. */
   const takeFault = (path: string): (FaultOptions & { fault: ReplayFault }) | null => {
     if (!failing || (failing.path && !failing.path.test(path))) return null;
     if (failing.skip > 0) {

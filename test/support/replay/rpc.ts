@@ -1,5 +1,5 @@
-// A JSON-RPC endpoint of a chain without events, for the replay server. The chain has a block every two seconds of the clock. It is for
-// tests of requests to a chain. Tests of events use test/support/chain.
+// A JSON-RPC endpoint of a chain without events, for the replay server. The chain has a block every two seconds of the clock. Tests
+// of events use test/support/chain instead.
 
 import type { Route } from './replay.ts';
 
@@ -39,7 +39,7 @@ function read(method: string, [first]: unknown[], { chainId, height }: { chainId
 }
 
 const toQuantity = (value: number) => `0x${value.toString(16)}`;
-/** A block hash of 32 bytes that contains the block number, so that `Number` of the hash is the block number. */
+/** A block hash of 32 bytes that contains the block number. `Number` of the hash is the block number. */
 const toHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 
 function toBlock(number: number): object {

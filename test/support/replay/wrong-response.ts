@@ -1,5 +1,5 @@
-// Gives every source of a vendor a response that belongs to another operation, as a misconfigured proxy or another version of the API
-// may do. The server gives the same response at every path. The outcome is summarized in one line.
+// Gives every source of a vendor a response that belongs to another operation. A misconfigured proxy or another version of the API
+// may do so. The server gives the same response at every path. The outcome is summarized in one line.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';

@@ -13,7 +13,7 @@ export type OpenApiContract = {
   check(method: string, pathAndQuery: string, answer: ReceivedResponse): void;
 };
 
-/** Statuses that a response may have without being listed in the document. The body of such a response must be an error envelope. */
+/** Statuses that a response may have even if the document does not list them. The body must then be an error envelope. */
 const ENVELOPE_ONLY = new Set([404, 405]);
 
 export function createOpenApiContract(document: unknown): OpenApiContract {
@@ -33,7 +33,7 @@ export function createOpenApiContract(document: unknown): OpenApiContract {
     const check = ajv.getSchema(`document#${pointer}`) ?? ajv.compile({ $ref: `document#${pointer}` });
     assert.ok(
       check(body),
-      `${where} breaks the document: ${ajv.errorsText(check.errors)}\n${JSON.stringify(body)?.slice(0, 500)}`,
+      `${where} does not conform to the document: ${ajv.errorsText(check.errors)}\n${JSON.stringify(body)?.slice(0, 500)}`,
     );
   };
 

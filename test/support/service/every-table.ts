@@ -20,7 +20,7 @@ export async function listEveryTable(db: Database): Promise<string[]> {
   return tables.map(({ name }) => name);
 }
 
-/** The rows of each table of both schemas as sorted JSON text, by the name of the table. Leaves out the tables in `except`. */
+/** The rows of each table of both schemas as sorted JSON text, by the name of the table. The tables in `except` are left out. */
 export async function dumpEveryTable(db: Database, except: readonly string[] = []): Promise<Map<string, string[]>> {
   const names = (await listEveryTable(db)).filter((name) => !except.includes(name));
   const selects = names.map((name) => `select '${name}' as name, to_jsonb(stored)::text as row from ${name} as stored`);

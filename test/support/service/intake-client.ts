@@ -1,5 +1,5 @@
-// A client of /intake/v1, and functions that make orders to submit. The client checks each response against the OpenAPI document that
-// the service serves.
+// A client of /intake/v1, and functions that make orders to submit. The client checks each response against the OpenAPI document
+// that the service serves.
 
 import assert from 'node:assert/strict';
 import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';

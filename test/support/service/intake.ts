@@ -1,5 +1,5 @@
-// Support for tests of the intake: a service context on a test database, valid records, functions that import records, and
-// functions that empty and dump the tables that an import writes to.
+// Support for tests of the intake: a service context on a test database, valid records, and functions that import records. Other
+// functions empty and dump the tables that an import writes to.
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/database/port.ts';
@@ -22,8 +22,8 @@ export const ASSET = '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy';
 export const recordContext = { chains: createChains(), serviceName: SERVICE, seaport: new Map(), now: () => NOW };
 
 /**
- * Makes a service context with the function that the program itself uses. Both databases of the context are `db`, unless `overrides`
- * contains other databases. `overrides` replaces parts of the context.
+ * Makes a service context with the function that the program itself uses. Both databases of the context are `db`. `overrides`
+ * replaces parts of the context, which may be the databases.
  */
 export function toContext(
   db: Database,
@@ -36,7 +36,7 @@ export function toContext(
   return { ...context, ...overrides };
 }
 
-/** A valid listing record, with the given fields replaced. The functions below make valid records of the other kinds. */
+/** A valid listing record, with the given fields replaced. The functions below do the same for the other kinds of records. */
 export const listing = (fields: object = {}) => ({
   kind: 'listing',
   source: 'opensea',
@@ -111,7 +111,7 @@ type ReportedLine = { line: number; reason: string };
 
 export type Imported = { summary: ImportSummary; refused: ReportedLine[]; conflicts: ReportedLine[] };
 
-/** Imports the content. Returns the summary, the rejected lines and the conflicts, after checking that their counts agree. */
+/** Imports the content. Returns the summary, the rejected lines and the conflicts. Fails unless their counts agree. */
 export async function runImport(
   context: ImportContext,
   content: string | Uint8Array,
@@ -182,7 +182,7 @@ export async function emptySyncTables(db: Database): Promise<void> {
   for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);
 }
 
-/** All rows of the tables in TABLES, in a fixed sort order. A test compares two dumps to show that nothing changed between them. */
+/** All rows of the tables in TABLES, in a fixed order. If two dumps are equal, nothing has changed between them. */
 export async function dumpTables(db: Database): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
   for (const table of TABLES) dump[table] = (await db.query(dumpSql(table))).map((r) => r['row']);
@@ -190,11 +190,11 @@ export async function dumpTables(db: Database): Promise<Record<string, unknown[]
 }
 
 function dumpSql(table: TableName): string {
-  // `to_time` is left out, because it is the time of an import or of a read, which is not part of the records.
+  // `to_time` is left out. It is the time of an import or of a read, which no record has.
   if (table === 'indexer.coverage') {
     return `select (collection_id, subject, source, kind, from_time)::text as row from ${table} order by 1`;
   }
-  // A transaction may lock the figures of a collection, which creates their row, and then write nothing.
+  // A transaction may lock the figures of a collection and then write nothing. The lock creates the row of the figures.
   const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded
     and volume_rank = '-Infinity' and floor_rank = '-Infinity'`;
   return `select t::text as row from ${table} as t

@@ -1,5 +1,5 @@
-// For contract tests: a service on each engine, whose clock a test can move. All tests of a file use one service; each test makes its own
-// collections and records.
+// For contract tests: a service on each engine, whose clock a test can move. All tests of a file use one service. Each test makes
+// its own collections and records.
 
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../../src/config.ts';
@@ -19,8 +19,8 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /**
- * The time at which the clock of every test market starts. It is not on the hour, so that the ends of periods such as the last 24 hours fall
- * in the middle of an hour.
+ * The time at which the clock of every test market starts. It is not on the hour. The ends of periods such as the last 24 hours
+ * then fall in the middle of an hour.
  */
 export const START = Date.UTC(2026, 6, 1, 12, 34, 56, 789);
 
@@ -32,7 +32,7 @@ export const SOLANA_BUYER = toSolanaAddress('buyer');
 
 export type TestMarket = TestService & {
   now(): number;
-  /** Moves the clock forward. It never goes back: the tests of a file share it. */
+  /** Moves the clock forward. The clock never goes back, because the tests of a file share it. */
   advance(ms: number): void;
   /** The time this long before now, in ISO 8601. */
   ago(ms: number): string;
@@ -51,7 +51,7 @@ export function forEachMarket(
 ): void {
   const { settings = {}, limits } = options;
   forEachEngine(name, (engine) => {
-    // An inner suite, so that the service is closed before the engine removes its database.
+    // The inner suite closes the service before the engine removes its database.
     describe('service', () => {
       let now = START;
       const clock = {
@@ -149,7 +149,10 @@ export function mintOf(...name: string[]): string {
   return toSolanaAddress('asset', ...name);
 }
 
-/** The secret with which a service with these settings authenticates its paging cursors. Call this before the service starts. */
+/**
+ * The secret with which a service with these settings authenticates its paging cursors. Call this function before the service
+ * starts.
+ */
 export async function readCursorSecret(settings: Record<string, string>): Promise<Buffer> {
   const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
   try {

@@ -7,7 +7,10 @@ import { directoryWithDatabase } from '../engines/embedded-template.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 
-/** Starts the service before the tests of the calling file or suite, and closes it after them. Later hooks and the tests may use it. */
+/**
+ * Starts the service before the tests of the calling file or suite, and closes it after them. Only later hooks and tests may use
+ * it.
+ */
 export function useSampleService(
   options: { settings?: Record<string, string>; limits?: RateLimits } = {},
 ): TestService {

@@ -1,4 +1,4 @@
-// `mercat serve` in a process of its own. A test can kill the process, and start another process on the same data directory.
+// `mercat serve` in a process of its own. A test can kill the process and start another on the same data directory.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ export type ServiceProcess = {
   socketPath: string;
   /** Sends SIGKILL, and waits for the end of the process. */
   kill(): Promise<void>;
-  /** Sends SIGTERM, after which the process shuts down, and waits for the end of the process. */
+  /** Sends SIGTERM, so that the process shuts down. Waits for the end of the process. */
   stop(): Promise<void>;
 };
 

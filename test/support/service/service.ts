@@ -57,7 +57,7 @@ export async function startTestService(options: {
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
     limits: options.limits ?? UNLIMITED,
-    // A test that moves the clock also moves the monotonic clock, unless the test gives its own monotonic clock.
+    // A test that moves the clock also moves the monotonic clock, unless it gives its own monotonic clock.
     ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
     ...(options.open && { open: options.open }),
   });

@@ -1,5 +1,5 @@
-// Nodes of one service, for the tests of shared rate limits. The nodes share one embedded database and a clock that the test moves, and each
-// has a data directory of its own. They trust the header of a proxy, so that a test can send requests from any address.
+// Nodes of one service, for the tests of shared rate limits. The nodes share one embedded database and a clock that the test moves.
+// Each has its own data directory. They trust the header of a proxy, so that a test can send requests from any address.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -17,8 +17,8 @@ import { startTestService } from './service.ts';
 
 export type TestNode = TestService & {
   /**
-   * How the node counts requests, as its status reports it: `shared` with the other nodes, or `alone` while Redis is unavailable. Undefined
-   * for a node without a Redis URL.
+   * How the node counts requests, as its status reports it. `shared`: with the other nodes. `alone`: while Redis is unavailable.
+   * Undefined: the node has no Redis URL.
    */
   counted(): Promise<'shared' | 'alone' | undefined>;
   /** How often the node has logged that Redis is unavailable, and that Redis is available again. */
@@ -80,8 +80,8 @@ export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
 }
 
 /**
- * A test of the behaviour while Redis responds in time. When a busy machine delays Redis, a node counts alone and logs that Redis is
- * unavailable. In this case the test runs again, at most TRIES_MAX times in all.
+ * A test of the behaviour while Redis responds in time. If a busy machine delays Redis, a node counts alone and logs that Redis is
+ * unavailable. The test then runs again, at most TRIES_MAX times in all.
  */
 export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {

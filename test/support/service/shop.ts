@@ -1,5 +1,5 @@
-// For tests of the store: a service on each engine, whose clock a test can move, and new shops with keys. Each shop has a client that
-// validates every response against the served OpenAPI document.
+// For tests of the store: a service on each engine, whose clock a test can move, and new shops with keys. Each shop has a client
+// that validates every response against the served OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -20,10 +20,10 @@ import { SecretKeys } from '../../../src/core/secret-keys.ts';
 export type TestKey = { id: string; secret: string; prefix: string; expiresAt: string | null };
 
 export type StoreRequest = {
-  /** Sent as JSON; text and bytes are sent as they are. */
+  /** Sent as JSON. Text and bytes are sent as they are. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** The secret of a key to send in place of the shop's own key. With null, the request has no key. */
+  /** The secret of the key to send. Default: the shop's own key. If null, the request has no key. */
   secret?: string | null;
 };
 
@@ -53,12 +53,12 @@ export type TestStore = {
   /** The OpenAPI document that the service serves for the store interface. */
   document: any;
   now(): number;
-  /** Moves the clock forward. It never goes back: the tests of a file share it. */
+  /** Moves the clock forward. The clock never goes back, because the tests of a file share it. */
   advance(ms: number): void;
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;
   query(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** The number of statements with the text `mention` that the service has run so far, also in background workers. */
+  /** The number of statements with the text `mention` that the service has run so far, including background workers. */
   statements(mention: string): number;
 };
 
@@ -69,7 +69,7 @@ export function forEachStore(
   settings: Record<string, string> = {},
 ): void {
   forEachEngine(name, (engine) => {
-    // An inner suite, so that the service is closed before the engine removes its database.
+    // The inner suite closes the service before the engine removes its database.
     describe('service', () => {
       const store = {} as TestStore;
       before(async () => {
@@ -236,7 +236,7 @@ export async function inParallel<T, R>(
   return results;
 }
 
-/** Fails unless the response is the error for an invalid product (status 400), and its details name exactly these paths. */
+/** Fails unless the response is the 400 for an invalid product. Its details must name exactly these paths. */
 export function assertInvalidProduct({ status, body, text }: TestResponse, ...paths: string[]): void {
   assert.deepEqual(
     [status, body.error?.code, body.error?.message],
