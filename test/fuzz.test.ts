@@ -1,4 +1,4 @@
-// Fuzzes the marketplace interface against its own OpenAPI document. Another FUZZ_SEED gives other requests; FUZZ_RUNS sets their number.
+// Fuzzes the marketplace interface against its own OpenAPI document. FUZZ_SEED selects other requests. FUZZ_RUNS sets their number.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +9,7 @@ const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
 describe('the marketplace interface', () => {
-  // Long timeouts, so that no query times out on a busy machine.
+  // The timeout is long, so that no query times out on a busy machine.
   const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
 
   test('conforms to its OpenAPI document for valid and invalid requests', async (t) => {

@@ -1,4 +1,4 @@
-// The recipes in docs/adding-*.md, and docs/security.md, name files of this repository. A page that names a missing file is out of date.
+// The pages docs/adding-*.md and docs/security.md name files of this repository. A page that names a missing file is out of date.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const recipes = readdirSync(path.join(root, 'docs')).filter((name) => /^(adding-.*|security)\.md$/.test(name));
 
-/** The paths in a text: each stands in backticks and has a slash or a file's extension. Text that begins with a slash is part of a URL. */
+/**
+ * The paths in a text. Each stands in backticks, and has a slash or a file's extension. Text that begins with a slash is part of a
+ * URL.
+ */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');
   return quoted.filter((one) => /^[\w.<>*-]+(\/[\w.<>*-]+)*\/?$/.test(one) && /\/|\.(ts|md|sql|json|mjs)$/.test(one));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { closeInOrder } from '../src/service.ts';
 
-test('the parts are closed in reverse order and the databases last, also when parts fail to close', async () => {
+test('the parts are closed in reverse order and the databases last, even when parts fail to close', async () => {
   const closed: string[] = [];
   const part = (name: string, error?: Error) => () => {
     closed.push(name);

@@ -1,5 +1,5 @@
-// Fuzzes each interface against its OpenAPI document with sequences of requests that create, read, change and delete. `npm test` runs a
-// few cases; `npm run test:fuzz` runs 5,000 for each document and engine. FUZZ_SEED repeats a run.
+// Fuzzes each interface against its OpenAPI document with sequences of requests that create, read, change and delete. `npm test`
+// runs a few cases. `npm run test:fuzz` runs 5,000 for each document and engine. FUZZ_SEED repeats a run.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -18,7 +18,9 @@ const CASES = Number(process.env['FUZZ_CASES'] ?? 12);
 /** A short run sends the same requests every time. A long run begins at a random seed, which it prints. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? (process.env['FUZZ_CASES'] ? randomInt(2 ** 30) : 1));
 
-/** A run of at least this many cases is long: it also fuzzes the marketplace, and prints how often each operation gave each status. */
+/**
+ * A run of at least this many cases is long. It also fuzzes the marketplace. It prints how often each operation gave each status.
+ */
 const LONG_RUN_CASES = 100;
 
 const SETTINGS = {
@@ -114,7 +116,7 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       });
     });
 
-    // In a short run, `fuzz.test.ts` fuzzes the marketplace, and the sample marketplace is not loaded here.
+    // In a short run, `fuzz.test.ts` fuzzes the marketplace. The sample marketplace is then not loaded here.
     const skip = CASES < LONG_RUN_CASES && 'only in a long run';
     test('conform to the OpenAPI document of the marketplace', { skip }, async (t) => {
       await service.load(generateSampleMarket({ serviceName: 'mercat' }));

@@ -48,7 +48,7 @@ function importsOf({ name, text }: SourceFile): string[] {
   return specifiers.map((specifier) => path.posix.normalize(path.posix.join(path.posix.dirname(name), specifier)));
 }
 
-/** A rule that reports the files whose text matches `pattern` although their path does not match `allowedPaths`. */
+/** A rule that reports files whose text matches `pattern`. Files whose path matches `allowedPaths` are not reported. */
 const onlyIn =
   (pattern: RegExp, allowedPaths: RegExp): Rule =>
   (files) =>
@@ -146,7 +146,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   },
   'time and randomness are passed in': {
     // The system's clock and random source stand in core. Log lines and commands are at the edge of the program and read the clock
-    // themselves.
+    // directly.
     rule: onlyIn(/\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/, /^core\/(clock|random|log)\.ts$|^cli\//),
     broken: [{ name: 'shop/a.ts', text: 'const at = Date.now();' }],
   },

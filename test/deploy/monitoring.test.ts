@@ -1,5 +1,5 @@
-// The alert rules and the dashboard in deploy/: they name metrics that exist, and the rules fire when they should. The tests of the rules
-// need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
+// The alert rules and the dashboard in deploy/. They name metrics that exist, and the rules fire when they should. The tests of the
+// rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ const isInstalled = spawnSync(PROMTOOL, ['--version']).status === 0;
 const HISTOGRAM = 'http_server_request_duration_seconds';
 const KNOWN = new Set([...METRIC_NAMES, ...['bucket', 'count', 'sum'].map((part) => `${HISTOGRAM}_${part}`)]);
 
-/** The names of metrics in a text with expressions. Names of labels begin with the same words, so the places of labels are removed first. */
+/** The names of metrics in a text with expressions. Names of labels begin with the same words, so the labels are removed first. */
 function metricsIn(text: string): string[] {
   const withoutLabels = text.replaceAll(/\{[^}]*\}|\bby \([^)]*\)|\$labels\.\w+/g, '');
   return [...withoutLabels.matchAll(/\b(?:mercat|http|db|nodejs|v8js|process)_\w+/g)].map(([name]) => name);
@@ -27,7 +27,7 @@ const expressions = {
 };
 
 for (const [file, text] of Object.entries(expressions)) {
-  test(`${file}: every metric that they name exists`, () => {
+  test(`${file}: every metric that is named exists`, () => {
     const names = metricsIn(text);
     assert.ok(names.length > 8);
     assert.deepEqual(

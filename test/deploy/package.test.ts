@@ -1,5 +1,5 @@
-// The npm package of `npm run package`: what it contains, that it runs from node_modules, and the bill of materials. The installation from an
-// empty folder, which downloads the packages, is a test of `npm run test:deploy`.
+// The npm package of `npm run package`: what it contains, that it runs from node_modules, and the bill of materials. Only `npm run
+// test:deploy` tests the installation from an empty folder, which downloads the packages.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -33,7 +33,7 @@ describe('the npm package', () => {
     archive = globSync(`${dist}/mercat-*.tgz`)[0] ?? assert.fail('no archive was written');
     const target = temporaryDirectory();
     assert.equal(spawnSync('tar', ['-xzf', archive, '-C', target]).status, 0);
-    // Node.js treats files in node_modules differently, so the package is tested there.
+    // Node.js treats files in node_modules differently. The package is therefore tested there.
     unpacked = path.join(target, 'node_modules/mercat');
     mkdirSync(path.dirname(unpacked));
     renameSync(path.join(target, 'package'), unpacked);

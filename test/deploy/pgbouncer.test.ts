@@ -1,5 +1,6 @@
-// Two nodes whose only way to PostgreSQL is PgBouncer in transaction mode, with the configuration of deploy/. They share connections, so
-// nothing may depend on the session of a connection: prepared statements, settings, locks. Run by `npm run test:deploy`.
+// Two nodes whose only way to PostgreSQL is PgBouncer in transaction mode, with the configuration of deploy/. They share
+// connections. So nothing may depend on the session of a connection: prepared statements, settings, locks. Run by `npm run
+// test:deploy`.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -100,7 +101,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
 
   test('concurrent changes of one product are each applied once', async () => {
     const id = await newProduct(REQUESTS);
-    // On a slow machine a request may reach its deadline. It is then sent again, with the same key.
+    // On a slow machine a request may reach its deadline. The request is then sent again with the same key.
     const adjust = async (number: number): Promise<void> => {
       const body = { product_id: id, adjustment: -1 };
       const { status } = await send(number, 'POST', '/inventory', body, { 'idempotency-key': `adjust-${number}` });
@@ -120,7 +121,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     assert.equal(await stockOf(id), 9);
   });
 
-  test('the lock timeout of the store applies to its transactions, and to no other statement of the shared connections', async () => {
+  test('the lock timeout of the store applies to its own transactions only', async () => {
     const databases = await openDatabases(
       { dataDir: temporaryDirectory(), databaseUrl: pooledUrl, indexerDatabaseUrl: null },
       createLog('silent'),
@@ -183,7 +184,7 @@ async function startPooler(databaseUrl: string): Promise<{ url: string; stop(): 
   const port = await freePort();
   const dir = path.join(temporaryDirectory(), 'pgbouncer');
   mkdirSync(dir);
-  // PgBouncer refuses to run as root, and then runs as another user, who has to read these files.
+  // PgBouncer refuses to run as root. It then runs as another user, who must be able to read these files.
   chmodSync(path.dirname(dir), 0o755);
   const source = fileURLToPath(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url));
   const changes: [from: string, to: string][] = [

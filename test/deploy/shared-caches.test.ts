@@ -1,5 +1,5 @@
-// The service behind nginx and Varnish, as deploy/ configures them: what they keep, for how long, and what they never keep. An origin between
-// the cache and the service records each request, and can respond in the place of the service.
+// The service behind nginx and Varnish, as deploy/ configures them: what they keep, for how long, and what they never keep. An
+// origin between the cache and the service records each request. It can respond in the place of the service.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -142,7 +142,7 @@ for (const cache of SHARED_CACHES) {
       }
     });
 
-    test('parameters that no operation has, and another order, make no new entry', async () => {
+    test('unknown parameters, and parameters in another order, make no new entry', async () => {
       const first = await send('/v1/collections?sort=floor&limit=2');
       const spellings = [
         'limit=2&sort=floor',
@@ -178,7 +178,7 @@ for (const cache of SHARED_CACHES) {
       }
     });
 
-    test('the codings of a response are kept apart, and clients that accept the same coding share an entry', async () => {
+    test('the codings of a response are kept apart', async () => {
       const expected = await send(LIST);
       const clients: [header: string, coding: string][] = [
         ['gzip, deflate, br, zstd', 'br'],
@@ -198,7 +198,7 @@ for (const cache of SHARED_CACHES) {
       assert.equal(origin.received.length, 4);
     });
 
-    test('the service learns the address of the client, and a forged address comes before it', async () => {
+    test('the service learns the address of the client, even if the client sends a forged address', async () => {
       await send('/status', { headers: { 'x-forwarded-for': '203.0.113.9' } });
       const addresses = String(origin.last()?.headers['x-forwarded-for']).split(/,\s*/);
       assert.deepEqual([addresses.at(0), addresses.at(-1)], ['203.0.113.9', '127.0.0.1']);
@@ -218,7 +218,7 @@ for (const cache of SHARED_CACHES) {
 
 type SendOptions = { method?: string; headers?: Record<string, string>; body?: string };
 
-/** Sends one request on a connection of its own, and does not decode the body. */
+/** Sends one request on a connection of its own. Does not decode the body. */
 function exchange(url: string, { method, headers, body }: Required<SendOptions>): Promise<Response> {
   return new Promise((resolve, reject) => {
     const call = request(url, { method, headers, agent: false }, (response) => {
@@ -235,7 +235,7 @@ function sendCacheable(response: ServerResponse, body: string, policy: string): 
   response.writeHead(200, { 'cache-control': `public, max-age=0, ${policy}`, vary: 'Accept-Encoding' }).end(body);
 }
 
-/** Forwards requests to the service and records them. A target with a listener of its own is answered by that listener. */
+/** Forwards requests to the service and records them. If a target has its own listener, that listener responds. */
 class Origin {
   received: IncomingMessage[] = [];
   readonly #listeners = new Map<string, (count: number) => RequestListener>();
@@ -262,7 +262,7 @@ class Origin {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** `listener` gets how many requests to the target have arrived, and returns the listener for the newest. */
+  /** `listener` gets the number of requests to the target so far. It returns the listener for the newest request. */
   respond(target: string, listener: (count: number) => RequestListener): void {
     this.#listeners.set(target, listener);
   }

@@ -1,4 +1,4 @@
-// The systemd units in deploy/: systemd accepts them, and rates the sandbox of each as well as docs/deploying.md states.
+// The systemd units in deploy/. systemd accepts them. It rates the sandbox of each unit as docs/deploying.md states.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const UNITS = ['mercat.service', 'mercat-worker.service'];
 const PROGRAM = '/opt/mercat/bin/mercat';
-/** The rating in docs/deploying.md, which systemd gives with one digit after the point. Lower is better. */
+/** The rating in docs/deploying.md. systemd gives it with one digit after the point. Lower is better. */
 const EXPOSURE = '1.1';
 
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0;

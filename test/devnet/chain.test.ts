@@ -1,5 +1,5 @@
-// A local chain has the real Seaport at its real address, removes the effects of orphaned blocks, and ends with the process that started
-// it.
+// A local chain has the real Seaport at its real address. It removes the effects of orphaned blocks, and ends with the process that
+// started it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('Seaport 1.6 has the address and domain of the real chain, and may transfer tokens through OpenSea’s conduit', async () => {
+test('Seaport 1.6 has the address and domain of the real chain', async () => {
   const { chain, protocol } = network.world;
   assert.equal(await chain.rpc.call('eth_chainId'), '0x2105');
   const [version, separator, controller] = (await readChain(chain, protocol.seaport, 'information')) as string[];
@@ -43,7 +43,7 @@ test('Seaport 1.6 has the address and domain of the real chain, and may transfer
   assert.equal(await readChain(chain, protocol.conduitController, 'getChannelStatus', args), true);
 });
 
-test('Seaport computes the same order hashes as the local code, and accepts its single and bulk signatures of 64 and 65 bytes', async () => {
+test('Seaport computes the same order hashes as the local code, and accepts its signatures', async () => {
   const { world } = network;
   const { chain, protocol, collections, people } = world;
   const [person] = people;
@@ -82,11 +82,11 @@ test('Seaport computes the same order hashes as the local code, and accepts its 
   }
 });
 
-test('a rollback removes the effects of blocks, and the same transactions at the same time then give a block with another hash', async () => {
+test('a rollback removes the effects of blocks', async () => {
   const { chain, protocol, people } = network.world;
   const [person] = people;
   assert.ok(person);
-  // Mine until the base fee no longer falls, because a different fee would make the blocks differ.
+  // Mines until the base fee no longer falls. A different fee would make the blocks differ.
   await chain.rpc.call('anvil_mine', `0x${IDLE_BLOCKS.toString(16)}`);
   const before = await readHeight(chain);
   const raise = callOf(person.address, protocol.seaport, 'incrementCounter');

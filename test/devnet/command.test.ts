@@ -1,4 +1,4 @@
-// `mercat devnet` starts chains, simulations on them, and a service that follows them, and leaves no temporary files.
+// `mercat devnet` starts chains, simulations on them, and a service that follows them. It leaves no temporary files.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,13 +13,13 @@ import { runCommand } from '../cli/run-command.ts';
 const run = (args: string[], onStdout?: (text: string) => void) =>
   runCommand(defineDevnet, ['devnet', ...args], onStdout && { onStdout });
 
-// A temporary directory for this test only, because other processes write to the system's temporary directory.
+// A temporary directory for this test only. Other processes write to the system's temporary directory.
 const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));
 process.env['TMPDIR'] = directory;
 after(() => rmSync(directory, { recursive: true }));
 const leftovers = () => readdirSync(directory);
 
-test('devnet lists signed orders, serves their collections on a free port, simulates the requested actions, and ends', async () => {
+test('devnet lists signed orders, serves their collections, simulates the requested actions, and ends', async () => {
   const served: Promise<unknown>[] = [];
   const readServed = (output: string) => {
     const url = /serves on (\S+)\n/.exec(output)?.[1];

@@ -1,4 +1,4 @@
-// OpenSea's library works on a local chain as on a real one: it lists, sells and cancels with its own default addresses.
+// OpenSea's library works on a local chain as on a real chain. It lists, sells and cancels with its own default addresses.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it, so they have no tokens and approvals. */
+/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it. They have no tokens and approvals. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
 const SELLER = 0;
 const BUYER = 1;
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('orders that seaport-js signs, one by one and in bulk, can be bought and cancelled on a local chain', async (t) => {
+test('orders that seaport-js signs, one by one and in bulk, can be bought and cancelled', async (t) => {
   const { chain, protocol, collections } = network.world;
   const [collection] = collections;
   assert.ok(collection);
@@ -54,7 +54,7 @@ test('orders that seaport-js signs, one by one and in bulk, can be bought and ca
   }
   const { executeAllActions } = await seller.seaport.createBulkOrders(bulk.map(toInput), seller.address);
   orders.push(...(await executeAllActions()));
-  // A bulk signature adds three bytes for the order's index, and the proof of a tree of four orders.
+  // A bulk signature also has the order's index, in three bytes, and the proof of a tree of four orders.
   const sizes = orders.map(({ signature }) => (signature.length - 2) / 2);
   assert.deepEqual(sizes, [64, 64, 64, 131, 131, 131]);
 

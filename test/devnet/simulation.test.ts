@@ -1,4 +1,4 @@
-// The simulation on the local chains: its actions succeed, and its record of the state agrees with the chain.
+// The simulation on the local chains. Its actions succeed, and its record of the state agrees with the chain.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -47,13 +47,13 @@ function compare(simulation: Simulation, truth: ExpectedState): void {
     const units = listing.tokens[0]?.units ?? 0n;
     assert.equal(order.filled, units - unitsLeft(state, listing), listing.hash);
     assert.equal(order.status === 'filled', unitsLeft(state, listing) === 0n, listing.hash);
-    // An ERC-1155 order can be active although the offerer holds too few units to fill all of it. The simulation does not buy such orders.
+    // An ERC-1155 order can be active although the offerer holds too few units to fill all of it. The simulation does not buy it.
     const fillable = isFillable(state, listing, now);
     if (fillable || units === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
   }
 }
 
-test('two hundred actions on each of two chains succeed, and the simulation’s record agrees with the state of the chain', async (t) => {
+test('after two hundred actions, the simulation’s record agrees with the state of the chain', async (t) => {
   for (const simulation of await begin(t, 3, ['ethereum', 'base'])) {
     for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
     const truth = await readExpectedState(simulation.world, simulation.accepted);
@@ -73,7 +73,7 @@ test('two hundred actions on each of two chains succeed, and the simulation’s 
   }
 });
 
-test('the sales on the chain are the fills that were not orphaned, and a pair of matched orders is one sale', async (t) => {
+test('the sales on the chain are the fills that were not orphaned', async (t) => {
   const [simulation] = await begin(t, 4);
   assert.ok(simulation);
   for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
@@ -93,7 +93,7 @@ function salesOf(what: string): number {
   return /^(fulfill|matchOrders|a bid)/.test(what) ? 1 : 0;
 }
 
-test('after a reorganisation of twenty blocks the effects of the orphaned blocks are removed, and the simulation continues', async (t) => {
+test('after a reorganisation of twenty blocks the effects of the orphaned blocks are removed', async (t) => {
   const [simulation] = await begin(t, 5, ['base']);
   assert.ok(simulation);
   const { chain } = simulation.world;

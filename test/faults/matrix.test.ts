@@ -7,7 +7,7 @@ import { runFault } from '../../faults/run.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { canStartPostgres } from '../support/engines/postgres-server.ts';
 
-/** Ends a test that hangs. The matrix itself has a limit of a minute. */
+/** Ends a test that hangs. In the matrix, the limit is a minute. */
 const RECOVERY_LIMIT_MS = 600_000;
 
 const skip = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1' ? false : 'PostgreSQL is not installed';

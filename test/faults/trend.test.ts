@@ -1,4 +1,4 @@
-// The verdict of the soak: a quantity that rises over the window is not level, whatever it did before.
+// The verdict of the soak on a quantity. If the quantity rises over the window, it is not level, whatever it did before.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ test('a quantity that rises by more than the tolerance over the window grows', (
   assert.deepEqual([mean, slopePerMinute.toFixed(6), isLevel], [115, '1.000000', false]);
 });
 
-test('a quantity that rose before the window only, falls, or swings around one value is level', () => {
+test('a quantity that rose only before the window, falls, or swings around one value is level', () => {
   const shapes = {
     'rose before': (minute: number) => Math.min(minute, 10) * 50,
     falls: (minute: number) => 500 - minute * 20,

@@ -20,7 +20,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { startOnTwoDatabases, withTwoServers } from '../degradation/two-databases.ts';
 
-/** Longer than the time for which the server repeats the metrics that it last read. */
+/** Longer than the time for which the server repeats the metrics that it has read. */
 const READ_AGAIN_MS = 1_050;
 
 type Sample = { name: string; labels: Record<string, string>; value: number };
@@ -56,7 +56,7 @@ describe('the metrics of a service', () => {
   before(async () => {
     address = `127.0.0.1:${await freePort()}`;
     const settings = { DATA_DIR: await directoryWithDatabase(), METRICS_ADDRESS: address };
-    // The clock stands still, so that a cached response stays fresh however slow the machine is.
+    // The clock stands still. A cached response then stays fresh, however slow the machine is.
     service = await startTestService({ settings, limits: { list: 3, single: 1_000 }, clock: () => START });
   });
   after(async () => {
@@ -64,7 +64,7 @@ describe('the metrics of a service', () => {
     await cleanUp();
   });
 
-  test('count requests by operation and status, including responses from the cache, and count rejections by limit', async () => {
+  test('count requests by operation and status, including responses from the cache', async () => {
     for (let number = 0; number < 5; number += 1) await service.get('/v1/collections');
     for (const id of ['a', 'b']) await service.get(`/v1/collections/${id}`);
     await fetch(`${service.url}/api/v1/products`);
@@ -101,7 +101,7 @@ describe('the metrics of a service', () => {
     assert.equal(metric('target_info', { service_name: 'mercat' }), 1);
   });
 
-  test('are not served on the public port, and nothing else is served on their port', async () => {
+  test('are served only on their own port', async () => {
     assert.equal((await fetch(`${service.url}/metrics`)).status, 404);
     assert.equal((await fetch(`http://${address}/v1`)).status, 404);
     const post = await fetch(`http://${address}/metrics`, { method: 'POST' });
@@ -113,7 +113,7 @@ test('metrics can be served on a Unix socket that other users cannot open', asyn
   const socketPath = path.join(temporaryDirectory(), 'metrics.sock');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('up 1\n') };
   const log = createLog('silent');
-  // At the second start there is a socket on which nobody listens, as a killed process leaves it.
+  // A killed process leaves a socket on which nobody listens. At the second start there is such a socket.
   for (const start of ['first', 'second']) {
     const stop = await startMetricsServer(metrics, { path: socketPath }, log);
     const body = await new Promise<string>((resolve, reject) => {
@@ -139,7 +139,7 @@ test('when the port of the metrics is in use, the error names the setting METRIC
   server.close();
 });
 
-test('a file that is not a socket is not deleted, and the start fails', async () => {
+test('a file that is not a socket is not deleted', async () => {
   const file = path.join(temporaryDirectory(), 'notes.txt');
   writeFileSync(file, 'notes');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
@@ -152,7 +152,7 @@ test('a file that is not a socket is not deleted, and the start fails', async ()
   assert.equal(readFileSync(file, 'utf8'), 'notes');
 });
 
-/** Makes a socket file on which no process listens: the server removes only the name under which it listened. */
+/** Makes a socket file on which no process listens. The server removes only the name under which it listened. */
 async function leaveSocket(socketPath: string): Promise<void> {
   const server = net.createServer().listen(`${socketPath}.listening`);
   await once(server, 'listening');

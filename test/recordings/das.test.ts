@@ -27,31 +27,27 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
 
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
-test(
-  '50 recorded assets are 50 tokens, whatever their interface; the owner of a frozen token is its wallet',
-  needsPayloads(FOXES),
-  async (t) => {
-    const foxes = parseItems(FOXES);
-    const { upstream } = await start(t, foxes);
-    const { records, rejected, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
-    assertValidRecords(records);
-    assert.deepEqual(rejected, []);
-    assert.deepEqual(end, { gap: null, pages: 1, rows: 50 });
-    assert.deepEqual(
-      records,
-      foxes.map(({ id, content, ownership }: any) => ({
-        kind: 'token',
-        chain: 'solana',
-        contractAddress: FAMOUS_FOX,
-        mint: id,
-        name: content.metadata.name,
-        image: content.links.image,
-        owner: ownership.owner,
-      })),
-    );
-    assert.equal(foxes.filter(({ ownership }: any) => ownership.frozen).length, 38);
-  },
-);
+test('50 recorded assets are 50 tokens, whatever their interface', needsPayloads(FOXES), async (t) => {
+  const foxes = parseItems(FOXES);
+  const { upstream } = await start(t, foxes);
+  const { records, rejected, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));
+  assertValidRecords(records);
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(end, { gap: null, pages: 1, rows: 50 });
+  assert.deepEqual(
+    records,
+    foxes.map(({ id, content, ownership }: any) => ({
+      kind: 'token',
+      chain: 'solana',
+      contractAddress: FAMOUS_FOX,
+      mint: id,
+      name: content.metadata.name,
+      image: content.links.image,
+      owner: ownership.owner,
+    })),
+  );
+  assert.equal(foxes.filter(({ ownership }: any) => ownership.frozen).length, 38);
+});
 
 test(
   'the 33 fungible assets of a recorded wallet are left out because of their supply and decimals',
@@ -61,7 +57,7 @@ test(
     const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
     assertValidRecords(records);
     assert.deepEqual(rejected, []);
-    // 17 assets are non-fungible, and 11 of these name their collection.
+    // 17 assets are non-fungible. 11 of these name their collection.
     const single = wallet.filter(({ token_info }: any) => token_info.supply === 1 && token_info.decimals === 0);
     assert.equal(single.length, 17);
     const grouped = single.filter(({ grouping }: any) => grouping.length > 0);
@@ -97,20 +93,16 @@ test(
   },
 );
 
-test(
-  'a collection of 2,525 recorded mints is read completely, with the case of every mint kept',
-  needsRecordings(MINTS),
-  async (t) => {
-    const mints = JSON.parse(readRecording(MINTS)) as string[];
-    const { upstream } = await start(
-      t,
-      mints.map((mint) => assetOf(mint, COLLECTION)),
-    );
-    const { records, end } = await collectPages(walkDasCollection(upstream, COLLECTION));
-    assert.deepEqual(end, { gap: null, pages: 3, rows: 2_525 });
-    assert.deepEqual(
-      records.map((record) => record['mint']),
-      mints,
-    );
-  },
-);
+test('a collection of 2,525 recorded mints is read completely', needsRecordings(MINTS), async (t) => {
+  const mints = JSON.parse(readRecording(MINTS)) as string[];
+  const { upstream } = await start(
+    t,
+    mints.map((mint) => assetOf(mint, COLLECTION)),
+  );
+  const { records, end } = await collectPages(walkDasCollection(upstream, COLLECTION));
+  assert.deepEqual(end, { gap: null, pages: 3, rows: 2_525 });
+  assert.deepEqual(
+    records.map((record) => record['mint']),
+    mints,
+  );
+});

@@ -1,4 +1,4 @@
-// The fixtures have the shapes of the recordings: every field of a fixture is in the recording, with a value of the same type.
+// The fixtures have the shapes of the recordings. Every field of a fixture is in the recording, with a value of the same type.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ const RECORDED_SHAPES: Readonly<Record<string, readonly string[]>> = {
   'coinbase/spot.json': ['coinbase/v2_prices_ETH-USD_spot.json'],
 };
 
-/** The path of each leaf with its type; all elements of an array have the same path. */
+/** The path of each leaf with its type. All elements of an array have the same path. */
 function shapeOf(value: unknown, at = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => shapeOf(one, `${at}[]`));
   if (typeof value !== 'object' || value === null) return [`${at}: ${value === null ? 'null' : typeof value}`];

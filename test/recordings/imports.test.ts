@@ -59,17 +59,13 @@ forEachEngine('imports of recorded responses', (engine) => {
     },
   );
 
-  test(
-    'recorded DAS assets of one collection are imported into that collection, and each recorded asset of a wallet into its own collection',
-    needsPayloads(FOXES, WALLET),
-    async () => {
-      const ofOne = await load('das-assets', readPayload(FOXES), { args: set({ contractAddress: FAMOUS_FOX }) });
-      assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 50]);
-      const ofWallet = await load('das-assets', readPayload(WALLET));
-      assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 11]);
-      assert.deepEqual(ofWallet.summary.answers.leftOut, {
-        'fungible, burnt, unknown to the endpoint, or of no collection': 39,
-      });
-    },
-  );
+  test('recorded DAS assets are imported into their own collections', needsPayloads(FOXES, WALLET), async () => {
+    const ofOne = await load('das-assets', readPayload(FOXES), { args: set({ contractAddress: FAMOUS_FOX }) });
+    assert.deepEqual([ofOne.code, ofOne.summary.inserted], [0, 50]);
+    const ofWallet = await load('das-assets', readPayload(WALLET));
+    assert.deepEqual([ofWallet.code, ofWallet.summary.inserted], [0, 11]);
+    assert.deepEqual(ofWallet.summary.answers.leftOut, {
+      'fungible, burnt, unknown to the endpoint, or of no collection': 39,
+    });
+  });
 });

@@ -1,5 +1,5 @@
-// Runs the tasks while the servers give recorded responses of operations that were not requested. The stored rows must not change. Only
-// if the rows of such a response fit the request, they are stored, as they were received.
+// Runs the tasks while the servers give recorded responses of operations that were not requested. The stored rows must not change.
+// Rows that fit the request are the exception: they are stored as received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -20,7 +20,9 @@ import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payl
 import { startVendorServers } from '../support/replay/all-vendors.ts';
 
 const LIMIT_MS = 60_000;
-/** How far the clock moves between runs: longer than any breaker stays open and any pause between retries. */
+/**
+ * The clock moves by this time between runs. It is longer than any breaker stays open and longer than any pause between retries.
+ */
 const PAUSE_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
 const ROWS = 30;
@@ -37,55 +39,51 @@ forEachEngine('recorded responses of other operations', (engine) => {
     await emptySyncTables(db);
   });
 
-  test(
-    'a recorded response of another operation changes no stored row, whichever task receives the response',
-    needsPayloads(),
-    async (t) => {
-      let passed = 0;
-      const clock = () => NOW + passed;
-      const world = await startVendorServers(t, { now: clock, rows: ROWS });
-      await world.follow(db);
-      const wrong = await startSameResponse(t);
-      const { url } = wrong;
-      const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
-      const log = createLog('silent');
-      const createTasks = (settings: Record<string, string>) => {
-        const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
-        const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
-        const vendors = config.vendors.filter(({ name }) => name !== 'feed');
-        return createVendorTasks(vendors, context, PACE);
-      };
-      const run = (tasks: readonly Task[]) => {
-        const stop = AbortSignal.timeout(LIMIT_MS);
-        return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
-      };
-      const ends = await run(await createTasks(world.settings()));
-      assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
-      assert.deepEqual(await world.missing(db), ['feed']);
-      const truth = await dumpTables(db);
-      const tasks = await createTasks(world.settings(everywhere));
-      const unreported: string[] = [];
-      for (const [file, recorded] of Object.entries(RECORDED)) {
-        if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
-        const text = readPayload(file);
-        for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
-          wrong.give(given);
-          passed += PAUSE_MS;
-          for (const task of tasks) {
-            wrong.reset();
-            const [end] = await run([task]);
-            // A task that sent no request received no wrong response.
-            if (end?.kind !== 'done' || wrong.count() === 0) continue;
-            const { problems = [], refused } = end.result;
-            if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
-          }
-          assert.deepEqual(await dumpTables(db), truth, file);
+  test('a recorded response of another operation changes no stored row', needsPayloads(), async (t) => {
+    let passed = 0;
+    const clock = () => NOW + passed;
+    const world = await startVendorServers(t, { now: clock, rows: ROWS });
+    await world.follow(db);
+    const wrong = await startSameResponse(t);
+    const { url } = wrong;
+    const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
+    const log = createLog('silent');
+    const createTasks = (settings: Record<string, string>) => {
+      const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
+      const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+      const vendors = config.vendors.filter(({ name }) => name !== 'feed');
+      return createVendorTasks(vendors, context, PACE);
+    };
+    const run = (tasks: readonly Task[]) => {
+      const stop = AbortSignal.timeout(LIMIT_MS);
+      return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
+    };
+    const ends = await run(await createTasks(world.settings()));
+    assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
+    assert.deepEqual(await world.missing(db), ['feed']);
+    const truth = await dumpTables(db);
+    const tasks = await createTasks(world.settings(everywhere));
+    const unreported: string[] = [];
+    for (const [file, recorded] of Object.entries(RECORDED)) {
+      if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
+      const text = readPayload(file);
+      for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
+        wrong.give(given);
+        passed += PAUSE_MS;
+        for (const task of tasks) {
+          wrong.reset();
+          const [end] = await run([task]);
+          // A task that sent no request got no wrong response.
+          if (end?.kind !== 'done' || wrong.count() === 0) continue;
+          const { problems = [], refused } = end.result;
+          if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
         }
+        assert.deepEqual(await dumpTables(db), truth, file);
       }
-      // The rows of this file are activities of the right shape without a sale, so there is nothing to report.
-      assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
-    },
-  );
+    }
+    // The rows of this file are activities of the right shape without a sale. There is nothing to report.
+    assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
+  });
 
   test(
     'the rows of a recorded response of another operation are stored as received when they fit the request',
@@ -112,39 +110,34 @@ forEachEngine('recorded responses of other operations', (engine) => {
     },
   );
 
-  test(
-    'a price in hexadecimal is kept as received, is not interpreted as an amount, and counts in no volume',
-    needsPayloads(MESSAGE),
-    async () => {
-      const { after } = JSON.parse(readPayload(MESSAGE));
-      assert.equal(after.price, '0x00b1a2bc2ec50000');
-      const record = {
-        kind: 'sale',
-        source: 'reservoir',
-        chain: 'ethereum',
-        contractAddress: after.contract,
-        tokenId: after.token_id,
-        price: after.price,
-        // The sale is an accepted bid, so the taker is the seller.
-        seller: after.taker,
-        buyer: after.maker,
-        timestamp: new Date(after.timestamp * 1_000).toISOString(),
-        tx: after.tx_hash,
-      };
-      const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
-      assert.deepEqual([summary.inserted, refused], [1, []]);
-      assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
-        { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
-      ]);
-      assert.deepEqual(await db.query('select from indexer.sale_total'), []);
-      // The price that the same message has in decimal digits is interpreted.
-      await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
-      assert.deepEqual(
-        await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'),
-        [{ volume: '50000000000000000', sales: 1 }],
-      );
-    },
-  );
+  test('a price in hexadecimal is kept as received and counts in no volume', needsPayloads(MESSAGE), async () => {
+    const { after } = JSON.parse(readPayload(MESSAGE));
+    assert.equal(after.price, '0x00b1a2bc2ec50000');
+    const record = {
+      kind: 'sale',
+      source: 'reservoir',
+      chain: 'ethereum',
+      contractAddress: after.contract,
+      tokenId: after.token_id,
+      price: after.price,
+      // The sale is an accepted bid. The taker is the seller.
+      seller: after.taker,
+      buyer: after.maker,
+      timestamp: new Date(after.timestamp * 1_000).toISOString(),
+      tx: after.tx_hash,
+    };
+    const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
+    assert.deepEqual([summary.inserted, refused], [1, []]);
+    assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
+      { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
+    ]);
+    assert.deepEqual(await db.query('select from indexer.sale_total'), []);
+    // The same message also has the price in decimal digits, which is interpreted.
+    await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
+    assert.deepEqual(await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'), [
+      { volume: '50000000000000000', sales: 1 },
+    ]);
+  });
 });
 
 /** The recorded response, with the id of the requests that the service sends. */

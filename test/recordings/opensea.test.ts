@@ -1,4 +1,4 @@
-// OpenSea: the fixtures and the replay server's responses conform to the vendor's API document, and recorded responses become records.
+// OpenSea: the fixtures and the replay server's responses conform to the vendor's API document. Recorded responses become records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -70,8 +70,8 @@ test(
     ] as const) {
       check(path, schemaOf(schema), await (await fetch(replay.url + path)).json());
     }
-    // In the vendor's document an event has one of three schemas, and one event can match several of them. So a sale is checked against the
-    // schema of sales only.
+    // In the vendor's document an event has one of three schemas. One event can match several of them, so a sale is checked against
+    // the schema of sales only.
     const sales = { type: 'array', minItems: 1, items: schemaOf('SaleEvent') };
     check('events', sales, parseFixture('opensea/events.json').asset_events);
     const events: any = await (await fetch(`${replay.url}/api/v2/events/collection/${APES.slug}`)).json();
@@ -79,28 +79,24 @@ test(
   },
 );
 
-test(
-  'recorded statistics become records with an exact floor, and with volumes and counts as they were recorded',
-  needsPayloads(STATS),
-  async (t) => {
-    const text = readPayload(STATS);
-    const replay = await startReplayServer(t, [{ path: /.*/, origin: 'recorded', answer: () => text }]);
-    const { records, rejected } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
-    const fields = { chain: 'ethereum', contractAddress: GHOSTS.contractAddress, at: '2026-09-01T00:00:00.000Z' };
-    assert.deepEqual(rejected, []);
-    assert.deepEqual(records, [
-      { kind: 'stats', ...fields, floorRaw: '15690000000000000', owners: 2_907 },
-      {
-        kind: 'analytics',
-        ...fields,
-        floorRaw: '15690000000000000',
-        volume: { allTime: 46.07304008849007, twentyFourHour: 0.1258, sevenDay: 0.21618999999999997 },
-        sales: { allTime: 2_791, twentyFourHour: 9, sevenDay: 17 },
-      },
-    ]);
-    assertValidRecords(records);
-  },
-);
+test('recorded statistics become records with an exact floor', needsPayloads(STATS), async (t) => {
+  const text = readPayload(STATS);
+  const replay = await startReplayServer(t, [{ path: /.*/, origin: 'recorded', answer: () => text }]);
+  const { records, rejected } = await readOpenSeaStats(createTestUpstream(replay.url), GHOSTS, { at: AT });
+  const fields = { chain: 'ethereum', contractAddress: GHOSTS.contractAddress, at: '2026-09-01T00:00:00.000Z' };
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(records, [
+    { kind: 'stats', ...fields, floorRaw: '15690000000000000', owners: 2_907 },
+    {
+      kind: 'analytics',
+      ...fields,
+      floorRaw: '15690000000000000',
+      volume: { allTime: 46.07304008849007, twentyFourHour: 0.1258, sevenDay: 0.21618999999999997 },
+      sales: { allTime: 2_791, twentyFourHour: 9, sevenDay: 17 },
+    },
+  ]);
+  assertValidRecords(records);
+});
 
 test('four recorded orders become four listings with different ids', needsPayloads(ORDERS), () => {
   const { orders } = parseExactJson(Buffer.from(readPayload(ORDERS))) as { orders: unknown[] };

@@ -1,6 +1,6 @@
-// Checks every recorded response. The replay server must serve it unchanged at the path where its vendor serves it. Each source of that
-// vendor (a function that reads from the vendor) then gets it as the response to every request, even to requests for something else.
-// The source must give correct records, reject the rows, or fail with a reason.
+// Checks every recorded response. The replay server must serve it unchanged at the path where its vendor serves it. Then each
+// function that reads from this vendor gets it as the response to every request, even to requests for something else. The function
+// must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -37,7 +37,10 @@ const FOREIGN = 'collection: belongs to another collection';
 const FOREIGN_SALE = '1 rejected (collectionSymbol: belongs to another collection), incomplete';
 const none = (rows: number, why: string) => `${rows} rejected (${why}), incomplete`;
 
-/** The expected outcome at each source for a file without an entry in EXPECTED: for a JSON object, and for an array. */
+/**
+ * The expected outcome at each source for a file without an entry in EXPECTED. There is one outcome for a JSON object, and one for
+ * an array.
+ */
 const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: string, array: string]>>>> = {
   coinbase: { price: ['', ''] },
   coingecko: { prices: ['1 rejected (response: has no requested coin)', ''] },
@@ -115,7 +118,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-test('every file of the folder is in the table, and every file of the table is in the folder', needsPayloads(), () => {
+test('the table has exactly the files of the folder', needsPayloads(), () => {
   assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
   for (const file of Object.keys(EXPECTED))
     assert.ok(RECORDED[file], `${file} is in the table of outcomes, but is not a file`);
@@ -126,7 +129,7 @@ test('every file of the folder is in the table, and every file of the table is i
 });
 
 test(
-  'the replay server serves every recorded response at the path where its vendor serves it, and changes only the id of JSON-RPC responses',
+  'the replay server serves every recorded response at the path where its vendor serves it',
   needsPayloads(),
   async (t) => {
     const replays = new Map(
@@ -152,33 +155,29 @@ test(
   },
 );
 
-test(
-  'the replay server also serves operations that the service does not call, and lets them fail on demand',
-  needsPayloads(),
-  async (t) => {
-    const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
-    const prices = await startReplayServer(
-      t,
-      coingeckoRoutes({ ETH: '5' }, () => 1),
-    );
-    const fetchText = async (url: string) => {
-      const answer = await fetch(url);
-      return { status: answer.status, text: await answer.text() };
-    };
-    const pools = `${replay.url}/v2/mmm/pools?collectionSymbol=okay_bears`;
-    const good = { status: 200, text: readPayload(`${ME}/v2_mmm_pools.json`) };
-    assert.deepEqual(await fetchText(pools), good);
-    replay.fail('server-error', { times: 1 });
-    assert.equal((await fetchText(pools)).status, 500);
-    replay.fail('nulls', { times: 1 });
-    assert.match((await fetchText(pools)).text, /^\{"results":\[\{"spotPrice":null,/);
-    replay.fail('reset', { times: 1 });
-    await assert.rejects(fetchText(pools));
-    assert.deepEqual(await fetchText(pools), good);
-    assert.equal((await fetchText(`${prices.url}/api/v3/coins/markets`)).status, 200);
-    assert.match((await fetchText(`${prices.url}/api/v3/simple/price?ids=ethereum`)).text, /^\{"ethereum":\{"usd":5,/);
-  },
-);
+test('the replay server also serves operations that the service does not call', needsPayloads(), async (t) => {
+  const replay = await startReplayServer(t, magicEdenRoutes(createMagicEdenBook()));
+  const prices = await startReplayServer(
+    t,
+    coingeckoRoutes({ ETH: '5' }, () => 1),
+  );
+  const fetchText = async (url: string) => {
+    const answer = await fetch(url);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const pools = `${replay.url}/v2/mmm/pools?collectionSymbol=okay_bears`;
+  const good = { status: 200, text: readPayload(`${ME}/v2_mmm_pools.json`) };
+  assert.deepEqual(await fetchText(pools), good);
+  replay.fail('server-error', { times: 1 });
+  assert.equal((await fetchText(pools)).status, 500);
+  replay.fail('nulls', { times: 1 });
+  assert.match((await fetchText(pools)).text, /^\{"results":\[\{"spotPrice":null,/);
+  replay.fail('reset', { times: 1 });
+  await assert.rejects(fetchText(pools));
+  assert.deepEqual(await fetchText(pools), good);
+  assert.equal((await fetchText(`${prices.url}/api/v3/coins/markets`)).status, 200);
+  assert.match((await fetchText(`${prices.url}/api/v3/simple/price?ids=ethereum`)).text, /^\{"ethereum":\{"usd":5,/);
+});
 
 for (const vendor of VENDORS) {
   test(
@@ -204,7 +203,7 @@ for (const vendor of VENDORS) {
 }
 
 test(
-  'rows of an operation that the service does not call give correct records if they look like rows of an operation that it calls',
+  'rows of another operation give correct records if they look like rows of the operation that was called',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
@@ -246,13 +245,13 @@ test(
 );
 
 test(
-  'assets recorded by creator or by owner become tokens if they are in the requested collection, and are rejected otherwise',
+  'assets recorded by creator or by owner become tokens if they are in the requested collection',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);
     const [byCreator, byOwner] = ['getAssetsByCreator.famous-fox.50', 'getAssetsByOwner.50'];
     for (const [file, expected] of [
-      // The page reports that it is full, so the next page is requested, and the server gives the same page again.
+      // The page reports that it is full. The next page is requested, and the server gives the same page again.
       [byCreator, { collection: '50 token, incomplete' }],
       [byOwner, { collection: '1 token, 16 rejected (grouping: is another collection), incomplete' }],
     ] as const) {
@@ -277,7 +276,7 @@ const COINGECKO_IDS = new Map([
 ]);
 
 test(
-  'each recorded price of CoinGecko is accepted, unless the time in the response is too old or invalid',
+  'each recorded price of CoinGecko is accepted, unless its time is too old or invalid',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);

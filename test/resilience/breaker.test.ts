@@ -23,7 +23,7 @@ function fail(breaker: CircuitBreaker, times = FAILURES_MAX): void {
 }
 
 describe('a closed breaker', () => {
-  test('a closed breaker lets every call through, and opens after `failuresMax` consecutive failures', () => {
+  test('a closed breaker opens after `failuresMax` consecutive failures', () => {
     const { breaker } = start();
     fail(breaker, FAILURES_MAX - 1);
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 2, 'yes']);
@@ -51,7 +51,7 @@ describe('a closed breaker', () => {
 });
 
 describe('an open breaker', () => {
-  test('an open breaker lets one call through as a trial when its open time is over, and closes when the trial succeeds', () => {
+  test('an open breaker lets one call through as a trial when its open time is over', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now += 99;
@@ -62,7 +62,7 @@ describe('an open breaker', () => {
     assert.deepEqual([breaker.state(), breaker.failures(), breaker.enter()], ['closed', 0, 'yes']);
   });
 
-  test('the open time doubles after each failed trial up to `openMaxMs`, and is `openMs` again after a success', () => {
+  test('the open time doubles after each failed trial up to `openMaxMs`', () => {
     const { breaker, time } = start();
     fail(breaker);
     const waits = [];
@@ -86,7 +86,7 @@ describe('an open breaker', () => {
     assert.equal(breaker.remainingMs(), 50);
   });
 
-  test('after the clock is set back, an open breaker stays open for one more open time, and then allows a trial', () => {
+  test('after the clock is set back, an open breaker stays open for one more open time', () => {
     const { breaker, time } = start();
     fail(breaker);
     time.now -= 600_000;
@@ -162,7 +162,7 @@ describe('trials in the background', () => {
     assert.equal(attempts(), 2);
   });
 
-  test('no trial is made after a call that was already in progress has closed the breaker', async (t) => {
+  test('no trial is made after a call in progress has closed the breaker', async (t) => {
     const { breaker, pass, attempts } = startTrials(t, async () => undefined);
     breaker.succeeded();
     await pass(10_000);
@@ -179,7 +179,7 @@ describe('trials in the background', () => {
     assert.deepEqual([breaker.state(), breaker.failures()], ['closed', 0]);
   });
 
-  test('trials go on after a trial during which a call that was already in progress has failed', async (t) => {
+  test('trials go on after a trial during which a call in progress has failed', async (t) => {
     const trial = Promise.withResolvers<void>();
     const { breaker, pass, attempts } = startTrials(t, () => trial.promise);
     await pass(100);
@@ -188,7 +188,7 @@ describe('trials in the background', () => {
     trial.resolve();
     await pass(0);
     await pass(200);
-    assert.equal(attempts(), 2, 'a breaker without callers would otherwise stay open for ever');
+    assert.equal(attempts(), 2, 'a breaker without callers stays open for ever');
   });
 
   test('stopped trials make no further attempt, and cannot be started again', async (t) => {

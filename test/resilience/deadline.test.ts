@@ -15,7 +15,7 @@ test('work that ends before its deadline resolves or rejects as it would without
   assert.equal(await raceDeadline(Promise.resolve(1), Number.POSITIVE_INFINITY), 1);
 });
 
-test('work that is not done by its deadline is rejected, even if the deadline had passed before the work began', async () => {
+test('work that is not done by its deadline is rejected', async () => {
   await assert.rejects(raceDeadline(never, soon()), DeadlineExceeded);
   await assert.rejects(raceDeadline(never, performance.now() - 1_000), DeadlineExceeded);
 });
@@ -43,7 +43,7 @@ test('a deadline signal aborts when its time is over', async (t) => {
   assert.equal(deadline.hasPassed, true);
 });
 
-test('a deadline signal aborts together with its parent signal, and does not report that its deadline has passed', () => {
+test('a deadline signal aborts together with its parent signal', () => {
   const stop = new AbortController();
   using deadline = new DeadlineSignal(60_000, stop.signal);
   stop.abort(new Error('stopped'));

@@ -30,7 +30,7 @@ async function open(source: Source, work: () => Promise<unknown> = fail): Promis
   assert.equal(source.state(), 'open');
 }
 
-test('a read returns its value, and its function receives the shorter of two time limits: that of the source and that of the caller', async (t) => {
+test('the function of a read receives the shorter of two time limits: that of the source and that of the caller', async (t) => {
   const { source } = start(t);
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs)), { ok: true, value: 1_000 });
   assert.deepEqual(await source.read((timeoutMs) => Promise.resolve(timeoutMs), 5), { ok: true, value: 5 });
@@ -84,7 +84,7 @@ test('while the breaker is open, a read fails without being run', async (t) => {
   assert.equal(ran, false);
 });
 
-test('while the breaker is open, a read is tried in the background until it succeeds, and then the breaker closes', async (t) => {
+test('while the breaker is open, a read is tried in the background until it succeeds', async (t) => {
   const { source, logged } = start(t);
   let broken = true;
   let trials = 0;
@@ -114,7 +114,7 @@ test('a source logs the opening and the closing of its breaker, and no trial in 
   assert.equal(logged.length, before);
 });
 
-test('the read that was requested last is tried, so that a read that can never succeed does not keep the breaker open', async (t) => {
+test('the read that was requested last is tried', async (t) => {
   const { source } = start(t, { timeoutMs: 10 });
   await open(source, hang);
   assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });
@@ -141,7 +141,7 @@ test('a read that was in progress when the breaker opened closes the breaker whe
   assert.equal(source.state(), 'closed');
 });
 
-test('after close(), a source makes no trials in the background, and failed reads do not open its breaker', async (t) => {
+test('after close(), a source makes no trials in the background', async (t) => {
   const { source } = start(t);
   let trials = 0;
   await open(source, () => {
@@ -161,7 +161,8 @@ test('after close(), a source makes no trials in the background, and failed read
     probes += 1;
     return fail();
   });
-  // Wait until another source, whose breaker opened later, has been tried several times. By then a trial of the source that `close` ended would have run.
+  // Another source, whose breaker opened later, has been tried several times by then. A trial of the closed source would have run
+  // before.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });

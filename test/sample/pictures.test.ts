@@ -13,12 +13,15 @@ const pictures = records.flatMap((record) =>
   [record['image'], record['banner']].filter((picture) => typeof picture === 'string'),
 );
 
-test('Every collection has a picture and a banner, every token has a picture, and at least 99% of the pictures are different', () => {
+test('Every collection has a picture and a banner, and at least 99% of the pictures are different', () => {
   for (const record of records) {
     if (record['kind'] === 'collection') assert.ok(record['image'] && record['banner']);
     if (record['kind'] === 'token') assert.ok(record['image']);
   }
-  assert.ok(new Set(pictures).size >= pictures.length * 0.99, `${new Set(pictures).size} of ${pictures.length}`);
+  assert.ok(
+    new Set(pictures).size >= pictures.length * 0.99,
+    `only ${new Set(pictures).size} of ${pictures.length} pictures are different`,
+  );
 });
 
 test('Every picture is a small, well-formed SVG without scripts and links', () => {
@@ -75,6 +78,6 @@ function checkSvg(svg: string): void {
   assert.equal(end, svg.length, `not well formed at: ${svg.slice(end, end + 60)}`);
   assert.deepEqual(open, []);
   assert.ok(svg.startsWith(`<svg xmlns='http://www.w3.org/2000/svg'`));
-  assert.equal(svg.split('://').length, 2, 'the XML namespace must be the only URL');
+  assert.equal(svg.split('://').length, 2, 'the picture names a URL other than the XML namespace');
   for (const [, id] of svg.matchAll(/(?:url\(|href=')#?([^')]*)/g)) assert.ok(svg.includes(` id='${id}'`), `#${id}`);
 }
