@@ -1,5 +1,5 @@
-// The audit of a running service: compares the listings of given collections with the chain, while both keep changing. A collection
-// is compared several times. Its differences are reported only if no comparison was free of differences.
+// The audit of a running service: compares its listings with the chain, while both change. A collection is compared several times. Its
+// differences are reported only if every comparison found differences.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { askVerdicts } from './chain-verdicts.ts';
@@ -17,7 +17,7 @@ export type StoredBook = {
   standard: 'erc721' | 'erc1155';
   block: number;
   hash: string;
-  /** False when the collection has more orders than the service returns. */
+  /** False if the collection has more orders than the service returns. */
   isComplete: boolean;
   orders: readonly {
     orderId: string;
@@ -43,8 +43,8 @@ export type FillableAudit = {
   /** Orders of which too little is known, or that are about to expire. */
   undecided: number;
   /**
-   * Collections that could not be compared: they have too many orders, new blocks came too fast, a source of the service failed, or the
-   * endpoint lacks the block.
+   * Collections that could not be compared. Possible reasons: too many orders, too frequent blocks, a failed source of the service, or a
+   * block that the endpoint lacks.
    */
   uncompared: string[];
   /** The collections among `uncompared` that have more orders than the service returns. */
@@ -60,7 +60,7 @@ export type FillableAuditOptions = {
   clock: () => number;
 };
 
-/** The most comparisons of one collection. A comparison without differences is the last. */
+/** The limit of comparisons of one collection. After a comparison without differences there is no further one. */
 const ATTEMPTS_MAX = 5;
 /** The time between two comparisons of a collection. */
 const PAUSE_MS = 1_500;
@@ -105,16 +105,16 @@ async function compareRepeatedly(options: FillableAuditOptions, collectionId: st
   return last;
 }
 
-/** Compares a collection. Null when its listings, its orders and the chain could not all be read at one block. */
+/** Compares a collection. Null if its listings, its orders and the chain could not all be read at one block. */
 async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<Comparison> {
   const { api, endpoint, readBook, clock } = options;
   const book = await readBook(collectionId);
-  // A listing of an order that is not in the book would be reported as unknown.
+  // Otherwise a listing whose order is not in the book would be reported as unknown.
   if (!book.isComplete) return 'too-large';
   const readFrom = clock();
   const { rows, isComplete } = await api.listings(collectionId);
   const readTo = clock();
-  // If the service has read another block in the meantime, the listings may be from before or after that block.
+  // If the service has read another block meanwhile, the listings may be from before or after that block.
   if (!isComplete || (await readBook(collectionId)).hash !== book.hash) return null;
   const orders = book.orders.map((order) => toSignedOrder(collectionId, book, order));
   try {

@@ -1,7 +1,6 @@
 // Determines by calls to a chain which signed orders can be filled at one block. If the terms of an order are known, a buyer with enough
-// money fills the order in an `eth_call`. If not, the calls read the order's status, the offerer's counter, the holder and the
-// approvals, as far as the deployment, the hash and the operator are known. Nothing is derived from events, and no rule of the service
-// is used.
+// money fills it in an `eth_call`. Otherwise the calls read the known facts: the order's status, the offerer's counter, the holder and the
+// approvals. No events and no rules of the service are used.
 
 import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
 import type { Fraction } from './seaport-calls.ts';
@@ -24,16 +23,16 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 const BUYER = '0x00000000000000000000000000000000000b0b0e';
 /** More native currency than any order costs. */
 const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
-/** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that every payment of the buyer succeeds. */
+/** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that each payment of the buyer succeeds. */
 const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
 /** The selector of Seaport's error for a fraction of an order that has no integer price. */
 const INEXACT_FRACTION = '0xc63cf089';
 /**
- * The selector of Seaport's error for an order that has expired or has not started at the time of the block. The service compares with
- * the clock instead of the block, so this error gives no verdict, and `compare.ts` decides by the expiry time.
+ * The selector of Seaport's error for an order that has expired or not started at the block. It gives no verdict, because the service
+ * compares with the clock and not with the block. `compare.ts` then decides by the expiry time.
  */
 const INVALID_TIME = '0x21ccfeb7';
-/** The names of errors by selector, so that a finding says why an order cannot be filled. Other errors are shown as the endpoint returned them. */
+/** The names of errors by selector, for the reasons in findings. Other errors are shown as the endpoint returned them. */
 const ERRORS: Readonly<Record<string, string>> = {
   '0x1a515574': 'OrderIsCancelled',
   '0x10fda3e1': 'OrderAlreadyFilled',
@@ -61,7 +60,7 @@ export async function askVerdicts(
   const signed = orders.filter(({ terms }) => terms !== null);
   const fractions = new Map(signed.map((order) => [order, { numerator: 1n, denominator: order.units }]));
   const single = await askFulfilments(endpoint, fractions, block);
-  // If the price of one unit is not an integer, one unit cannot be bought. Then all remaining units of the order are bought.
+  // If the price of one unit is not an integer, one unit cannot be bought. All remaining units of the order are then bought.
   const inexact = signed.filter((order) => reasonOf(single.get(order)).startsWith(INEXACT_FRACTION));
   const complete = await askFulfilments(
     endpoint,
@@ -74,7 +73,7 @@ export async function askVerdicts(
   return verdicts;
 }
 
-/** The owner of each ERC-721 token; null for a token that has none. Throws EndpointFailure. */
+/** The owner of each ERC-721 token. Null for a token without an owner. Throws EndpointFailure. */
 export async function askOwners(
   endpoint: Endpoint,
   tokens: readonly { contract: string; tokenId: bigint }[],
@@ -156,7 +155,7 @@ async function askFacts(
 
 function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, standard }: SignedOrder): EthCall[] {
   const isSingle = standard === 'erc721';
-  // Without a known deployment, an account without code is called. It returns nothing, so status and counter stay unknown.
+  // If the deployment is not known, an account without code is called. It returns nothing, so status and counter stay unknown.
   const seaport = protocol ?? BUYER;
   return [
     { to: seaport, data: encodeOrderStatus(hash ?? '0x0') },
@@ -168,7 +167,7 @@ function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, stan
   ];
 }
 
-/** The verdict that follows from the facts. If no fact excludes a fill, but a fact is not known, the verdict is null. */
+/** The verdict that follows from the facts. Null if no fact excludes a fill, but a fact is not known. */
 function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
   const [statusResult, counterResult, holderResult, allResult, approvedResult] = facts;
   const status =

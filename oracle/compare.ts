@@ -8,9 +8,11 @@ import type { SignedOrder, Verdict } from './signed-order.ts';
 export const FINDING_KINDS = ['phantom', 'hidden', 'wrong', 'unknown', 'owner'] as const;
 
 /**
- * `phantom`: a served listing that cannot be filled. `hidden`: an asset that is not served, although it has a fillable order. `wrong`: a
- * served listing with the wrong order, price or position. `unknown`: a served listing that is none of the known orders. `owner`: a
- * token that is served with the wrong owner.
+ * - `phantom`: a served listing that cannot be filled.
+ * - `hidden`: an asset with a fillable order that is not served.
+ * - `wrong`: a served listing with the wrong order, price or position.
+ * - `unknown`: a served listing that matches no known order.
+ * - `owner`: a token that is served with the wrong owner.
  */
 export type Finding = { kind: (typeof FINDING_KINDS)[number]; collectionId: string; asset: string; detail: string };
 
@@ -20,7 +22,7 @@ export type Compared = {
   listings: number;
   /** The orders that the chain cannot fill and that are not served. */
   rightlyAbsent: number;
-  /** Orders of which too little is known, or that are about to expire. */
+  /** Orders about which too little is known, or that are about to expire. */
   undecided: number;
 };
 
@@ -88,7 +90,7 @@ function stateOf(
   return fillable === null ? 'undecided' : 'fillable';
 }
 
-/** The order that should be served for an asset: the cheapest own order or, without an own order, the cheapest mirrored order. */
+/** The order that should be served for an asset: the cheapest own order, or the cheapest mirrored order if there is no own order. */
 function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   const own = orders.filter(({ book }) => book === 'own');
   let found: SignedOrder | null = null;
@@ -97,7 +99,7 @@ function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   return found;
 }
 
-/** Whether two orders are equally right for an asset. Of two orders with the same book and price, either may be served. */
+/** Whether either of two orders may be served for an asset, because they have the same book and price. */
 function isEqual(a: SignedOrder, b: SignedOrder): boolean {
   return a.key === b.key || (a.book === b.book && a.price === b.price);
 }

@@ -1,5 +1,5 @@
-// `npm run oracle`: performs a run and prints a table of its result. Exit code 1: a listing differs from the chain, or the digests of
-// the two services differ.
+// `npm run oracle`: performs a run and prints its result as a table. The exit code is 1 if a listing differs from the chain, or if the two
+// services serve different rows.
 
 import { parseArgs } from 'node:util';
 import { describeResult } from './run/report.ts';
@@ -9,13 +9,13 @@ import { createTwoServices } from './run/two-services.ts';
 const DEFAULTS = {
   blocks: '3000',
   orders: '500',
-  /** How many of a hundred orders are mirrored listings. */
+  /** The number of mirrored listings in a hundred orders. */
   mirrored: '50',
   kills: '20',
   reorganisations: '60',
   'reorg-depth': '60',
   seed: '1',
-  /** How many of a thousand requests to the endpoint of the first service fail or get a wrong response. */
+  /** The number of requests in a thousand to the first service's endpoint that fail or get a wrong response. */
   faults: '20',
 } as const;
 

@@ -1,5 +1,5 @@
-// JSON-RPC calls of the oracle. A call that a contract reverts has a result. If the endpoint does not respond, or cannot execute the
-// call, an EndpointFailure is thrown, because then nothing is known about the order.
+// JSON-RPC calls of the oracle. A call that a contract reverts has a result. If the endpoint does not respond or cannot execute a call,
+// nothing is known, and an EndpointFailure is thrown.
 
 export type Hex = `0x${string}`;
 
@@ -25,7 +25,7 @@ export class EndpointFailure extends Error {
 export type Endpoint = {
   /** The results in the order of the calls, at one block. Throws EndpointFailure. */
   callAll(calls: readonly EthCall[], block: number): Promise<CallResult[]>;
-  /** Null when the endpoint does not have the block. */
+  /** Null if the endpoint does not have the block. */
   header(block: number | 'latest'): Promise<BlockHeader | null>;
   chainId(): Promise<number>;
 };
@@ -36,7 +36,7 @@ type Response = { id: number; result?: unknown; error?: { code: number; message:
 const TIMEOUT_MS = 60_000;
 const BATCH_SIZE_MAX = 100;
 const GAS: Hex = '0x989680';
-/** The JSON-RPC error code with which most clients report a reverted call. */
+/** The JSON-RPC error code of most clients for a reverted call. */
 const REVERTED = 3;
 
 /** `headers`: sent with every request, such as credentials. */

@@ -1,9 +1,9 @@
-// Encodes the contract calls of the oracle. The code is written for the oracle alone: it shares nothing with the service that the
-// oracle checks. test/oracle/seaport-calls.test.ts compares the encoding with the encoding by viem.
+// Encodes the contract calls of the oracle. It shares no code with the service that the oracle checks. test/oracle/seaport-calls.test.ts
+// compares it with viem.
 
 import type { Hex } from './rpc.ts';
 
-/** The parameters and the signature of a Seaport order, as a wallet sends them to a marketplace: integers as text or numbers. */
+/** The parameters and the signature of a Seaport order, as a wallet sends them: integers as text or numbers. */
 export type SeaportTerms = { parameters: Readonly<Record<string, unknown>>; signature: string };
 
 /** The units that a call buys, as a fraction of the order. */
@@ -22,7 +22,7 @@ const SELECTOR = {
 const NATIVE = 0;
 const ERC20 = 1;
 
-/** An ABI-encoded value. A `dynamic` value stands at the end of its tuple, and its offset stands in its place. */
+/** An ABI-encoded value. A `dynamic` value stands at the end of its tuple, and is replaced by its offset. */
 type Part = { words: string; dynamic: boolean };
 
 /** The call with which the sender buys a fraction of an order for itself. */
@@ -48,7 +48,7 @@ export const encodeApprovedForAll = (owner: string, operator: string): Hex =>
   call('isApprovedForAll', tuple([word(owner), word(operator)]));
 export const encodeApproved = (tokenId: bigint): Hex => call('getApproved', word(tokenId));
 
-/** The largest native amount that a buyer may have to send. Seaport returns the amount that it does not need. */
+/** The largest native amount that a buyer may have to send. Seaport returns what it does not need. */
 export function nativePriceOf(parameters: SeaportTerms['parameters']): bigint {
   return sumOf(paymentsOf(parameters).filter((item) => Number(item['itemType']) === NATIVE));
 }

@@ -14,7 +14,7 @@ export type ServedListing = {
   expiresAt: number | null;
 };
 
-/** `isComplete`: false when the service reports that it could not read a source. */
+/** `isComplete`: false if the service reports that it could not read a source. */
 export type ServedListings = { rows: ServedListing[]; isComplete: boolean };
 
 export type ServedToken = { owner: string | null; listing: ServedListing | null };
@@ -23,18 +23,18 @@ export type ServedStatus = { chains: { chain: string; block: number | null; note
 
 export type ServedApi = {
   listings(collectionId: string): Promise<ServedListings>;
-  /** Null for a token that the service does not know. */
+  /** Null for a token that is unknown to the service. */
   token(chain: string, contract: string, tokenId: string): Promise<ServedToken | null>;
   status(): Promise<ServedStatus>;
 };
 
-/** The most assets of one collection that `/v1` lists. */
+/** The limit of assets that `/v1` lists of one collection. */
 export const WINDOW_SIZE = 250;
 
 const PAGE_SIZE = 100;
 const PAGES_MAX = 10;
 const TIMEOUT_MS = 30_000;
-/** How often a request that exceeds the rate limit is repeated. */
+/** The limit of repetitions of a request that exceeds the rate limit. */
 const REPEATS_MAX = 5;
 const NOT_FOUND = 404;
 const TOO_MANY = 429;
@@ -92,7 +92,7 @@ function toListing({ orderId, marketplace, tokenId, seller, price, expiresAt }: 
   };
 }
 
-/** The body; null for 404. */
+/** The body. Null for a 404. */
 async function readJson(url: string, headers: () => Record<string, string>): Promise<unknown> {
   for (let repeats = 0; ; repeats += 1) {
     const response = await fetch(url, { headers: headers(), signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -11,22 +11,22 @@ export type SignedOrder = {
   tokenId: bigint;
   standard: 'erc721' | 'erc1155';
   seller: string;
-  /** The price that `/v1` should show, in base units; null when it is not compared. */
+  /** The price that `/v1` should show, in base units. Null if it is not compared. */
   price: bigint | null;
-  /** Milliseconds; null for an order that does not expire. */
+  /** Milliseconds. Null for an order that does not expire. */
   expiresAt: number | null;
-  /** The address of the Seaport deployment. Null when the marketplace did not report it. */
+  /** The address of the Seaport deployment. Null if the marketplace did not report it. */
   protocol: string | null;
-  /** The hash of the order. Null when the marketplace did not report it. */
+  /** The hash of the order. Null if the marketplace did not report it. */
   hash: string | null;
   /** The units that are offered. */
   units: bigint;
-  /** The signed terms. Null where they are not known. */
+  /** The signed terms. Null if they are not known. */
   terms: SeaportTerms | null;
   counter: bigint | null;
-  /** The account that must be approved to transfer the token: Seaport, or a conduit. Null when it is not known. */
+  /** The account that must be approved to transfer the token: Seaport, or a conduit. Null if it is not known. */
   operator: string | null;
 };
 
-/** `fillable` is null when the calls to the chain do not decide it, for example because the operator of the order is not known. */
+/** `fillable` is null if the calls to the chain do not decide it, for example because the order's operator is not known. */
 export type Verdict = { fillable: boolean | null; reason: string };

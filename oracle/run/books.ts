@@ -1,6 +1,6 @@
-// The marketplaces of a run. Some listings of the simulation are submitted to the own order book of every service. The other listings
-// are only reported, like those of an external marketplace: immediately, or some blocks later, when the order may have ended already.
-// Some reports are repeated, and still show the listing as active, whatever has happened on the chain.
+// The marketplaces of a run. Some listings of the simulation are submitted to the own order book of every service. The other listings are
+// only reported, as by an external marketplace: immediately, or some blocks later. Some reports are repeated. A late or repeated report
+// shows the listing as active, even if it has ended.
 
 import type { Listing } from '../../devnet/chain-state.ts';
 import { operatorOf } from '../../devnet/chain-state.ts';
@@ -15,13 +15,13 @@ import type { Follower } from './followers.ts';
 const SOURCE = 'opensea';
 /** The share of the reported listings that are reported late. */
 const LATE_SHARE = 0.25;
-/** The most blocks between a listing and its late report. */
+/** The limit of blocks between a listing and its late report. */
 const LATE_BLOCKS_MAX = 12;
-/** How many reports are repeated after each block. */
+/** The number of reports that are repeated after each block. */
 const REPEATED_AT_ONCE = 4;
 /** Seaport's number for an order that anybody may fill in parts. */
 const PARTIAL_OPEN = 1;
-/** How long after its expiry an order is still compared. */
+/** An order is still compared for this long after its expiry. */
 const PRUNE_AGE_MS = 60_000;
 
 export type BooksOptions = {
@@ -64,7 +64,7 @@ export class Books implements Marketplace {
     return null;
   }
 
-  /** Reports the listings that are due at a block, and repeats the reports of some other listings. */
+  /** Reports the listings that are due at this block, and repeats some earlier reports. */
   async advance(block: number): Promise<void> {
     this.#block = block;
     const due = this.#late.filter((one) => one.block <= block);
@@ -73,7 +73,7 @@ export class Books implements Marketplace {
     await this.#report([...due, ...repeated]);
   }
 
-  /** Forgets orders that expired more than `PRUNE_AGE_MS` ago, so that the number of orders to compare stays small in a long run. */
+  /** Forgets orders that expired more than `PRUNE_AGE_MS` ago, so that a long run does not compare more and more orders. */
   prune(now: number): void {
     for (const [key, { expiresAt }] of this.orders)
       if (expiresAt !== null && expiresAt < now - PRUNE_AGE_MS) this.orders.delete(key);
@@ -101,7 +101,7 @@ export class Books implements Marketplace {
   }
 }
 
-/** The key of the order that a served row lists. The key does not contain the hash of the order, because rows have no hash. */
+/** The key of the order behind a served row. The key does not contain the hash of the order, because rows have no hash. */
 export function keyOfRow(collectionId: string, { source, tokenId, seller, price, expiresAt }: ServedListing): string {
   return [collectionId, source === null ? 'own' : 'mirror', tokenId, seller, price, expiresAt].join(' ');
 }

@@ -1,6 +1,5 @@
-// The services of a run: `mercat serve` processes that follow the same local chain, each on its own database and through its own
-// endpoint. The run calls the services from outside: the public interface over HTTP, the operator's operations and the intake over the
-// local socket.
+// The services of a run: `mercat serve` processes that follow the same local chain, each with its own database and endpoint. The run uses
+// only their outside: the public interface over HTTP, and the operator's operations and the intake over the local socket.
 
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -15,7 +14,7 @@ export type FollowerSettings = Record<string, string> & { DATA_DIR: string };
 
 export type FollowerOptions = { name: string; settings: FollowerSettings };
 
-/** A digest of the served rows of a chain at a block. */
+/** The hash (`digest`) of all rows that a service serves of a chain at a block. `hash` is the hash of the block. */
 export type Digest = { block: number; hash: string; digest: string };
 
 const CHAIN_POLL_MS = '50';
@@ -24,7 +23,7 @@ const POLL_MS = 15;
 const SERVER_ERROR = 500;
 const CREATED = 201;
 const OK = 200;
-/** Rejections that end when the service has read the newest blocks. */
+/** Rejections that end after the service has read the newest blocks. */
 const TEMPORARY_CODES = new Set(['collection_not_followed', 'not_the_owner', 'not_approved', 'wrong_counter']);
 
 export class Follower {
@@ -55,7 +54,7 @@ export class Follower {
     return follower;
   }
 
-  /** The public interface. Each request names another client address, so that no rate limit applies. */
+  /** The public interface. Each request has another client address, so that no rate limit applies. */
   api(): ServedApi {
     return createServedApi(this.#process.url, () => {
       this.#requests += 1;
@@ -64,28 +63,28 @@ export class Follower {
     });
   }
 
-  /** Calls an operation of the service. A call that fails is repeated, because the service may be starting. */
+  /** Calls an operation of the service. Repeats a failed call, because the service may be starting. */
   async operate(operation: string, input: object): Promise<unknown> {
     const { status, body } = await this.#send('POST', `/operator/v1/${operation}`, input);
     if (status !== OK) throw new Error(`${this.name}: ${operation}: ${JSON.stringify(body)}`);
     return (body as { result: unknown }).result;
   }
 
-  /** Submits an order to the own order book. Null when it was accepted, otherwise the reason of the rejection. */
+  /** Submits an order to the own order book. Returns null if it was accepted, otherwise the reason. */
   async postOrder(order: object): Promise<string | null> {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const { status, body } = await this.#send('POST', '/intake/v1/orders', { chain: this.#chain, order });
       if (status === CREATED) return null;
       const { error } = body as { error: { code: string; message: string } };
-      // An earlier attempt stored the order, and its response was lost when the process was killed.
+      // An earlier attempt stored the order, but its response was lost when the process was killed.
       if (error.code === 'duplicate') return null;
       if (!TEMPORARY_CODES.has(error.code) || performance.now() > deadline) return `${error.code}: ${error.message}`;
       await delay(POLL_MS);
     }
   }
 
-  /** Imports records. Throws when a record is rejected. */
+  /** Imports records. Throws if a record is rejected. */
   async postRecords(records: readonly object[]): Promise<void> {
     const body = records.map((record) => `${JSON.stringify(record)}\n`).join('');
     await this.#retry(async () => {
@@ -109,7 +108,7 @@ export class Follower {
       const { chains } = (await this.operate('status', {})) as {
         chains: { chain: string; block: number | null }[] | null;
       };
-      // Null while the status cannot be read within its deadline.
+      // Null if the status could not be read in time.
       return (chains?.find(({ chain }) => chain === this.#chain)?.block ?? -1) >= block;
     });
   }

@@ -1,5 +1,5 @@
-// A run of the oracle: traders change a local chain block by block, services follow the chain, and after each block everything that the
-// services list is compared with the chain. During the run, services are killed and blocks are reorganised.
+// A run of the oracle: traders change a local chain, services follow the chain, and after each block all served listings are compared with
+// the chain. During the run, services are killed and blocks are reorganised.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBlock, readHeight, toSeconds } from '../../devnet/chain.ts';
@@ -23,9 +23,9 @@ import { Follower } from './followers.ts';
 
 export type RunOptions = {
   seed: number;
-  /** The number of blocks of the run. After each block, the services are compared with the chain. */
+  /** The number of blocks. After each block, the services are compared with the chain. */
   blocks: number;
-  /** The number of fillable orders that the run aims at. The run lists more tokens while fewer orders can be filled. */
+  /** The number of fillable orders to aim at. While there are fewer, the run lists more tokens. */
   orders: number;
   /** The share of the orders that are mirrored listings, from 0 to 1. */
   mirrorShare: number;
@@ -55,28 +55,28 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
-  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed are left out. */
+  /** Milliseconds from a new block until both services agree with the chain. Blocks after a kill are left out. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
-  /** Blocks at which the digests of the services differ. */
+  /** Blocks at which the services serve different rows. */
   differentDigests: number[];
 };
 
 const CHAIN = 'ethereum';
 const PEOPLE = 8;
-/** Tokens for each order. There are more tokens than orders, because some people have approved nothing and cannot list their tokens. */
+/** The number of tokens for each order. It is above 1, because people without approvals cannot list their tokens. */
 const TOKENS_PER_ORDER = 1.3;
-/** Fewer assets than a window of `/v1` has, so that every order is visible. */
+/** Less than the window of `/v1`, so that every order is visible. */
 const COLLECTION_SIZE_MAX = 200;
 /** The number of ERC-1155 tokens. */
 const EDITIONS = 12;
-/** How long a service may need to agree with a block that it has read. */
+/** A service must agree with a block at most this long after it has read the block. */
 const SETTLE_MS = 8_000;
-/** The time between two comparisons of a service that differs. */
+/** The time between two comparisons of a service that still differs. */
 const SETTLE_POLL_MS = 20;
 /** The number of tokens whose owners are compared after each block, for each service. */
 const TOKENS_CHECKED = 6;
-/** The most tokens that are listed after one block. */
+/** The limit of tokens that are listed after one block. */
 const LISTED_AT_ONCE_MAX = 5;
 /** The number of blocks between two progress lines. */
 const PROGRESS_PERIOD = 10;
@@ -129,7 +129,7 @@ class Run {
   readonly #parts: RunParts;
   readonly #endpoint: Endpoint;
   readonly #settled: number[] = [];
-  /** Findings that persisted for `SETTLE_MS`. The run does not wait again for such a finding to disappear. */
+  /** Findings that persisted for `SETTLE_MS`. The run does not wait for them again. */
   readonly #known = new Set<string>();
   readonly #result: RunResult;
 
@@ -200,14 +200,14 @@ class Run {
     const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, LISTED_AT_ONCE_MAX));
     const height = await readHeight(world.chain);
     for (const { token, person } of tokens) {
-      // A reorganisation could undo a counter raise that is this recent. Then an order signed with the raised counter would be invalid.
+      // A reorganisation could undo such a recent counter raise. An order signed with the raised counter would then be invalid.
       const raisedAt = state.counters.get(person.address)?.block ?? -Infinity;
       if (raisedAt + options.reorgDepthMax >= height) continue;
       await simulation.post(await signListings(signing, [draftListing(signing, person, token)]));
     }
   }
 
-  /** Compares every service with the chain. A service that differs is compared again until it agrees, for at most `SETTLE_MS`. */
+  /** Compares every service with the chain. Repeats the comparison of a service that differs, for at most `SETTLE_MS`. */
   async #check(height: number, isAfterKill: boolean): Promise<void> {
     const { books, followers, world } = this.#parts;
     const minedAt = performance.now();
@@ -334,7 +334,7 @@ async function mineStep(simulation: Simulation): Promise<void> {
   while ((await readHeight(chain)) === before) await simulation.step();
 }
 
-/** Draws at most `count` blocks of the run. Maps each drawn block to its index in the ascending list of drawn blocks. */
+/** Draws at most `count` blocks of the run. Maps each drawn block to its index among the drawn blocks. */
 function drawBlocks({ options, random }: RunParts, count: number): Map<number, number> {
   const first = Math.min(5, options.blocks - 1);
   const blocks = Array.from({ length: options.blocks - first }, (_, index) => first + index);

@@ -17,7 +17,7 @@ export type TwoServices = {
   close(): Promise<void>;
 };
 
-/** The faults of the endpoint. The service detects each of them immediately. Other faults, such as a stall, would only slow a run down. */
+/** The faults of the endpoint, all of which the service detects immediately. Others, such as a stall, would only slow the run. */
 const FAULTS: readonly RpcFault[] = [
   'error',
   'nulls',
@@ -34,7 +34,7 @@ const FAULTS: readonly RpcFault[] = [
   'omitted-logs',
 ];
 
-/** Without PostgreSQL on this machine, both services use the embedded engine. */
+/** If this machine has no PostgreSQL, both services use the embedded engine. */
 export function createTwoServices(options: { seed: number; faultShare: number }): TwoServices {
   const endpoints: FaultyEndpoint[] = [];
   const directories: string[] = [];
