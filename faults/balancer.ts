@@ -1,4 +1,4 @@
-// HAProxy in front of several nodes, with health checks and without retries, so that each request that a node fails is seen by a client.
+// HAProxy before several nodes, with health checks and without retries, so that a client sees each request that a node fails.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,15 +10,17 @@ import { freePort } from '../test/support/free-port.ts';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 import { until } from '../test/support/until.ts';
 
-/** The balancer notices after this time, plus the time of one check, that a node is not ready. It is shorter than the default grace period. */
+/**
+ * The balancer notices within this time and the time of one check that a node is not ready. This is shorter than the default grace period.
+ */
 const CHECK_PERIOD_MS = 300;
 const START_LIMIT_MS = 120_000;
 
 export type Balancer = {
   url: string;
-  /** Sends no more requests to the node at this index. Requests in progress are completed. */
+  /** Sends no more requests to this node. Requests in progress are completed. */
   drain(index: number): Promise<void>;
-  /** Sends requests to the node again when its health check succeeds. */
+  /** Sends requests to the node again after its health check succeeds. */
   resume(index: number): Promise<void>;
   /** Resolves when the balancer sends requests to the node. */
   chosen(index: number): Promise<void>;

@@ -1,5 +1,5 @@
-// The checks that follow every fault: acknowledged writes are stored, stock equals the replay of its log, every event was delivered,
-// nothing is stale, no queue is left, and every request succeeds again.
+// The checks after every fault: acknowledged writes are stored, stock equals the replay of its log, every event was delivered, nothing is
+// stale, no queue is left, and every request succeeds again.
 
 import type { Answer, Unexpected } from './client.ts';
 import type { Fault } from './fault.ts';
@@ -10,22 +10,22 @@ import { SUBJECT, toListing, toNdjson } from './records.ts';
 import { inParallel } from '../test/support/service/shop.ts';
 import { isReached } from './wait.ts';
 
-/** What the checks saw, and which promises were not kept. */
+/** What the checks saw, and the promises that were not kept. */
 export type Checked = { facts: string[]; broken: string[] };
 
-/** A lease of a delivery ends after a minute. The process that held the lease may have been killed. */
+/** The length of a lease of a delivery. The process with the lease may have been killed. */
 const LEASE_MS = 60_000;
-/** The lowest price that the load gives a listing is above this price. */
+/** A price below every price of the load. */
 const FRESH_PRICE = 1_000n;
 const LOW_STOCK = 10;
 const LISTED_MAX = 3;
-/** The most lines that the processes may log while something is away, however many requests fail. */
+/** The limit of lines that the processes may log during a fault, however many requests fail. */
 const LINES_MAX = 200;
 const READS_AT_ONCE = 8;
-/** How long reads are repeated where a token may be lost. */
+/** If a token may be lost, its read is repeated for this long. */
 const LOST_READ_MS = 5_000;
 
-/** `limitMs`: after this time every request has to succeed again, and nothing may be stale. */
+/** `limitMs`: after this time every request must succeed again, and nothing may be stale. */
 export async function checkAfterFault(platform: Platform, fault: Fault, limitMs: number): Promise<Checked> {
   const checks = new Checks(platform, fault, limitMs);
   await checks.recovers();
@@ -49,7 +49,7 @@ class Checks {
   readonly broken: string[] = [];
   readonly #pids: readonly number[];
   #lost = 0;
-  /** The low-stock events that follow from the adjustment log. */
+  /** The low-stock events that the adjustment log requires. */
   readonly #lowStock: ExpectedEvent[] = [];
 
   constructor(platform: Platform, fault: Fault, limitMs: number) {
@@ -59,7 +59,7 @@ class Checks {
     this.#pids = platform.programs.map(({ pid }) => pid);
   }
 
-  /** Within the limit every read succeeds, and no response is degraded. */
+  /** Every read succeeds within the limit, and no response is degraded. */
   async recovers(): Promise<void> {
     const { client, mendedAt } = this.#platform;
     const deadline = mendedAt + this.#limitMs;
@@ -88,7 +88,7 @@ class Checks {
     }
   }
 
-  /** During the fault no response was unexpected, and the processes did not log a line for each request that failed. */
+  /** No response during the fault was unexpected, and the processes did not log a line for each failed request. */
   expectsResponses(): void {
     const { during, loggedDuring } = this.#platform;
     this.#expectOnly(during.unexpected, 'during the fault');
@@ -148,7 +148,7 @@ class Checks {
         last = await client.send({ method: 'GET', path });
         return last.status === 200 && (JSON.parse(last.text) as { data: { name: string } }).data.name === name;
       };
-      // A read that takes too long on a busy machine gives a response without the name.
+      // On a slow machine, a read that takes too long gives a response without the name.
       if (!(await isReached(isServed, deadline))) this.#lose(`the token ${tokenId}, which is ${describe(last)}`);
     });
     this.facts.push(`${ledger.tokens.size} imported tokens`);
@@ -191,7 +191,7 @@ class Checks {
     this.facts.push(`queues empty after ${((performance.now() - mendedAt) / 1_000).toFixed(1)} s`);
   }
 
-  /** A new listing is served at once as the floor. */
+  /** A new cheapest listing is served as the floor at once. */
   async servesFresh(): Promise<void> {
     const { client } = this.#platform;
     const body = toNdjson([toListing('1', FRESH_PRICE)]);
@@ -221,7 +221,7 @@ class Checks {
 
   #expectOnly(unexpected: readonly Unexpected[], when: string): void {
     const { mayGet = [], mayLoseWrites } = this.#fault;
-    // What a lost write has created is not found.
+    // A 404 is expected for what a lost write has created.
     const isBroken = ({ answer: { status } }: Unexpected) =>
       !mayGet.includes(status) && !(mayLoseWrites && status === 404);
     for (const { sent, answer } of unexpected.filter(isBroken).slice(0, LISTED_MAX)) {
@@ -234,7 +234,7 @@ class Checks {
     if (!this.#fault.mayLoseWrites && this.#lost <= LISTED_MAX) this.broken.push(`${what} is lost`);
   }
 
-  /** The gauges of the processes that report waiting work, and sources that are still failing. */
+  /** The gauges that report waiting work, and the sources that still fail. */
   async #findQueues(): Promise<string[]> {
     const waiting: string[] = [];
     for (const url of this.#platform.metricsUrls) {
@@ -282,7 +282,7 @@ const QUEUE_GAUGES =
 const keyOf = (type: string, { id, name }: Record<string, unknown>): string =>
   type === 'product.deleted' ? `${type} ${String(id)}` : `${type} ${String(id)} ${String(name)}`;
 
-/** The expected events that did not arrive. Low-stock events are counted for each product, because they do not have the marker. */
+/** The expected events that did not arrive. Low-stock events lack the marker, so they are counted for each product. */
 function countMissing(
   expected: readonly ExpectedEvent[],
   arrived: ReadonlySet<string>,

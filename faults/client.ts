@@ -1,8 +1,8 @@
-// A client of one service, which notes the status and the duration of each response.
+// A client of one service that notes the status and the duration of each response.
 
 import { randomInt } from 'node:crypto';
 
-/** A request that has no response after this time has failed. It is longer than any deadline of the service. */
+/** A request without a response after this time has failed. It is longer than any deadline of the service. */
 const NO_RESPONSE_MS = 40_000;
 
 export type Sent = {
@@ -19,12 +19,12 @@ export type Answer = {
   text: string;
 };
 
-/** A response that no caller of the documented interface expects, such as a 500, or a 503 without `Retry-After`. */
+/** A response that the documented interface does not allow, such as a 500, or a 503 without `Retry-After`. */
 export type Unexpected = { sent: Sent; answer: Answer };
 
 const EXAMPLES_MAX = 20;
 
-/** What the responses were in one phase of the load. */
+/** The responses in one phase of the load. */
 export class Tally {
   readonly statuses = new Map<number | 'no response', number>();
   /** The first unexpected responses. */
@@ -85,7 +85,7 @@ export class Client {
     this.#secret = secret;
   }
 
-  /** Starts a new tally and returns the last one. */
+  /** Starts a new tally and returns the previous tally. */
   takeTally(): Tally {
     const taken = this.#tally;
     this.#tally = new Tally();
@@ -105,7 +105,7 @@ export class Client {
           ...(!path.startsWith('/v1') && { authorization: `Bearer ${this.#secret}` }),
           ...(body !== undefined && { 'content-type': isText ? 'application/x-ndjson' : 'application/json' }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-          // Each request comes from another address, so that no limit for addresses applies.
+          // Each request has another client address, so that no limit for addresses applies.
           'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`,
         },
         ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),

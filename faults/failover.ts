@@ -1,4 +1,4 @@
-// What the failovers have in common: a primary with a replica, and the promotion of the replica.
+// Parts of all failovers: a primary with a replica, and the promotion of the replica.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../test/support/engines/postgres-locks.ts';
@@ -10,9 +10,9 @@ import { until } from '../test/support/until.ts';
 import type { FaultContext } from './fault.ts';
 import type { Platform } from './platform.ts';
 
-/** The limit of waits for a replica, on a slow machine too. */
+/** The time limit for a replica, also on a slow machine. */
 const LIMIT_MS = 600_000;
-/** How long the address leads to the replica before it is promoted. Meanwhile the service reaches a server that only reads. */
+/** The address leads to the replica this long before its promotion. Meanwhile the service reaches a read-only server. */
 const READ_ONLY_MS = 3_000;
 
 export type Replicated = { platform: Platform; primary: PostgresServer; replica: PostgresServer; proxy: TcpProxy };
@@ -30,7 +30,7 @@ export async function startReplicated(context: FaultContext, isSynchronous: bool
   return { platform, primary, replica, proxy };
 }
 
-/** Replaces a primary that is lost by its replica, which only reads for a while, as it does until someone decides to promote it. */
+/** Replaces a lost primary by its replica. The replica is read-only at first, as it is until someone decides to promote it. */
 export async function replacePrimary({ replica, proxy }: Replicated): Promise<string> {
   proxy.retarget(replica.url);
   proxy.cut();
@@ -44,7 +44,7 @@ export async function promote({ url }: PostgresServer): Promise<void> {
   await until(() => isWritable(url), LIMIT_MS, 'the replica was not promoted');
 }
 
-/** From now on the primary acknowledges a commit only when the replica has written it. */
+/** Makes the primary acknowledge a commit only after the replica has written it. */
 async function waitForReplica(url: string): Promise<void> {
   await withClient(url, async (client) => {
     await client.query(`alter system set synchronous_standby_names = '*'`);

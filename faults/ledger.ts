@@ -21,7 +21,7 @@ export class Ledger {
   readonly movements = new Map<string, StockMovement[]>();
   readonly products = new Map<string, LedgerProduct>();
   readonly events: ExpectedEvent[] = [];
-  /** The last acknowledged name of each token, by its id. */
+  /** The most recent acknowledged name of each token, by token id. */
   readonly tokens = new Map<string, string>();
 
   noteStock(productId: string, stock: number): void {

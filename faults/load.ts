@@ -1,5 +1,5 @@
-// The load: writers and readers that send mixed requests until they are stopped. A writer repeats a request with the same
-// Idempotency-Key until the service acknowledges it, as an integration would, and then notes it in the ledger.
+// The load: writers and readers that send mixed requests until they are stopped. Like an integration, a writer repeats a request with the
+// same Idempotency-Key until the service acknowledges it. It then notes the write in the ledger.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +18,9 @@ const TOKENS_PER_IMPORT = 20;
 /** The pauses between two requests of one writer or reader. */
 const PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
-/** Longer for imports, because the checks read each imported token. */
+/** The pause after an import is longer, because the checks read each imported token. */
 const IMPORT_PAUSE_MS = 250;
-/** The limit of waits for progress, on a slow machine too. */
+/** The time limit for progress, also on a slow machine. */
 const PROGRESS_LIMIT_MS = 600_000;
 
 /** Reads of the marketplace interface. */
@@ -40,7 +40,7 @@ export const STORE_PATHS = [
   '/api/v1/webhooks',
 ] as const;
 
-/** A response that a writer can neither repeat nor accept, such as a 400. */
+/** A write and its response that can neither be repeated nor accepted, such as a 400. */
 export type Rejection = { sent: Sent; answer: Answer };
 
 export class Load {
@@ -90,7 +90,7 @@ export class Load {
     ];
   }
 
-  /** Stops the load when each writer's last write was acknowledged, or after `limitMs`. */
+  /** Stops the load after each writer's current write was acknowledged, or after `limitMs`. */
   async stop(limitMs = PROGRESS_LIMIT_MS): Promise<void> {
     this.#isStopping = true;
     this.#deadline = performance.now() + limitMs;
@@ -164,11 +164,11 @@ export class Load {
   async #read(paths: readonly string[]): Promise<void> {
     const { status } = await this.#client.send({ method: 'GET', path: pick(paths) });
     if (status === 200) this.#acknowledged += 1;
-    // A client that gets errors does not send more requests than one that gets responses.
+    // A client that gets errors sends fewer requests than a client that gets responses.
     else await sleep(RETRY_PAUSE_MS);
   }
 
-  /** Sends a write until it is acknowledged. Returns null when it is rejected, or is not acknowledged after the load was stopped. */
+  /** Sends a write until it is acknowledged. Returns null if it is rejected, or not acknowledged in time after the load was stopped. */
   async #write(write: Sent): Promise<Answer | null> {
     const sent = { ...write, ...(takesKey(write) && { idempotencyKey: randomUUID() }) };
     for (let attempt = 1; ; attempt += 1) {
@@ -194,19 +194,19 @@ export class Load {
 const takesKey = ({ method, path }: Sent): boolean => method !== 'DELETE' && path.startsWith('/api/');
 
 function isAcknowledged({ method, path }: Sent, { status, text }: Answer, attempt: number): boolean {
-  // An earlier attempt has deleted the product, although its response did not arrive.
+  // An earlier attempt has deleted the product, but its response did not arrive.
   if (method === 'DELETE') return status === 200 || status === 204 || (status === 404 && attempt > 1);
   if (path.startsWith('/intake/')) return status === 200 && hasImportedAll(text);
   return status === 200 || status === 201;
 }
 
-/** Whether the events of an import end with `done`, and no record was rejected. */
+/** Whether the events of an import end with `done`, without a rejected record. */
 function hasImportedAll(events: string): boolean {
   const last = readLastEvent(events);
   return last?.event === 'done' && last.refused === 0;
 }
 
-/** The last event of an import. Null when the response was cut off. */
+/** The last event of an import. Null if the response was cut off. */
 function readLastEvent(events: string): { event: string; refused?: number } | null {
   try {
     return JSON.parse(events.trimEnd().split('\n').at(-1) ?? '') as { event: string; refused?: number };
@@ -215,7 +215,7 @@ function readLastEvent(events: string): { event: string; refused?: number } | nu
   }
 }
 
-/** Whether a client sends the request again. 500 is repeatable too, so that the load goes on; the checks report it. */
+/** Whether a client repeats the request. 500 is repeatable too, so that the load continues. The checks report it. */
 function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   if (status === 'no response' || status >= 500 || status === 429) return true;
   // The first attempt is still running.

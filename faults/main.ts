@@ -1,5 +1,5 @@
-// `npm run test:faults`: breaks real processes on purpose, and prints what was promised and what was seen. The exit code is 1 when a
-// promise was not kept. Each file of cases/ is one fault.
+// `npm run test:faults`: breaks real processes on purpose, and prints what was promised and what was seen. The exit code is 1 if a promise
+// was not kept. Each file of cases/ is one fault.
 
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';

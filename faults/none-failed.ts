@@ -1,9 +1,9 @@
-// The promise that no request fails: every response is a success. A 503 with `Retry-After` is a failure too.
+// The promise that no request fails: every response is a success. A 503 with `Retry-After` is also a failure.
 
 import assert from 'node:assert/strict';
 import type { Tally } from './client.ts';
 
-/** Settings with which a read does not fail because the machine of the test is busy. */
+/** With these settings, a read does not fail only because the test machine is busy. */
 export const PATIENT = { SOURCE_TIMEOUT_MS: '20000' };
 
 const SUCCESSES: readonly (number | 'no response')[] = [200, 201, 204];

@@ -1,4 +1,4 @@
-// A platform: databases, a service and a worker in processes of their own, a webhook receiver, and the load.
+// A platform: databases, a webhook receiver, the load, and a service and a worker as separate processes.
 
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,43 +22,43 @@ import { Program } from './program.ts';
 import type { Receiver } from './receiver.ts';
 import { startDeliveryReceiver } from './receiver.ts';
 
-/** The limits of waits for something that always happens, on a slow machine too. */
+/** The time limit for a start, also on a slow machine. */
 const START_LIMIT_MS = 120_000;
 /** After this time every request has to succeed again. */
 export const RECOVERY_LIMIT_MS = 60_000;
-/** How many requests are acknowledged before and after a fault, so that it happens under load. */
+/** The number of requests that are acknowledged before and after a fault, so that the fault happens under load. */
 const WARM_UP_REQUESTS = 150;
 
 export type PlatformOptions = {
-  /** Settings of the service and the worker, in addition to those that every platform has. */
+  /** Further settings of the service and the worker. */
   settings?: Record<string, string>;
   /** Settings of the service alone. */
   serviceSettings?: Record<string, string>;
-  /** The primary on PostgreSQL. By default a new, durable server. */
+  /** The primary on PostgreSQL. Default: a new, durable server. */
   postgres?: PostgresServer | PostgresOptions;
-  /** Maps the URL of the primary to the one that is given to the service, such as that of a proxy. */
+  /** Maps the URL of the primary to the URL for the service, such as the URL of a proxy. */
   via?: (url: string) => Promise<string>;
-  /** The indexer has a PostgreSQL server of its own. */
+  /** Whether the indexer has a separate PostgreSQL server. */
   ownIndexer?: boolean;
   /** Rate limits are shared through Redis. `dead`: Redis does not run when the service starts. */
   redis?: 'running' | 'dead';
-  /** The data directory of the service. By default a temporary directory. */
+  /** The data directory of the service. Default: a temporary directory. */
   dataDir?: string;
-  /** Several services behind a balancer. By default one service without a balancer. Only on PostgreSQL. */
+  /** The number of services behind a balancer, only on PostgreSQL. Default: one service without a balancer. */
   nodes?: number;
-  /** The folder of the version that the processes run. By default this version. */
+  /** The folder of the version of Mercat to run. Default: this version. */
   root?: string;
-  /** false: no worker of its own; the service delivers the webhooks. Always so on the embedded engine. */
+  /** false: no separate worker, and the service delivers the webhooks. The embedded engine never has a separate worker. */
   ownWorker?: boolean;
 };
 
 export class Platform {
   readonly engine: FaultEngine;
   readonly ledger = new Ledger();
-  /** The services. The first one has the data directory of the platform. */
+  /** The services. The first service has the data directory of the platform. */
   readonly nodes: readonly Program[];
   readonly #balancer: Balancer | null;
-  /** The process of `mercat work`, or null when the service runs the workers. */
+  /** The process of `mercat work`. Null if the service runs the workers. */
   readonly worker: Program | null;
   readonly receiver: Receiver;
   readonly url: string;
@@ -70,9 +70,9 @@ export class Platform {
   readonly #postgres: PostgresServer | null;
   readonly #indexer: PostgresServer | null;
   readonly #redis: RedisServer | null;
-  /** The responses while the fault lasted, and since it was mended. */
+  /** The responses during the fault. */
   during = new Tally();
-  /** The lines that the processes logged while the fault lasted. */
+  /** The lines that the processes logged during the fault. */
   loggedDuring: string[] = [];
   /** When the fault was mended (`performance.now()`). */
   mendedAt = 0;
@@ -116,7 +116,7 @@ export class Platform {
     return present(this.#redis, 'Redis server');
   }
 
-  /** A client with the key of the load and a tally of its own. */
+  /** A client with the key of the load and a separate tally. */
   newClient(): Client {
     return new Client(() => this.url, this.#secret);
   }
@@ -126,10 +126,7 @@ export class Platform {
     return this.worker === null ? this.nodes : [...this.nodes, this.worker];
   }
 
-  /**
-   * Breaks the platform under load: lets the load run, calls `breakIt`, which returns when it has mended what it broke, and notes the
-   * responses in between in `during`.
-   */
+  /** Breaks the platform under load. `breakIt` breaks and mends it. The responses in between are noted in `during`. */
   async whileBroken(breakIt: () => Promise<unknown>): Promise<void> {
     await this.load.progress(WARM_UP_REQUESTS);
     this.client.takeTally();
@@ -172,7 +169,7 @@ type PlatformParts = {
 
 type OnEnd = (undo: () => Promise<unknown> | void) => void;
 
-/** Starts a platform whose load runs. What it started is ended by functions that it passes to `onEnd`. */
+/** Starts a platform and its load. Passes functions that end them to `onEnd`. */
 export async function startPlatform(engine: FaultEngine, options: PlatformOptions, onEnd: OnEnd): Promise<Platform> {
   const dataDir = options.dataDir ?? temporaryDirectory();
   const databases = await startDatabases(engine, { ...options, dataDir }, onEnd);

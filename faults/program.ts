@@ -14,10 +14,10 @@ const LINES_MAX = 10_000;
 export class Program {
   readonly #args: readonly string[];
   readonly #settings: Record<string, string>;
-  /** The folder of the version that the next launch starts. */
+  /** The folder of the version for the next launch. */
   root: string;
   #child: ChildProcess | null = null;
-  /** The lines that the process and its predecessors have written, at most LINES_MAX. */
+  /** The lines that the process wrote, also before its restarts, at most LINES_MAX. */
   readonly lines: string[] = [];
 
   constructor(args: readonly string[], settings: Record<string, string>, root: string = CURRENT) {
@@ -26,7 +26,7 @@ export class Program {
     this.root = root;
   }
 
-  /** Starts the process, without waiting until it does anything. `settings` are added to those of the constructor. */
+  /** Starts the process without waiting for it. Adds `settings` to the settings of the constructor. */
   launch(settings: Record<string, string> = {}): void {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [path.join(this.root, 'bin', 'mercat.mjs'), ...this.#args], {
@@ -64,7 +64,7 @@ export class Program {
     const child = this.#child;
     if (child === null || !this.isRunning) return;
     const ended = once(child, 'exit');
-    // A process that is frozen ends only after it continues.
+    // A frozen process ends only after it continues.
     if (signal === 'SIGTERM') child.kill('SIGCONT');
     child.kill(signal);
     await ended;

@@ -1,4 +1,4 @@
-// A receiver of webhooks that keeps every delivery, and acknowledges each one after it was kept.
+// A receiver of webhooks that stores every delivery before it acknowledges the delivery.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ export async function startDeliveryReceiver(): Promise<Receiver> {
         deliveries.push({ ...event, webhookId: String(request.headers['webhook-id']) });
         response.writeHead(204).end();
       },
-      // The sender has disconnected before the end of the body, and sends the delivery again.
+      // The sender disconnected within the body, and will send the delivery again.
       () => response.destroy(),
     );
   });

@@ -1,18 +1,18 @@
-// What the faults of Redis have in common: Redis counts rate limits only, so that no request may fail with it.
+// Parts of all faults of Redis. Redis only counts rate limits, so no request may fail because of it.
 
 import assert from 'node:assert/strict';
 import type { Platform } from './platform.ts';
 import { RECOVERY_LIMIT_MS } from './platform.ts';
 import { isReached } from './wait.ts';
 
-/** Breaks Redis under load. Throws when a request failed meanwhile. */
+/** Breaks Redis under load. Throws if a request failed meanwhile. */
 export async function withoutFailures(platform: Platform, breakIt: () => Promise<unknown>): Promise<void> {
   await platform.whileBroken(breakIt);
   const failed = [...platform.during.statuses.keys()].filter((status) => status === 'no response' || status >= 429);
   assert.deepEqual(failed, [], `requests failed: ${platform.during.describe()}`);
 }
 
-/** Waits until the service counts requests in Redis. Throws when it does not. */
+/** Waits until the service counts requests in Redis. Throws if it does not. */
 export async function sharesLimits({ redis }: Platform): Promise<string> {
   const startedAt = performance.now();
   await redis.ask('FLUSHALL');

@@ -25,7 +25,7 @@ export type Result = {
   ms: number;
 };
 
-/** `limitMs`: how long the platform may take to recover. */
+/** `limitMs`: the time limit for the recovery of the platform. */
 export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECOVERY_LIMIT_MS): Promise<Result> {
   const startedAt = performance.now();
   const finish = (verdict: Verdict, facts: readonly string[], broken: readonly string[] = []): Result => {
@@ -62,7 +62,7 @@ const OBSTACLES: Readonly<Record<Need, () => string | null>> = {
   root: () => (process.getuid?.() === 0 && hasMount() ? null : 'mounting a file system needs root'),
 };
 
-/** Why the fault cannot be tried on this machine. Null when it can. */
+/** Why the fault cannot be tried on this machine. Null if it can. */
 function findObstacle({ needs = [] }: Fault, engine: FaultEngine): string | null {
   if (engine === 'postgresql' && !canStartPostgres()) return 'PostgreSQL is not on this machine';
   return needs.map((need) => OBSTACLES[need]()).find((obstacle) => obstacle !== null) ?? null;

@@ -1,4 +1,4 @@
-// PostgreSQL aborts transactions: it runs all of them serializable, and another client causes deadlocks.
+// PostgreSQL aborts transactions: all run serializable, and another client causes deadlocks.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,7 +34,10 @@ export const fault: Fault = {
   },
 };
 
-/** Locks the stored responses first and then the products, while a change locks them the other way round. Returns 1 for an abort. */
+/**
+ * Locks stored responses before products. A change of the service locks them in the opposite order. Returns 1 if PostgreSQL aborts the
+ * transaction.
+ */
 async function lockAgainstOrder(client: pg.Client, productIds: readonly string[]): Promise<number> {
   try {
     await client.query('begin isolation level read committed');

@@ -1,4 +1,4 @@
-// The server ends connections of the service again and again, each while it may run a statement.
+// The server ends connections of the service again and again, some of them during a statement.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../../test/support/engines/postgres-locks.ts';

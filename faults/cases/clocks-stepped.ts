@@ -1,5 +1,5 @@
-// The clocks of the processes are set back and forward while they run, and the clock of the worker differs from the one of the service. On
-// the embedded engine, the clock of the service is the clock of the database.
+// The clocks of the processes are set back and forward while they run, and the clock of the worker differs from the clock of the service.
+// On the embedded engine, the clock of the service is the clock of the database.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,9 +7,9 @@ import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import type { Fault } from '../fault.ts';
 import { findFaketime } from '../faketime.ts';
 
-/** Offsets from the clock of the machine, one after the other: 10 minutes back, 31 minutes forward, and the right time. */
+/** Successive offsets from the clock of the machine: 10 minutes back, 31 minutes forward, and the right time. */
 const OFFSETS = ['-600', '+1860', '+0'];
-/** The worker is ahead by this. */
+/** The clock of the worker is ahead by this. */
 const WORKER_OFFSET = '+2';
 const REQUESTS_BETWEEN = 150;
 

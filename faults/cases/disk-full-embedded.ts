@@ -1,4 +1,4 @@
-// The disk with the embedded database becomes full under load, and is given free space again.
+// The disk with the embedded database becomes full under load, and later has free space again.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

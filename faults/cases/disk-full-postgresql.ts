@@ -1,4 +1,5 @@
-// The disk with the primary becomes full under load, and is given free space again. A server that could not write its log is started again.
+// The disk with the primary becomes full under load, and later has free space again. A server that could not write its log is started
+// again.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

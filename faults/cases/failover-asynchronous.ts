@@ -3,7 +3,7 @@
 import type { Fault } from '../fault.ts';
 import { replacePrimary, startReplicated } from '../failover.ts';
 
-/** How many requests are acknowledged while the replica receives nothing, before the primary is lost. */
+/** The number of requests that are acknowledged while the replica receives nothing, before the primary is lost. */
 const REQUESTS_WITHOUT_REPLICA = 60;
 
 export const fault: Fault = {

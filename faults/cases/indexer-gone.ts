@@ -1,4 +1,4 @@
-// The indexer has a database of its own, which is killed and started again later.
+// The separate database of the indexer is killed, and started again later.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,8 +26,8 @@ export const fault: Fault = {
       await platform.indexer.start();
     });
     const tally = store.takeTally();
-    assert.equal(tally.count(200) + tally.count(201), tally.total, `requests of the store: ${tally.describe()}`);
-    assert.equal(platform.during.count(503), 0, `requests were 503: ${platform.during.describe()}`);
+    assert.equal(tally.count(200) + tally.count(201), tally.total, `a request of the store failed: ${tally.describe()}`);
+    assert.equal(platform.during.count(503), 0, `some requests got a 503: ${platform.during.describe()}`);
     return [`gone for ${DOWN_MS / 1_000} s`, `store: ${tally.describe()}`];
   },
 };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 
 const ROUNDS = Number(process.env['KILLS'] ?? 10);
-/** Requests between two kills, so that each kill happens under load. */
+/** The number of requests between two kills, so that each kill happens under load. */
 const REQUESTS_BETWEEN = 40;
 const KILL_MOMENT_MAX_MS = 300;
 /** The worker is killed in every second round. */

@@ -1,11 +1,11 @@
-// The primary's processes are suspended, so that connections stay open and carry nothing, and continue later.
+// The primary's processes are suspended and later continue. Meanwhile connections stay open and carry nothing.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 
 const FROZEN_MS = 15_000;
-/** The longest time for which a request may wait for its turn and then use the database, on a busy machine. */
+/** The longest time for which a request may wait for its turn and then use the database, on a slow machine. */
 const RESPONSE_MAX_MS = 30_000;
 
 export const fault: Fault = {

@@ -1,5 +1,5 @@
-// Two nodes and a worker of the version before the newest migration are replaced by this version, one after the other. The first new node
-// migrates the database while the old node serves.
+// Two nodes and a worker of the version before the newest migration are replaced by this version in turn. The first new node migrates the
+// database while the old node serves.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';
@@ -7,7 +7,7 @@ import { CURRENT } from '../program.ts';
 import { extractOldVersion } from '../old-version.ts';
 import { Readers } from '../readers.ts';
 
-/** How many requests the clients send in all, and how many of them follow each step. */
+/** The least number of requests in total, and the number of steps among which they are divided. */
 const REQUESTS_MIN = Number(process.env['UPGRADE_REQUESTS'] ?? 100_000);
 const STEPS = 5;
 const STEP_LIMIT_MS = 900_000;
@@ -27,7 +27,7 @@ export const fault: Fault = {
     await platform.whileBroken(async () => {
       await proceed();
       for (const [index, node] of nodes.entries()) {
-        // An old version may have no grace period, so the balancer stops to choose the node first.
+        // An old version may have no grace period, so the balancer first stops sending requests to the node.
         await balancer.drain(index);
         await node.end('SIGTERM');
         node.root = CURRENT;

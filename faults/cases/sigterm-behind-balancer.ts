@@ -1,4 +1,4 @@
-// Two nodes behind a balancer are stopped and started again, one after the other, as in a deployment.
+// Two nodes behind a balancer are stopped and started again in turn, as in a deployment.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';

@@ -1,5 +1,5 @@
-// The primary is replaced on purpose: it only reads from now on, its replica is promoted, and the address leads to the replica. The
-// connections to the old primary stay open.
+// The primary is replaced on purpose: it becomes read-only, its replica is promoted, and the address leads to the replica. The connections
+// to the old primary stay open.
 
 import type { Fault } from '../fault.ts';
 import { promote, startReplicated } from '../failover.ts';

@@ -1,5 +1,5 @@
-// `npm run soak`: sends mixed requests for a while, samples what the processes hold, and says whether it is level. The exit code is 1 when
-// a quantity grows, or when a request got an unexpected response.
+// `npm run soak`: sends mixed requests for a while, and samples the resources that the processes hold. The exit code is 1 if a resource
+// grows, or if a request got an unexpected response.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -20,11 +20,11 @@ const USAGE = `npm run soak -- [--minutes NUMBER] [--engine embedded|postgresql]
 
 const SAMPLES_A_MINUTE = 4;
 const MS_PER_MINUTE = 60_000;
-/** The last part of the run whose trend is judged. A shorter run is judged on its last three quarters. */
+/** The part of the run, at its end, whose trend is judged. For a shorter run it is the last three quarters. */
 const WINDOW_MINUTES = 15;
 const WINDOW_SHARE = 0.75;
 
-/** A quantity is level when its fitted line rises by no more than this over the window. */
+/** A quantity is level if its fitted line rises over the window by at most this. */
 const TOLERANCES: Readonly<Record<keyof Holding, Tolerance>> = {
   heap: { share: 0.03, amount: 2 },
   resident: { share: 0.05, amount: 8 },
@@ -89,7 +89,7 @@ async function soak(engine: FaultEngine, minutes: number): Promise<boolean> {
   }
 }
 
-/** Visitors read what does not exist. */
+/** Visitors also read what does not exist. */
 const isUnexpected = ({ answer }: { answer: { status: unknown } }): boolean => answer.status !== 404;
 
 type Series = Map<string, Sample[]>;

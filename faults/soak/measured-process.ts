@@ -1,4 +1,4 @@
-// What a running process holds: memory after a collection, open descriptors and open connections.
+// Measures a running process: memory after a garbage collection, open descriptors and open connections.
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { Program } from '../program.ts';
@@ -12,7 +12,7 @@ const REPORT_LIMIT_MS = 30_000;
 const BYTES_PER_MIB = 1024 * 1024;
 
 export type Holding = {
-  /** JavaScript objects and buffers after a collection, in MiB. */
+  /** JavaScript objects and buffers after a garbage collection, in MiB. */
   heap: number;
   /** Resident memory, in MiB. */
   resident: number;
@@ -44,7 +44,7 @@ function listDescriptors(pid: number): string[] {
     try {
       return [readlinkSync(`${folder}/${name}`)];
     } catch {
-      // The descriptor was closed since it was listed.
+      // The descriptor was closed meanwhile.
       return [];
     }
   });

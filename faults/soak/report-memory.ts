@@ -10,7 +10,7 @@ v8.setFlagsFromString('--expose-gc');
 const collect = vm.runInNewContext('gc') as () => void;
 
 process.on('SIGUSR2', () => {
-  // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
+  // Buffers that the first collection finds are freed in the background. The second collection waits for that.
   collect();
   collect();
   process.stderr.write(`${MEMORY_LINE}${JSON.stringify(process.memoryUsage())}\n`);

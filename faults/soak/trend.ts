@@ -1,14 +1,17 @@
-// Whether a quantity that is measured over time grows.
+// Tells whether a measured quantity grows over time.
 
 /** A value at a time, in minutes since the start. */
 export type Sample = { minute: number; value: number };
 
 export type Trend = { mean: number; slopePerMinute: number; isLevel: boolean };
 
-/** The growth over the window that counts as level: a share of the mean, or an amount, whichever is more. */
+/** The largest growth over the window that counts as level: a share of the mean or an amount, whichever is more. */
 export type Tolerance = { share: number; amount: number };
 
-/** Fits a line to the samples of the last `windowMinutes` by least squares. The quantity is level if the line rises by no more than the tolerance. */
+/**
+ * Fits a line to the samples of the last `windowMinutes` by least squares. The quantity is level if the line rises by at most the
+ * tolerance.
+ */
 export function findTrend(samples: readonly Sample[], windowMinutes: number, tolerance: Tolerance): Trend {
   const end = samples.at(-1)?.minute ?? 0;
   const recent = samples.filter(({ minute }) => minute >= end - windowMinutes);

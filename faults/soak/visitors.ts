@@ -1,4 +1,4 @@
-// What the load of the faults does not send: requests that never repeat, requests that fail, large responses, and clients that disconnect.
+// Requests that the load of the faults does not send: unique requests, failing requests, large responses, and clients that disconnect.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Client } from '../client.ts';
 import { SUBJECT } from '../records.ts';
 
 const PAUSE_MS = 50;
-/** A visitor that disconnects does so at most this long after it has sent its request. */
+/** A visitor that disconnects does so within this time after its request. */
 const PATIENCE_MS = 20;
 
 export class Visitors {
@@ -48,7 +48,7 @@ export class Visitors {
     }
   }
 
-  /** Sends a request on a connection of its own. Its failure is what the visitor wants. */
+  /** Sends a request on a new connection. Failures are ignored, because the visitor wants them. */
   async #open(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<void> {
     const init = { headers: { connection: 'close', ...headers }, ...(signal && { signal }) };
     await fetch(`${this.#url}${path}`, init)
