@@ -1,4 +1,4 @@
-// The part of autocannon that the benchmarks use; the package brings no types.
+// Types for the part of autocannon that the benchmarks use. The package has no types.
 
 declare module 'autocannon' {
   type Result = {

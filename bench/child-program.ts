@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The first text that the program writes. Rejects when the program ends without output. */
+/** The first text that the program writes. Rejects if the program ends without output. */
 export function readFirstOutput(program: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     program.stdout?.once('data', (data: Buffer) => resolve(data.toString()));
@@ -12,7 +12,7 @@ export function readFirstOutput(program: ChildProcess): Promise<string> {
   });
 }
 
-/** Stops the program with SIGTERM, and waits for its end. Does nothing when the program has ended. */
+/** Stops the program with SIGTERM, and waits for its end. Does nothing if it has ended. */
 export async function stopProgram(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return;
   const exited = once(program, 'exit');

@@ -9,7 +9,7 @@ import { readFirstOutput, stopProgram } from './child-program.ts';
 import { median, say, spread } from './measure.ts';
 
 const ROUNDS = 10;
-/** The aims. A command should use at most this many CPU seconds more than `node -e 0`. */
+/** The aims: CPU seconds above those of `node -e 0`. */
 const VERSION_AIM_S = 0.15;
 const STATUS_AIM_S = 0.3;
 

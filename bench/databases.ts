@@ -1,4 +1,4 @@
-// Makes a new, migrated database of each engine for a benchmark. PostgreSQL is left out where it cannot be started.
+// Makes a new, migrated database of each engine for a benchmark. Leaves PostgreSQL out if it cannot be started.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -24,7 +24,7 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   try {
     const url = await createTestDatabase(server.url);
     const postgres = new pg.Pool({ connectionString: url });
-    // The server stops while the last connections are still closing. Without a listener, the `error` event would end the process.
+    // The server stops while the last connections are closing. Without a listener, the `error` event would end the process.
     postgres.on('error', () => undefined);
     await use(createDatabase(postgres, { engine: 'postgresql', name: 'main' }), work);
   } finally {

@@ -1,7 +1,6 @@
-// Measures how much unavailable sources slow down `/v1`, and how soon recovered sources are used again. Two real services with the same
-// records receive the same requests alternately. The sources of one service work; the sources of the other service refuse connections, fail
-// or hang. Then the failed sources recover, and their servers count the requests. All periods, pauses and deadlines have their production
-// values.
+// Measures how much unavailable sources slow `/v1`, and how soon recovered sources are used again. Two real services with the same records
+// get the same requests alternately. The sources of one service work. The sources of the other refuse connections, fail or hang, and later
+// recover. Their servers count the requests. All periods, pauses and deadlines have production values.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -22,14 +21,14 @@ import { listedCollection, toChunks } from './records.ts';
 
 const ROUNDS = 20;
 const ROUND_MS = 4_000;
-/** Few callers, which pause after each response: the benchmark measures latency, not throughput. */
+/** Few callers with pauses, because the benchmark measures latency and not throughput. */
 const CALLERS = 3;
 const CALLER_PAUSE_MS = 4;
 const TICK_MS = 10;
 const ROWS = 40;
 const MINUTE_MS = 60_000;
 const POLL_MS = 250;
-/** The share of requests whose response is usually in no cache. */
+/** The share of requests whose response is usually not cached. */
 const COLD_SHARE = 0.25;
 
 /** A way in which all sources of a service fail. */
@@ -54,7 +53,7 @@ export async function benchDeadSources(): Promise<void> {
     sayCounts('  requests a minute', affected.counts(), firstRun, minutesSince(healthySince));
     for (const { name, start } of OUTAGES) {
       await start(affected);
-      // Every task is started now, as if its period had ended.
+      // Every task starts now, as if its period had ended.
       await affected.runAll();
       const outageAt = performance.now();
       const before = affected.counts();
@@ -87,7 +86,7 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
-/** Milliseconds of each request: to the service with healthy sources, and to the other service. */
+/** The milliseconds of requests: first to the service with healthy sources, then to the other service. */
 type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 
@@ -120,7 +119,7 @@ async function time({ url }: Side, target: string, samples: number[]): Promise<v
   if (response.status !== 200) throw new Error(`${target} returned ${response.status}`);
 }
 
-/** The CPU time that a service has used, in milliseconds; NaN where the system does not report it. */
+/** The CPU time of a service in milliseconds. NaN if the system does not report it. */
 function readCpuMs({ pid }: Side): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -140,7 +139,7 @@ const HOT = [
 const CONTRACT = `0x${'5a'.repeat(20)}`;
 let fresh = 0;
 
-/** A target that was not requested in the last seconds. */
+/** A target that has not been requested for some seconds. */
 function coldTarget(): string {
   fresh += 1;
   if (fresh % 5 === 0) return `/v1/collections/bench/listings?limit=${1 + (fresh % 100)}`;
@@ -152,7 +151,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Ends the outage. Measures the time until every task works again and the chain is followed, and counts the requests of one minute. */
+/** Ends the outage. Measures the time until every task works again and the chain is followed. Counts the requests of one minute. */
 async function measureRecovery(side: Side): Promise<void> {
   const before = side.counts();
   const healedAt = performance.now();
@@ -179,7 +178,7 @@ function minutesSince(at: number): number {
 
 type Counts = Partial<Record<Server | 'chain', number>>;
 
-/** Prints the requests that arrived at the servers. While a source refuses or hangs, its proxy lets no request through. */
+/** Prints the number of requests at the servers. The proxy of a refusing or hanging source lets no request through. */
 function sayCounts(what: string, after: Counts, before: Counts, minutes: number): void {
   const parts = Object.entries(after).map(
     ([server, count]) => `${server} ${((count - (before[server as Server] ?? 0)) / minutes).toFixed(0)}`,
@@ -201,7 +200,7 @@ type Side = {
   heal(): Promise<void>;
 };
 
-/** Starts a service with its records, its sources and a proxy before each source. Resolves when every source has been read. */
+/** Starts a service with its records, its sources and a proxy for each source. Resolves after every source has been read. */
 async function startSide(scope: { after(close: unknown): void }): Promise<Side> {
   const world = await startVendorServers(scope, { now: Date.now, rows: ROWS });
   const chain = await startReplayServer(scope, rpcRoutes({ chainId: 8_453 }));
@@ -256,7 +255,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     do await delay(POLL_MS);
     while ((await readTasks()).some(({ name, state }) => isOfSource(name) && ['running', 'waiting'].includes(state)));
   };
-  // When the service starts, its tasks run once, before any collection is followed.
+  // At the start of the service its tasks run once, before any collection is followed.
   await settle();
   for (const { chain: id, address, opensea, magiceden } of FOLLOWED) {
     await operate('collections.add', { chain: id, address, opensea, magiceden });
@@ -267,7 +266,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** False for the task of a chain, which runs as long as the service, and for the sweep of expired listings, which has no source. */
+/** Whether the task reads a source. The task of a chain always runs, and the sweep of expired listings has no source. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

@@ -1,5 +1,5 @@
-// Measures how many EVM logs a second are decoded on one core, from the text of an eth_getLogs response to validated events. The EVM
-// logs are a mix of Seaport fills, batch transfers, approvals and transfers.
+// Measures how many EVM logs a second one core decodes, from the text of an eth_getLogs response to validated events. The logs are a mix of
+// Seaport fills, batch transfers, approvals and transfers.
 
 import type { Address } from '../src/core/address.ts';
 import type { ChainEvent } from '../src/chain-log/chain-event.ts';
@@ -14,7 +14,7 @@ import type { Hex } from '../src/core/evm.ts';
 const ROUNDS = 9;
 const BLOCKS = 200;
 const LOGS_A_BLOCK = 100;
-/** The number of EVM logs of each kind in a hundred. The others are transfers. */
+/** The number of EVM logs of each kind in a hundred. The rest are transfers. */
 const FILLS = 10;
 const BATCHES = 2;
 const APPROVALS = 15;

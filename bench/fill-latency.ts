@@ -1,5 +1,5 @@
-// Measures the time from the moment at which a fill is mined until the public interface no longer lists the order. The chain is local,
-// with the real Seaport contract. The poll period is the default, and all caches are in use.
+// Measures the time from the mining of a fill until the public interface no longer lists the order. The chain is local, with the real
+// Seaport contract. The poll period is the default, and all caches are used.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toWireComponents } from '../devnet/orders.ts';
@@ -56,7 +56,7 @@ export async function benchFillLatency(): Promise<void> {
 
 type Signed = Awaited<ReturnType<Awaited<ReturnType<typeof startLocalWorld>>['sign']>>;
 
-/** Submits an order until the service accepts it: the follower must first have read the token. Returns the id of the order. */
+/** Submits an order until the service accepts it, which must first have read the token. Returns the id of the order. */
 async function post(socketPath: string, chain: string, { components, signature }: Signed): Promise<string> {
   const order = { parameters: toWireComponents(components), signature };
   let orderId = '';

@@ -1,6 +1,5 @@
-// Measures how many events a second the follower reads from an endpoint and commits as rows, for live blocks and for a backfill of a
-// million EVM logs. Also measures the memory that the backfill needs. The endpoint is a separate process, and the figures include the time
-// of the endpoint.
+// Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
+// the memory of the backfill. The endpoint is a separate process, and its time is included.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -98,7 +97,9 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
   while (await project());
 }
 
-/** Sets the chain's cursor to block `number`. With `joined`, the collection counts as read up to this block. Otherwise it needs a backfill. */
+/**
+ * Sets the chain's cursor to block `number`. If `joined`, the collection counts as read up to this block. Otherwise it needs a backfill.
+ */
 async function begin(database: Database, number: number, joined: boolean): Promise<void> {
   const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
   await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);

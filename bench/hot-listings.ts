@@ -1,5 +1,5 @@
-// Measures how many cached pages of 25 and of 100 listings the service sends a second. Compares this rate with the rate of a bare
-// node:http server that sends the same bytes and headers.
+// Measures how many cached pages of 25 and of 100 listings the service sends a second, in comparison with a bare node:http server that
+// sends the same bytes and headers.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ async function benchPage(serviceUrl: string, page: string, dir: string, limit: n
   }
 }
 
-/** The requests a second that a server completes under load. Throws when a response is an error. */
+/** The requests a second that a server completes under load. Throws if a response is an error. */
 export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
   if (result.non2xx > 0 || result.errors > 0)

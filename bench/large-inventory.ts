@@ -1,5 +1,5 @@
-// Reads GET /inventory of a shop with 200,000 products many times concurrently. During these reads, measures the response times of another
-// shop and of the marketplace, and the memory of the process. The heap of the process is limited to 256 MB.
+// Reads GET /inventory of a shop with 200,000 products many times concurrently. Meanwhile measures the response times of another shop and
+// of the marketplace, and the memory of the process. Its heap is limited to 256 MB.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -18,7 +18,7 @@ import { SecretKeys } from '../src/core/secret-keys.ts';
 
 const PRODUCTS = 200_000;
 const READS = 100;
-/** The pause between two probes. It is long enough that the probes do not reach the rate limit of the marketplace. */
+/** The pause between two probes, long enough not to reach the rate limit of the marketplace. */
 const PROBE_PERIOD_MS = 200;
 const QUIET_MS = 5_000;
 
@@ -89,7 +89,7 @@ async function readAll(url: string, init: RequestInit): Promise<number> {
   return response.status;
 }
 
-/** Sends requests one after another until the promise `until` resolves. Returns how many milliseconds each request took. */
+/** Sends requests one after another until `until` resolves. Returns the milliseconds of each request. */
 async function probe({ url, init }: { url: string; init: RequestInit }, until: Promise<unknown>): Promise<number[]> {
   const done: true[] = [];
   void until.then(() => done.push(true));

@@ -1,6 +1,6 @@
-// A large, skewed set of rows for benchmarks on PostgreSQL: 20,000 collections, 6 million sales, 3 million listings and 2.8 million tokens at
-// scale 1. The rows are made by SQL from their numbers, so that they are the same in every run. The tables are filled in the schema of a
-// version without maintained figures. Later migrations then compute the figures, as in the upgrade of a running service.
+// A large, skewed set of rows for benchmarks on PostgreSQL. At scale 1 it has 20,000 collections, 6 million sales, 3 million listings and
+// 2.8 million tokens. SQL makes the rows from their numbers, so every run has the same rows. They are inserted into the schema before the
+// maintained figures. Later migrations then compute the figures, as in a real upgrade.
 
 import type { Database } from '../src/database/port.ts';
 import { listPendingMigrations, migrate, migrateWithin, SCHEMAS } from '../src/database/migrate.ts';
@@ -14,7 +14,7 @@ const SALES = { largest: 221_000, exponent: 0.82 };
 const LISTINGS = { largest: 110_000, exponent: 0.82 };
 const TOKENS = { largest: 103_000, exponent: 0.82 };
 const COLLECTIONS = 20_000;
-/** Of the `collections` largest collections, each one on an EVM chain has up to `orders` own orders. */
+/** Of the `collections` largest collections, those on EVM chains have up to `orders` own orders each. */
 const OWN_ORDERS = { collections: 200, orders: 250 };
 const CHAINS = ['ethereum', 'ethereum', 'ethereum', 'polygon', 'base', 'solana', 'apechain', 'abstract', 'ink'];
 
@@ -113,7 +113,7 @@ function rowsSql(now: string): string[] {
 type DroppedIndex = { definition: string };
 
 /**
- * Drops indexes and primary keys of the large tables, because to build an index afterwards is faster than to update it for every row.
+ * Drops indexes and primary keys of the large tables, because building an index afterwards is faster than updating it for every row.
  * Returns the statements that create them again.
  */
 async function dropIndexes(database: Database): Promise<DroppedIndex[]> {

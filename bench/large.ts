@@ -1,5 +1,5 @@
-// Measures reads that no cache can answer on the large set: each sort order of the collection list, and the same reads of the largest
-// collection and of small collections. `BENCH_SCALE` (default 1) scales the size of the set.
+// Measures uncached reads on the large set: each sort order of the collection list, and the same reads of the largest and of small
+// collections. `BENCH_SCALE` (default 1) scales the set.
 
 import pg from 'pg';
 import { createDatabase } from '../src/database/port.ts';
@@ -21,7 +21,7 @@ export async function benchLarge(): Promise<void> {
   const server = await startOwnPostgres();
   const url = await createTestDatabase(server.url);
   const pool = new pg.Pool({ connectionString: url });
-  // The server stops while the last connections are still closing. Without a listener, the `error` event would end the process.
+  // The server stops while the last connections are closing. Without a listener, the `error` event would end the process.
   pool.on('error', () => undefined);
   const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
   try {
@@ -49,7 +49,7 @@ async function benchReads(
     await report(`list, sort ${sort}`, (round) => `${base}/v1/collections?sort=${sort}&limit=${round + 25}`);
   }
   const small = (round: number) => `large-${Math.floor(collections * SMALL_SHARE) + round}`;
-  // Each spelling of the address is a URL of its own, so that no read finds a cached response.
+  // Each spelling of the address is another URL, so that no read finds a cached response.
   const largest = (round: number) => spell(largestId, round);
   for (const [name, idOf] of [
     ['largest', largest],
@@ -61,7 +61,7 @@ async function benchReads(
   }
 }
 
-/** Reads a different URL each round and prints the median, the spread, and how many responses were degraded. */
+/** Reads a different URL each round. Prints the median, the spread, and the number of degraded responses. */
 async function report(name: string, urlOf: (round: number) => string): Promise<void> {
   const times: number[] = [];
   let degraded = 0;
@@ -73,7 +73,7 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
     if (!response.ok) throw new Error(`${name}: ${response.status} ${body}`);
     // The first read prepares statements and connections.
     if (round > 0) times.push(ms);
-    // Only a response that lacks the data of a source has so short a lifetime.
+    // Only a degraded response has so short a lifetime.
     if (response.headers.get('cache-control')?.includes(`s-maxage=${DEGRADED_POLICY.sharedMaxAgeS},`)) degraded += 1;
   }
   const verdict = median(times) <= AIM_MS && degraded === 0 ? 'reached' : 'missed';
@@ -82,7 +82,7 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
   );
 }
 
-/** The id with its hexadecimal letters in upper case where the bits of `round` say so. */
+/** The id with its letters in upper case at the set bits of `round`. */
 function spell(id: string, round: number): string {
   let bit = 0;
   return id.replaceAll(/[a-f](?=[0-9a-f]*$)/g, (letter) => ((round >> bit++) & 1 ? letter.toUpperCase() : letter));

@@ -1,4 +1,4 @@
-// `npm run bench [NAME…]` prints the figures of docs/performance.md, each as a ratio or a median from one run on one machine.
+// `npm run bench [NAME…]` prints the figures of docs/performance.md: ratios or medians from one run on one machine.
 
 import { cpus, totalmem } from 'node:os';
 import { benchCommands } from './commands.ts';

@@ -1,4 +1,4 @@
-// Measurement for the benchmarks: medians of alternating rounds, so that a change of the machine's speed affects both sides of a ratio.
+// Measurement for the benchmarks. Rounds alternate, so that a change of the machine's speed affects both sides of a ratio.
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Runs `a` and `b` alternately. Returns the median of the values of each, and the ratios of the pairs with their median. */
+/** Runs `a` and `b` alternately. Returns the median of each, the ratios of the pairs, and the median ratio. */
 export async function compare(
   rounds: number,
   a: () => Promise<number>,
@@ -24,7 +24,6 @@ export async function compare(
   };
 }
 
-/** Milliseconds that `work` takes. */
 export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();

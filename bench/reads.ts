@@ -1,5 +1,5 @@
-// Measures `/v1` on the embedded engine while a large import runs: how long reads take, whether one fails, and how much longer the import
-// takes than alone. `BENCH_ROWS` (default 1,000,000) is the number of imported rows.
+// Measures `/v1` on the embedded engine during a large import: the times of reads, their failures, and how much longer the import takes
+// than alone. `BENCH_ROWS` (default 1,000,000) is the number of imported rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,7 @@ import { importRows, listedCollection, toChunks } from './records.ts';
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
 /** The pause of each reader between a response and its next request. */
 const PAUSE_MS = 200;
-/** The aims: the median of the reads, and the time of the import in times of the import alone. */
+/** The aims: the median of the reads, and the time of the import as a multiple of the import alone. */
 const MEDIAN_AIM_MS = 150;
 const RATIO_AIM = 1.5;
 const LIMIT_MAX = 100;
@@ -26,7 +26,7 @@ export async function benchReads(): Promise<void> {
   const meanwhile = await importWhile(async (url, signal) => {
     const paths = {
       list: (number: number) => `/v1/collections?limit=${1 + (number % LIMIT_MAX)}`,
-      // Each spelling of the id is a URL of its own, so that no response comes from the cache.
+      // Each spelling of the id is another URL, so that no response comes from the cache.
       detail: (number: number) => `/v1/collections/ethereum_0x${spell('5a'.repeat(20), number)}`,
     };
     const readers = Object.entries(paths).map(async ([name, pathOf]) => {
@@ -50,7 +50,7 @@ export async function benchReads(): Promise<void> {
   }
 }
 
-/** Imports into a new database, and runs `work` until the import has ended. Returns the milliseconds that the import took. */
+/** Imports into a new database, and runs `work` meanwhile. Returns the milliseconds of the import. */
 async function importWhile(work: (url: string, signal: AbortSignal) => Promise<void>): Promise<number> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const service = await startServer(['service'], { DATA_DIR: dir, PORT: '0' });
@@ -74,7 +74,7 @@ async function importWhile(work: (url: string, signal: AbortSignal) => Promise<v
   }
 }
 
-/** Sends one request after another until the signal aborts. A response of another status than 200, or without complete data, is a failure. */
+/** Sends one request after another until the signal aborts. A status other than 200 and incomplete data are failures. */
 async function readUntil(signal: AbortSignal, urlOf: (number: number) => string): Promise<Reads> {
   const reads: Reads = { times: [], failures: 0 };
   for (let number = 0; !signal.aborted; number += 1) {
@@ -89,7 +89,7 @@ async function readUntil(signal: AbortSignal, urlOf: (number: number) => string)
   return reads;
 }
 
-/** The text with its letters in upper case where the bits of `number` say so. */
+/** The text with its letters in upper case at the set bits of `number`. */
 function spell(text: string, number: number): string {
   let bit = 0;
   return text.replaceAll('a', (letter) => ((number >> bit++) & 1 ? letter.toUpperCase() : letter));

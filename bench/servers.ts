@@ -1,6 +1,6 @@
-// The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real
-// service with workers. Both have no rate limits for the marketplace. `bare` is a node:http server that only sends given bytes and
-// headers. Each server prints its URL when it listens.
+// The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real service
+// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends given bytes and headers. Each
+// server prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// Measures the cost of counting requests in Redis. Cached listings are requested from two services that differ only in REDIS_URL, first
+// Measures the cost of counting requests in Redis. Cached listings are requested from two services that differ only in REDIS_URL: first
 // under load, then one request at a time.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -59,7 +59,7 @@ async function importListings(dir: string): Promise<void> {
   await connection.import(toAsync(toChunks(listedCollection())), { format: 'ndjson' }, () => undefined);
 }
 
-/** The median time, in microseconds, of requests that are sent one after the other on one connection. */
+/** The median time of consecutive requests on one connection, in microseconds. */
 async function timeOne(url: string): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];

@@ -56,7 +56,7 @@ async function start(dir: string) {
   return { ms, url, pid: child.pid ?? 0, stop: () => stopProgram(child) };
 }
 
-/** The resident memory of a process in MiB; NaN where the system does not report it. */
+/** The resident memory of a process in MiB. NaN if the system does not report it. */
 function residentMib(pid: number): number {
   try {
     const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -1,5 +1,5 @@
-// Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a bare loop of the same statement on the same
-// driver. Reads are compared with a bare node:http server that sends the same bytes and headers.
+// Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a bare loop of the same statement. Reads are
+// compared with a bare node:http server that sends the same bytes and headers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -21,7 +21,7 @@ const ROUNDS = 7;
 const ROUND_S = 3;
 const CONNECTIONS = 32;
 const PRODUCTS = 1_000;
-/** The number of products whose stock is changed. It is large enough that callers rarely wait for the same row. */
+/** The number of products whose stock is changed, large enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
@@ -87,7 +87,7 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone');
 }
 
-/** The changes a second when `CONNECTIONS` callers run only the statement, without the service. */
+/** The changes a second of `CONNECTIONS` callers that run only the statement, without the service. */
 async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
   const { sql, params } = await recordStatement(shop);
   const until = performance.now() + ROUND_S * 1_000;
@@ -148,7 +148,7 @@ async function benchRead(what: string, shop: Shop, page: string, dir: string): P
   }
 }
 
-/** Product updates. They are reported without a ratio, because no bare server or statement does the same work. */
+/** Measures product updates, without a ratio, because no bare server or statement does the same work. */
 async function benchUpdates(shop: Shop): Promise<void> {
   const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
   const url = `${shop.url}/api/v1/products`;

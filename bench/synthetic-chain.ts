@@ -24,7 +24,7 @@ const ZERO = account(-1);
 const FULFILLED = encodeEventTopics({ abi: SEAPORT, args: { offerer: ZERO, zone: ZERO } });
 const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tokenId: 0n } })[0];
 
-/** The data of a fill, with one mark in the place of the order hash and another in the place of the token id. */
+/** The marks in the data of a fill, in place of the order hash and of the token id. */
 const HASH_MARK = 'a5'.repeat(32);
 const TOKEN_MARK = 0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5an;
 const FILL_DATA = encodeAbiParameters(

@@ -1,5 +1,5 @@
-// Compares the read of an uncached listings window (2,000 mirrored listings, 500 own orders) with its SQL alone: the same statements on
-// the same driver, without deadlines, mapping and merging.
+// Compares the read of an uncached listings window (2,000 mirrored listings, 500 own orders) with its statements alone, without deadlines,
+// mapping and merging.
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';
@@ -43,7 +43,7 @@ export function benchWindow(): Promise<void> {
   });
 }
 
-/** Wraps a database so that every statement that is run with a deadline is recorded. */
+/** Wraps a database, and records every statement with a deadline. */
 function recording(database: Database, statements: Statement[]): Database {
   const within = (timeoutMs: number): Statements => ({
     ...database.within(timeoutMs),
