@@ -1,5 +1,5 @@
-// Finds anvil, the program that runs a local chain, starts it on a free loopback port, and stops it. Anvil also stops when this process
-// is killed: anvil is started by a shell, which kills anvil when the shell's pipe from this process is closed.
+// Finds, starts and stops anvil, the program that runs a local chain, on a free loopback port. Anvil also stops if this process is killed:
+// the shell that started anvil kills it when the shell's pipe from this process is closed.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ export type Anvil = {
   url: string;
   /** Stops anvil. Resolves when anvil has ended. */
   stop(): Promise<void>;
-  /** Resolves when anvil has ended, by itself or because it was stopped. */
+  /** Resolves when anvil has ended for any reason. */
   ended: Promise<void>;
 };
 
@@ -19,7 +19,7 @@ export type AnvilOptions = {
   accounts: number;
   /** The time of the genesis block, in seconds. */
   timestamp: number;
-  /** The program to run. Default: anvil from the package for this platform, or else `anvil` on the PATH. */
+  /** The program to run. Default: anvil from the package for this platform, or else from the PATH. */
   program?: string;
 };
 
@@ -28,8 +28,8 @@ const STOP_PATIENCE_MS = 3_000;
 const OUTPUT_KEPT_MAX = 8_192;
 const BLOCK_GAS_LIMIT = '1000000000';
 /**
- * The number of newest blocks whose state anvil keeps, with about 0.3 MB for each. It is enough to read a new chain from its start, and
- * for the deepest reorganisation of a simulation.
+ * The number of newest blocks whose state anvil keeps, with about 0.3 MB for each. They are enough to read a new chain from its start, and
+ * for the deepest reorganisation.
  */
 const STATES_KEPT = 300;
 const ETHER_PER_ACCOUNT = '10000000';
@@ -38,10 +38,10 @@ const HARDFORK = 'cancun';
 const NOT_FOUND_STATUS = 127;
 const INSTALL_HINT =
   'install its package (npm install --no-save @foundry-rs/anvil-linux-amd64, or the one for your platform), or Foundry (https://getfoundry.sh)';
-/** `$@` is the program with its arguments. The program's copy of the pipe is closed, so that only the shell has the pipe open. */
+/** `$@` is the program with its arguments. The program's copy of the pipe is closed, so that only the shell holds the pipe. */
 const GUARD = 'exec 3<&0; "$@" 3<&- & pid=$!; { cat <&3 >/dev/null; kill $pid; } >/dev/null 2>&1 & wait $pid';
 
-/** Starts a chain that mines only on request. Throws OperatorError when anvil is not installed or does not start. */
+/** Starts a chain that mines only on request. Throws OperatorError if anvil is not installed or does not start. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const program = options.program ?? findAnvil();
   const flags = {
@@ -53,18 +53,18 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     'gas-limit': BLOCK_GAS_LIMIT,
     accounts: String(options.accounts),
     balance: ETHER_PER_ACCOUNT,
-    // Mines transactions in the order in which they were sent, because an action may depend on earlier actions of its block.
+    // Transactions are mined in the order of their sending, because an action may depend on earlier actions of its block.
     order: 'fifo',
-    // Without this setting, anvil moves old states to disk, and contracts have no code in states that are read back.
+    // Without this setting, anvil moves old states to disk. Contracts have no code in states that it reads back.
     'prune-history': String(STATES_KEPT),
   };
   const args = ['--no-mining', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
-  // The child has its own process group, so that Ctrl-C at the terminal ends only this process, which then stops the chain.
+  // The child has a separate process group, so that Ctrl-C at the terminal ends only this process, which then stops the chain.
   const child = spawn('sh', ['-c', GUARD, 'sh', program, ...args], { stdio: 'pipe', detached: true });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => resolve()).once('error', () => resolve());
   });
-  // When the chain has ended by itself, closing the pipe fails. That error does no harm.
+  // If the chain has ended by itself, closing the pipe fails harmlessly.
   child.stdin.on('error', () => undefined);
   const stop = () => stopChild(child, ended);
   try {
@@ -75,7 +75,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   }
 }
 
-/** The program in the package for this platform, or `anvil` on the PATH when the package is not installed. */
+/** The program in the package for this platform, or else `anvil` on the PATH. */
 function findAnvil(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
   try {
@@ -117,7 +117,6 @@ async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<voi
   if (child.exitCode !== null || child.pid === undefined) return;
   child.stdin?.end();
   const timer = setTimeout(() => {
-    // The process group contains only the shell and anvil.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, STOP_PATIENCE_MS);
   await ended;

@@ -1,4 +1,5 @@
-// Reads compiled contracts: the devnet's own (contracts/, compiled by npm run generate), and Seaport from the package of OpenSea's library.
+// Reads compiled contracts: the devnet's own contracts (contracts/, compiled by npm run generate), and Seaport from the package of
+// OpenSea's library.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

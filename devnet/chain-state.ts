@@ -1,6 +1,6 @@
-// A simulation's own record of the state of its chain: holders, approvals, and which orders are filled or cancelled. The record can be
-// copied, so that a reorganisation can restore an older state. It is computed from the actions and, except for counters, not read from
-// the chain. If the record is wrong, transactions fail.
+// A simulation's own record of the state of its chain: holders, approvals, filled and cancelled orders. A reorganisation restores an
+// earlier copy of the record. It is computed from the actions and, except for counters, not read from the chain. If it is wrong,
+// transactions fail.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -17,12 +17,12 @@ export type ChainState = {
   units: Map<string, bigint>;
   /** The approvals for all tokens of a contract. Each element is the text `contract:owner:operator`. */
   operators: Set<string>;
-  /** The operators that are approved for one ERC-721 token, by token. */
+  /** The operator that is approved for a single ERC-721 token, by token. */
   tokenOperators: Map<string, Address>;
   /** The units that were bought of each order, by order hash. */
   filled: Map<Hex, bigint>;
   cancelled: Set<Hex>;
-  /** By account: the counter, and the block of its last increment. Accounts that have never incremented their counter are absent. */
+  /** By account: the counter, and the block of its latest increment. An account without an increment is absent. */
   counters: Map<Address, { value: bigint; block: number }>;
 };
 
@@ -113,7 +113,7 @@ export function unitsLeft(state: ChainState, listing: Listing): bigint {
   return (token?.units ?? 0n) - (state.filled.get(listing.hash) ?? 0n);
 }
 
-/** True for a listing that is neither completely filled, nor cancelled, nor expired at `now` (seconds). */
+/** Whether a listing is neither completely filled, nor cancelled, nor expired at `now` (seconds). */
 export function isOpen(state: ChainState, listing: Listing, now: number): boolean {
   const { components, hash } = listing;
   return (
@@ -124,7 +124,7 @@ export function isOpen(state: ChainState, listing: Listing, now: number): boolea
   );
 }
 
-/** True when all units of a listing that are not sold yet can be bought at `now` (seconds). */
+/** Whether all unsold units of a listing can be bought at `now` (seconds). */
 export function isFillable(state: ChainState, listing: Listing, now: number): boolean {
   if (!isOpen(state, listing, now)) return false;
   const { offerer, conduitKey } = listing.components;

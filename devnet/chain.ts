@@ -37,9 +37,12 @@ export type Receipt = {
 
 export type Block = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; transactions: Hex[] };
 
-/** The gas limit of each transaction. It is enough for every call and deployment of the devnet. */
+/** The gas limit of each transaction, enough for every call and deployment of the devnet. */
 const GAS_LIMIT = '0xe4e1c0';
-/** The most calls in one block. They must fit into the block's gas limit, because calls mined in a later block would find another state. */
+/**
+ * The limit of calls in one block. Together they must fit into the block's gas limit, because calls in a later block would find another
+ * state.
+ */
 const CALLS_MAX = 50;
 
 export async function startChain(options: {
@@ -56,7 +59,7 @@ export async function startChain(options: {
 
 const derived = new Map<number, HDAccount>();
 
-/** Deriving a key takes 15 ms, so each key is derived only once in a process. */
+/** Deriving a key takes 15 ms, so each key is derived once in a process. */
 function accountOf(index: number): HDAccount {
   const account = derived.get(index) ?? mnemonicToAccount(MNEMONIC, { addressIndex: index });
   derived.set(index, account);
@@ -74,8 +77,8 @@ export function callOf(
 }
 
 /**
- * Sends the calls and mines them in their order, at most CALLS_MAX in a block. Throws when a call fails: callers know the state of the
- * chain, so a failed call is a bug.
+ * Sends the calls and mines them in their order, at most CALLS_MAX in a block. Throws if a call fails. A failed call is a bug, because
+ * callers know the state of the chain.
  */
 export async function transact(chain: LocalChain, calls: readonly Call[]): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
@@ -117,20 +120,20 @@ export async function readChain(
   return decodeFunctionResult({ abi, functionName, data: result, args });
 }
 
-/** Mines one block with all pending transactions. The block has the time of the clock, but never an earlier time than its parent. */
+/** Mines one block with all pending transactions. It has the time of the clock, but no earlier time than its parent. */
 export async function mine(chain: LocalChain): Promise<void> {
   const { timestamp } = await readBlock(chain, 'latest');
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));
 }
 
-/** With `on`, the chain mines a block for each transaction. Needed by tools that do not request blocks. */
+/** If `on`, the chain mines a block for each transaction, for tools that do not request blocks. */
 export async function setAutomine(chain: LocalChain, on: boolean): Promise<void> {
   await chain.rpc.call('evm_setAutomine', on);
 }
 
 /**
- * Removes the newest `depth` blocks with their transactions, and changes the miner's address. The next block therefore has another hash
- * than a removed block with the same transactions and the same time.
+ * Removes the newest `depth` blocks with their transactions, and changes the miner's address. A new block therefore has another hash than a
+ * removed block, even with the same transactions and time.
  */
 export async function rollBack(chain: LocalChain, depth: number): Promise<void> {
   const { hash } = await readBlock(chain, 'latest');
@@ -165,7 +168,7 @@ function toWire({ value = 0n, ...call }: Call) {
   return { ...call, value: `0x${value.toString(16)}` };
 }
 
-/** The reason why a call failed. A receipt contains no reason, so the call is repeated on the state of the block before. */
+/** The reason why a call failed. Receipts have no reason, so the call is repeated on the state of the block before. */
 async function reasonOf(chain: LocalChain, call: Call, { blockNumber }: Receipt): Promise<string> {
   const before = `0x${(Number(blockNumber) - 1).toString(16)}`;
   const description = `${call.data.slice(0, 10)} to ${call.to}`;

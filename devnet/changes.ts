@@ -1,5 +1,5 @@
-// The actions that are not trades: cancels, transfers, approvals, mints, burns and listings. A planner returns the calls to send, and
-// the change of the recorded state that they cause (`Plan` in trades.ts).
+// The actions other than trades: cancels, transfers, approvals, mints, burns and listings. A planner returns the calls to send and their
+// effect on the recorded state (`Plan` in trades.ts).
 
 import { zeroAddress } from 'viem';
 import type { SigningContext, Draft } from './listings.ts';
@@ -39,7 +39,7 @@ export const cancel: Planner = (context) => {
   };
 };
 
-/** Seaport records that an order's signature is valid, which changes nothing about the order. */
+/** Makes Seaport record that an order's signature is valid, which changes nothing about the order. */
 export const validate: Planner = (context) => {
   const listing = pickListing(context, () => true);
   if (!listing) return null;
@@ -109,7 +109,7 @@ export const approveAgain: Planner = (context) => {
   return row ? planOperator(context, row, true) : null;
 };
 
-/** Approves an operator for one token, or revokes that approval. Only for owners who have not approved the operator for all tokens. */
+/** Approves an operator for one token, or revokes that approval. Only for owners without an approval of the operator for all tokens. */
 export const approveOne: Planner = (context) => {
   const { state, random, world } = context;
   const candidates = heldTokens(context).filter(
@@ -165,7 +165,7 @@ export const mint: Planner = ({ world, state, random }) => {
   };
 };
 
-/** New listings of one person. Several listings get one bulk signature. Sends nothing to the chain. */
+/** Signs new listings of one person, several of them with one bulk signature. Sends nothing to the chain. */
 export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
 /** A listing that ends soon. */
@@ -191,8 +191,8 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
 }
 
 /**
- * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned: the increment
- * in another block would give another counter, and the signed orders would be void, or become valid unexpectedly.
+ * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned. The increment in
+ * another block would give another counter: signed orders would become void, or unexpectedly valid.
  */
 function isSettled({ state, height, reorgDepthMax }: PlanContext, { address }: Person): boolean {
   const raised = state.counters.get(address);
@@ -233,7 +233,7 @@ function planOperator({ world }: SigningContext, row: Operator, approved: boolea
   };
 }
 
-/** The lowest id that is above the initial ids and has no owner. A burned token may be minted again, as on a real chain. */
+/** The lowest id that is above the initial ids and has no owner. A burned token may therefore be minted again, as on a real chain. */
 function nextTokenId(state: ChainState, { address, size }: { address: TokenUnits['contract']; size: number }): bigint {
   let tokenId = BigInt(size) + 1n;
   while (state.owners.has(`${address}:${tokenId}`)) tokenId += 1n;

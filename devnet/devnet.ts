@@ -1,4 +1,4 @@
-// Starts and stops local chains together, with their contracts and accounts, and starts the simulations that run on them.
+// Starts and stops local chains with their contracts and accounts, and starts simulations on them.
 
 import { createChains } from '../src/core/chains.ts';
 import type { Clock } from '../src/core/clock.ts';
@@ -13,8 +13,8 @@ import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
 /**
- * The chain ids of the networks that a local chain can imitate, by the service's name of the chain, such as `ethereum`. The networks are
- * the service's built-in chains that have a chain id.
+ * The chain ids of the networks that a local chain can imitate, by chain name, such as `ethereum`: all built-in chains of the service that
+ * have a chain id.
  */
 export const NETWORKS: ReadonlyMap<string, number> = new Map(
   [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),
@@ -51,7 +51,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-/** Creates a simulation. Signs about `orders` listings and returns them as `book`. The caller must post the book before the first step. */
+/** Creates a simulation. Signs about `orders` listings and returns them as `book`, which the caller must post before the first step. */
 export async function startSimulation(
   { world, state }: LocalNetwork,
   options: {

@@ -1,4 +1,4 @@
-// Posts signed orders to the intake API of a service over HTTP, through its local socket or its URL.
+// Posts signed orders to the intake of a service, over its local socket or its URL.
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -31,7 +31,7 @@ const TEMPORARY_CODES = new Set([
   'chain_unavailable',
 ]);
 
-/** Creates a client that posts orders. An order whose rejection may be temporary is posted again until `patienceMs` have passed. */
+/** Creates a client that posts orders. If a rejection may be temporary, the order is posted again for `patienceMs`. */
 export function createIntakeClient(address: IntakeAddress, options: { patienceMs?: number } = {}): Marketplace {
   return {
     postOrder: async ({ chain, listing }) => {

@@ -30,7 +30,7 @@ const BULK_SIZE_MAX = 7;
 const COMPACT_SHARE = 0.5;
 const WRAPPED_SHARE = 0.1;
 const SECOND_LISTING_SHARE = 0.2;
-/** Prices of ERC-1155 units are multiples of this step, so that fees and numbers of units divide them without a remainder. */
+/** Prices of ERC-1155 units are multiples of this step, so that fees and numbers of units divide them without remainder. */
 const PRICE_STEP = 10n ** 13n;
 const STEPS_MIN = 2_000;
 const STEPS_MAX = 300_000;
@@ -87,7 +87,7 @@ export async function signListings(signing: SigningContext, drafts: readonly Dra
   return signed.map((order, index) => ({ ...order, tokens: drafts[index]?.tokens ?? [] }));
 }
 
-/** The tokens that people can list now. The operator of a person's orders may transfer these tokens. */
+/** The tokens that people can list now, because the operator of the person's orders may transfer them. */
 export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
   return heldTokens(signing).filter(({ token, person }) =>
     mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),
@@ -123,7 +123,7 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
   return collection;
 }
 
-/** Draws a price for one unit. Most prices are low and a few are high. The price of an ERC-721 token need not be a multiple of PRICE_STEP. */
+/** Draws a price for one unit. Most prices are low. The price of an ERC-721 token need not be a multiple of PRICE_STEP. */
 export function drawPrice(random: SeededRandom, standard: TokenUnits['standard']): bigint {
   const share = (random.below(1_000_000) / 1_000_000) ** 4;
   const steps = STEPS_MIN + Math.floor(share * (STEPS_MAX - STEPS_MIN));

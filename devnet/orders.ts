@@ -1,5 +1,4 @@
-// Builds and signs Seaport orders as wallets do: listings, bundles and bids, with fees and royalties. Orders are signed one by one or in
-// bulk.
+// Builds and signs Seaport orders as wallets do: listings, bundles and bids, with fees and royalties, singly or in bulk.
 
 import type { Address, Hex } from 'viem';
 import {
@@ -52,7 +51,7 @@ export type Share = { to: Address; bps: number };
 
 type Terms = {
   offerer: Address;
-  /** The total that the buyer pays, in base units. The seller receives what remains after the shares. */
+  /** The total that the buyer pays, in base units. The seller receives the rest after the shares. */
   price: bigint;
   /** The ERC-20 currency, or null for the native currency. */
   currency: Address | null;
@@ -66,7 +65,7 @@ type Terms = {
 
 export type TokenUnits = { contract: Address; standard: TokenStandard; tokenId: bigint; units: bigint };
 
-/** An ask for one token, or for several tokens at one price. An ask with several units of a token may be filled in parts. */
+/** An ask for one token, or for several tokens at one price. An ask for several units of a token may be filled in parts. */
 export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): OrderComponents {
   const partial = terms.tokens.some(({ units }) => units > 1n);
   return {
@@ -77,7 +76,7 @@ export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): Orde
   };
 }
 
-/** A bid for one token, or for any token of the contract when `tokenId` is null. The shares are deducted from the seller's part. */
+/** A bid for one token, or for any token of the contract if `tokenId` is null. The shares are deducted from the seller's part. */
 export function buildBid(
   terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
 ): OrderComponents {
@@ -95,7 +94,7 @@ export function buildBid(
   };
 }
 
-/** The counterpart of an ask for `matchOrders`. It offers the total of the ask's consideration, and demands the tokens that the ask offers. */
+/** The counterpart of an ask for `matchOrders`: it offers the ask's total payment, and demands the ask's tokens. */
 export function buildMirror(
   ask: OrderComponents,
   buyer: { offerer: Address; salt: bigint; counter: bigint },
@@ -117,7 +116,7 @@ export function totalOf({ consideration }: OrderComponents): bigint {
   return consideration.reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
-/** Signs one order. With `compact`, the signature has 64 bytes (EIP-2098), as many wallets write it. */
+/** Signs one order. If `compact`, the signature has 64 bytes (EIP-2098), as from many wallets. */
 export async function signOrder(
   account: LocalAccount,
   chainId: number,
@@ -130,8 +129,8 @@ export async function signOrder(
 }
 
 /**
- * Signs several orders of one offerer with one bulk signature. The signature of an order consists of the bulk signature, the index of the
- * order, and the Merkle proof that the order is in the signed tree.
+ * Signs several orders of one offerer with one bulk signature. The signature of each order consists of the bulk signature, the order's
+ * index, and the Merkle proof that the order is in the signed tree.
  */
 export async function signBulk(
   account: LocalAccount,

@@ -1,5 +1,5 @@
-// Installs Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, each at its address
-// on the real chain. Orders, signatures and tables of addresses are then the same on the local chain and on the real chain.
+// Installs Seaport 1.6, its conduit controller, OpenSea's conduit and the wrapped native currency on a local chain, at their addresses on
+// the real chain. Orders and signatures are then the same as on the real chain.
 
 import type { Abi, Address, Hex } from 'viem';
 import { domainSeparator, getContractAddress } from 'viem';
@@ -37,12 +37,12 @@ const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
 const NETWORK_UNKNOWN_WRAPPED = '0x00000000000000000000000000000000000e7e00';
 /** The balance that the creator of the conduit gets for its gas, in wei. */
 const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
-/** The chain id under which Seaport is deployed. It differs from the chain id that the chain has afterwards: see `installSeaport`. */
+/** The chain id under which Seaport is deployed, before the chain gets its final chain id (see `installSeaport`). */
 const SETUP_CHAIN_ID = 999_999;
 
 /** Installs the contracts on an empty chain. */
 export async function installProtocol(chain: LocalChain): Promise<Protocol> {
-  // While the chain id is changed, transactions are sent by impersonation, because accounts sign for the chain id at anvil's start.
+  // While the chain id is changed, transactions are sent by impersonation: accounts sign for the chain id of anvil's start.
   await chain.rpc.call('anvil_autoImpersonateAccount', true);
   await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
   const { conduitController, conduitCodeHash } = await installConduitController(chain);
@@ -63,8 +63,8 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
 }
 
 /**
- * Installs the packaged controller, but replaces the code hash of the packaged conduits by the code hash of the real conduits. The packaged
- * conduits were compiled with other settings. With their code hash, the controller would derive other addresses than on the real chain.
+ * Installs the packaged controller, with the code hash of the real conduits. The packaged conduits were compiled with other settings. With
+ * their code hash, the controller would derive other addresses than on the real chain.
  */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();
@@ -79,9 +79,8 @@ async function installConduitController(chain: LocalChain) {
 }
 
 /**
- * Seaport's code contains the domain for the chain id and the address of its deployment. Under another chain id, Seaport computes the
- * domain from its current address. Therefore it is deployed under one chain id and copied to its real address, and then the chain id is
- * changed.
+ * Seaport's code contains the domain of the chain id and address of its deployment. Only under another chain id does it compute the domain
+ * from its current address. So it is deployed under one chain id, copied to its real address, and then the chain id is changed.
  */
 async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
   const artifact = readSeaport();
@@ -90,7 +89,7 @@ async function installSeaport(chain: LocalChain, controller: Address): Promise<C
   return { address: SEAPORT_ADDRESS, abi: artifact.abi };
 }
 
-/** Creates the conduit as the owner of its key, and copies its code to the address that the controller now derives from the key. */
+/** Creates the conduit as the owner of its key. Copies its code to the address that the controller now derives from the key. */
 async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
   const owner = CONDUIT_KEY.slice(0, 42) as Address;
   await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);

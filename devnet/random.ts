@@ -5,7 +5,7 @@ export type SeededRandom = {
   below: (below: number) => number;
   /** True with probability `share`. */
   happens: (share: number) => boolean;
-  /** One of the elements; undefined for an empty list. */
+  /** One of the elements. Undefined for an empty list. */
   pick: <T>(from: readonly T[]) => T | undefined;
   /** The elements in a random order. */
   shuffle: <T>(from: readonly T[]) => T[];

@@ -1,17 +1,16 @@
-// JSON-RPC calls to a local chain: one call, or many calls in batches. Nothing is retried, because failures on the loopback address are
-// not temporary.
+// JSON-RPC calls to a local chain, singly or in batches. Nothing is retried, because failures on the loopback address are not temporary.
 
 type Params = readonly unknown[];
 type RpcResponse = { id: number; result?: unknown; error?: { code: number; message: string } };
 
 export type Rpc = {
-  /** Rejects with the method and the message when the response is an error. */
+  /** Rejects with the method and the message if the response is an error. */
   call: <T = unknown>(method: string, ...params: Params) => Promise<T>;
   /** The results in the order of the calls. A call whose response is an error has the result null. */
   readAll: <T = unknown>(calls: readonly { method: string; params: Params }[]) => Promise<(T | null)[]>;
 };
 
-/** The longest duration of a request. Anvil responds in milliseconds, so a request that takes this long hangs. */
+/** The time limit of a request. Anvil responds in milliseconds, so a longer request hangs. */
 const TIMEOUT_MS = 30_000;
 const BATCH_SIZE_MAX = 500;
 

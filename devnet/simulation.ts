@@ -1,6 +1,6 @@
-// Simulates people who trade on a local chain. Each step is drawn from a seed: a block of trades and other changes, listings posted to
-// the marketplace, or a reorganisation. A reorganisation restores the recorded state from before the orphaned blocks. A transaction that
-// fails is a bug of the simulation and ends it.
+// Simulates people who trade on a local chain. Each step is drawn from a seed: a block of trades and other changes, posted listings, or a
+// reorganisation. A reorganisation restores the recorded state from before the orphaned blocks. A failed transaction is a bug of the
+// simulation and ends it.
 
 import type { Address, Hex } from 'viem';
 import { toEventSelector } from 'viem';
@@ -37,13 +37,13 @@ import {
 } from './trades.ts';
 import type { World } from './world.ts';
 
-/** The marketplace that listings are posted to. */
+/** The marketplace to which listings are posted. */
 export type Marketplace = {
-  /** Null when the order is accepted, otherwise the reason of the rejection. */
+  /** Null if the order is accepted, otherwise the reason of the rejection. */
   postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
 };
 
-/** What a step did. `txs` is empty when the step sent no transaction. `orphaned` is true when its block was orphaned later. */
+/** What a step did. `txs` is empty if the step sent no transaction. `orphaned` becomes true if its block is orphaned later. */
 export type Step = { chain: string; what: string; block: number; txs: readonly Hex[]; orphaned: boolean };
 
 export type SimulationOptions = {
@@ -51,7 +51,7 @@ export type SimulationOptions = {
   state: ChainState;
   random: SeededRandom;
   marketplace: Marketplace;
-  /** Moves the shared clock forward. Without this function, listings expire only as real time passes. */
+  /** Moves the shared clock forward. If absent, listings expire only in real time. */
   skip?: (ms: number) => void;
   /** The share of the steps that are reorganisations. Default: REORG_SHARE. */
   reorgShare?: number;
@@ -83,7 +83,7 @@ const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
   [listBriefly, 4],
 ];
 const WEIGHT = ACTIONS.reduce((sum, [, weight]) => sum + weight, 0);
-/** After this many drawn actions in a row that are not possible, the simulation fails. */
+/** The simulation fails after this many successive draws of impossible actions. */
 const DRAWS_MAX = 200;
 const REORG_SHARE = 0.02;
 const REORG_DEPTH_MAX = 20;
@@ -101,16 +101,16 @@ const FILLED_EVENT = toEventSelector(
   'OrderFulfilled(bytes32,address,address,address,(uint8,address,uint256,uint256)[],(uint8,address,uint256,uint256,address)[])',
 );
 
-/** Creates a simulation on a chain whose world was just created. Nothing but the simulation may change the chain afterwards. */
+/** Creates a simulation on a chain whose world was just created. Only the simulation may change the chain afterwards. */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   return new Simulation(options, await readHeight(options.world.chain));
 }
 
 export class Simulation {
   readonly world: World;
-  /** The last STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept and marked as `orphaned`. */
+  /** The newest STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept, with `orphaned`. */
   readonly steps: Step[] = [];
-  /** All listings that the marketplace accepted, also listings that have ended. */
+  /** All listings that the marketplace accepted, including ended listings. */
   readonly accepted: Listing[] = [];
   readonly rejected: { listing: Listing; reason: string }[] = [];
   readonly #options: SimulationOptions;
@@ -193,7 +193,7 @@ export class Simulation {
       const plan = await this.#plan();
       plan.apply(this.#state);
       plans.push(plan);
-      // The new counter can be read only from the mined block, so no further action is planned for this block.
+      // The new counter can only be read from the mined block, so no further action is planned for this block.
       if (plan.what === 'incrementCounter') break;
     }
     const calls = plans.flatMap((plan) => plan.calls);
@@ -206,7 +206,7 @@ export class Simulation {
     }
     const txs = receipts.map(({ transactionHash }) => transactionHash);
     const step = this.#record(plans.map(({ what }) => what).join(', '), txs);
-    // A listing is not posted if a later action of the same block moved its token.
+    // A listing is not posted if a later action of the block moved its token.
     const posted = plans.flatMap((plan) => plan.posted ?? []);
     await this.post(posted.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
     return step;
@@ -254,7 +254,7 @@ export class Simulation {
     return step;
   }
 
-  /** Forgets the listings that have ended and that no reorganisation can make open again. */
+  /** Forgets ended listings that no reorganisation can open again. */
   #prune(): void {
     const oldest = this.#stateAt.get(Math.min(...this.#stateAt.keys())) ?? this.#state;
     const now = toSeconds(this.world.chain.clock());
@@ -273,7 +273,7 @@ function drawAction(random: SeededRandom): Planner {
   return mint;
 }
 
-/** Throws unless each plan filled as many orders as expected. Seaport skips orders of a sweep that it cannot fill, without an error. */
+/** Throws unless each plan filled as many orders as expected. In a sweep, Seaport skips orders that it cannot fill without an error. */
 function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void {
   let at = 0;
   for (const { what, calls, fills } of plans) {

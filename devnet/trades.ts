@@ -1,5 +1,5 @@
-// Plans trades through Seaport from the recorded state of the chain. A planner returns the calls to send, and the change of the recorded
-// state that they cause. It sends nothing itself.
+// Plans trades through Seaport from the recorded state of the chain. A planner returns the calls to send and their effect on the recorded
+// state. It sends nothing.
 
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
@@ -22,7 +22,7 @@ export type PlanContext = SigningContext & {
   reorgDepthMax: number;
 };
 
-/** A planned action: its calls and their effect on the recorded state. A planner returns null when its action is not possible now. */
+/** A planned action: its calls and their effect on the recorded state. A planner returns null if its action is not possible now. */
 export type Plan = {
   what: string;
   calls: readonly Call[];
@@ -104,7 +104,7 @@ export const fulfilForAnother: Planner = (context) => {
   };
 };
 
-/** A purchase of some or all of the units that are left of an ERC-1155 listing. */
+/** A purchase of some or all unsold units of an ERC-1155 listing. */
 export const fulfilPart: Planner = (context) => {
   const listing = pickListing(context, ({ tokens }) => (tokens[0]?.units ?? 0n) > 1n);
   const buyer = listing && pickOther(context, [listing.components.offerer]);
@@ -161,8 +161,8 @@ export const sweep: Planner = (context) => {
 };
 
 /**
- * An ask and its counterpart, which `matchOrders` fills with each other. The buyer sends the transaction, or a third account if the ask
- * is in the wrapped currency. The events name the sender of the transaction as the recipient.
+ * An ask and its counterpart, which `matchOrders` fills with each other. The buyer sends the transaction. If the ask is in the wrapped
+ * currency, a third account sends it. The events name the sender as the recipient.
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);
@@ -224,7 +224,7 @@ export const buyForToken: Planner = async (context) => {
   });
 };
 
-/** The holder of a token accepts a bid in the wrapped currency, for this token or for any token of the collection. */
+/** The holder of a token accepts a bid in the wrapped currency for this token, or for any token of the collection. */
 export const acceptBid: Planner = async (context) => {
   const held = context.random.pick(listableTokens(context).filter(({ token }) => token.standard === 'erc721'));
   const bidder = held && pickOther(context, [held.person.address]);
@@ -282,7 +282,7 @@ type Elsewhere = {
   what: string;
 };
 
-/** Signs a listing that is not posted to this marketplace, and plans its immediate purchase. */
+/** Signs a listing that is not posted to this marketplace, and plans its purchase. */
 async function buyElsewhere(
   context: PlanContext,
   { seller, buyer, tokens, currency, what }: Elsewhere,

@@ -17,7 +17,7 @@ import { installProtocol } from './protocol.ts';
 export type Person = {
   address: Address;
   account: LocalAccount;
-  /** The key of the conduit that transfers the tokens that this person sells; zero when Seaport itself transfers them. */
+  /** The key of the conduit that transfers this person's sold tokens. Zero if Seaport itself transfers them. */
   conduitKey: Hex;
 };
 
@@ -36,7 +36,7 @@ export type World = {
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
   token: Contract;
-  /** The fee of orders for this marketplace, and the fee of orders for other marketplaces. */
+  /** The fee of orders for this marketplace, and of orders for other marketplaces. */
   fees: { own: Share; elsewhere: Share };
 };
 
@@ -144,7 +144,9 @@ function approvalsOf({ collections }: World, state: ChainState, { address, condu
   });
 }
 
-/** The calls that mint the tokens: each run of consecutive ERC-721 tokens to one owner, and each ERC-1155 token to about half of the people. */
+/**
+ * The calls that mint the tokens: each run of consecutive ERC-721 tokens to one owner, and each ERC-1155 token to about half of the people.
+ */
 function mintsOf(
   { people }: World,
   state: ChainState,
