@@ -1,5 +1,5 @@
-// The collections of the sample marketplace, and how many tokens, listings and sales each has. All names and descriptions are
-// invented: no real project is named. A description must agree with what the generator makes from its entry.
+// The collections of the sample marketplace, with their numbers of tokens, listings and sales. All names and descriptions are invented. A
+// description must agree with what the generator makes from its entry.
 
 import type { ArtName } from './pictures.ts';
 
@@ -15,13 +15,13 @@ export type SampleCollection = {
   launched?: true;
   /** The age of the collection at the anchor, in full days. */
   ageDays: number;
-  /** In native units. The prices of sales rise towards the floor. If a token is listed, the floor is the lowest active ask. */
+  /** In native units. The prices of sales rise towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
-  /** The number of tokens with an active listing. Zero means that the collection never had a listing. */
+  /** The number of tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;
   sales: number;
-  /** The other marketplaces at which its tokens are listed and sold. */
+  /** The other marketplaces on which its tokens are listed and sold. */
   markets: readonly string[];
   /** Token ids are hashes of 78 digits, and names look like domain names. */
   registry?: true;
@@ -29,7 +29,7 @@ export type SampleCollection = {
   escrow?: true;
   /** Some sales have prices that are not integers, and one has a price of 0. */
   oddPrices?: true;
-  /** The figures of the collection that the sample reports in records. The service computes all other figures from the rows. */
+  /** The figures of the collection that are reported in records. The service computes all other figures from the rows. */
   reports: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];
 };
 

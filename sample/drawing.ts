@@ -1,12 +1,12 @@
-// The shapes with which the pictures of sample collections are drawn, as SVG text. Coordinates are computed without trigonometry, whose
-// results engines may round differently. No shape may contain a script or a reference to another file.
+// The shapes of the pictures of sample collections, as SVG text. Coordinates are computed without trigonometry, whose results may differ
+// between engines. No shape may contain a script or a reference to another file.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
 
 /**
- * Draws a picture that is 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are separated by commas,
- * because a space takes three bytes in a data URI.
+ * Draws a picture that is 100 high and `width` wide: 100 for a token, 300 for a banner. Coordinates are separated by commas, because a
+ * space takes three bytes in a data URI.
  */
 export type ArtStyle = (rng: Random, width: number, label: string) => string;
 
@@ -25,7 +25,7 @@ export function dot(x: number, y: number): string {
   return `M${x},${y}h.1`;
 }
 
-/** Dots and straight lines with round ends, in one colour. They have no area, so `fill` is not set. */
+/** Dots and straight lines with round ends, in one colour and without `fill`. */
 export function dots(path: string, size: number, colour: string): string {
   return `<path d='${path}' stroke='${colour}' stroke-width='${size}' stroke-linecap='round'/>`;
 }
@@ -43,8 +43,8 @@ export function stars(rng: Random, width: number, height: number, colour = '#fff
 }
 
 /**
- * A wheel of `count` wedges, drawn as a circle with a dashed stroke. `share` is the part of the circle that the wedges fill; the rest is
- * gaps. Without `colour`, the wheel has the stroke colour of its parent element.
+ * A wheel of `count` wedges, drawn as a circle with a dashed stroke. The wedges fill the part `share` of the circle. Default colour: the
+ * stroke colour of the parent element.
  */
 export function wheel(radius: number, thick: number, count: number, share: number, colour?: string): string {
   const stroke = colour === undefined ? '' : `stroke='${colour}' `;
@@ -62,7 +62,7 @@ export function mirror(half: string): string {
   return `<g id='h'>${half}</g><use href='#h' transform='matrix(-1,0,0,1,100,0)'/>`;
 }
 
-/** Eight directions with a length of about 20. They are used in place of sines and cosines. */
+/** Eight directions with a length of about 20, in place of sines and cosines. */
 const COMPASS = [
   [20, 0],
   [14, 14],

@@ -7,7 +7,7 @@ import type { Chain } from '../src/core/chains.ts';
 import type { SampleCollection } from './catalogue.ts';
 import { at, Random, toEvmAddress, toEvmHash, toLargeTokenId, toSolanaAddress, toSolanaSignature } from './random.ts';
 
-/** The time at which the sample is set, in milliseconds since the epoch. Nothing in the sample happens later; listings can expire later. */
+/** The time at which the sample is set, in milliseconds since the epoch. Nothing in it happens later, but listings can expire later. */
 export const SAMPLE_ANCHOR = Date.UTC(2026, 5, 1);
 
 export const DAY_MS = 86_400_000;
@@ -21,11 +21,11 @@ export type CollectionContext = {
   address: Address;
   /** The floor in base units. */
   floor: bigint;
-  /** Prices are rounded to multiples of this power of ten. The floor is at least 100 and less than 1,000 steps. */
+  /** Prices are rounded to multiples of this power of ten. The floor is 100 to 999 of these steps. */
   step: bigint;
   createdAt: number;
   serviceName: string;
-  /** The other marketplaces. A marketplace with the name of the service is left out. */
+  /** The other marketplaces, without one that has the name of the service. */
   markets: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type SampleAsset = {
   id: AssetId;
   number: number;
   name: string;
-  /** The price of this token relative to the price of a common token, in basis points. */
+  /** The price of this token relative to a common token, in basis points. */
   premiumBps: number;
   rank: number | null;
   holder: Address;
@@ -45,18 +45,18 @@ export type SampleSale = {
   asset: SampleAsset;
   source: string;
   raw: bigint;
-  /** The price as the source reports it: usually `raw`, sometimes text that is not an integer. */
+  /** The price as the marketplace reports it: usually `raw`, sometimes text that is not an integer. */
   price: string;
   seller: Address;
   buyer: Address;
   at: number;
   tx: string;
   logIndex: number | null;
-  /** When the seller received the token. The listing that led to the sale was made after this time. */
+  /** When the seller received the token. The listing behind the sale was made after this time. */
   heldSince: number;
 };
 
-/** A marketplace that can never have the name of the service, because the setting of the name does not allow a hyphen. */
+/** A marketplace that cannot have the name of the service, because that name cannot contain a hyphen. */
 const OTHER_MARKETPLACE = 'magic-eden';
 
 export function createCollectionContext(spec: SampleCollection, chain: Chain, serviceName: string): CollectionContext {
@@ -129,7 +129,7 @@ export function generateSales(
   return sales;
 }
 
-/** Rounds an amount to a multiple of the price step. The result is at least one step. */
+/** Rounds an amount to a multiple of the price step, at least one step. */
 export function roundPrice(context: CollectionContext, raw: bigint): bigint {
   const steps = (raw + context.step / 2n) / context.step;
   return (steps > 0n ? steps : 1n) * context.step;
@@ -140,7 +140,7 @@ function toAssetId({ spec, chain }: CollectionContext, number: number): AssetId 
   return spec.registry ? toLargeTokenId('asset', spec.slug, String(number)) : (String(number) as AssetId);
 }
 
-/** Generates ranks from 1 without a gap, for all but a few tokens. Tokens of editions (ERC-1155) have no rank. */
+/** Generates ranks from 1 without a gap, for most tokens. Tokens of editions (ERC-1155) have no rank. */
 function generateRanks(spec: SampleCollection, rng: Random): (number | null)[] {
   const unranked = spec.tokenStandard === 'ERC-1155' ? spec.tokens : Math.ceil(spec.tokens / 40);
   return rng.shuffle(
@@ -166,7 +166,7 @@ function pickRegistryNames(rng: Random, count: number): string[] {
 const SWEEP_EVERY = 18;
 const SWEEP_SIZE = 3;
 
-/** Generates times in full seconds. They are denser near the anchor, so that the last day and the last week have sales. */
+/** Generates times in full seconds. They are denser towards the anchor, so that the last day and the last week have sales. */
 function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): number[] {
   const spanMs = Math.min(YEAR_MS, SAMPLE_ANCHOR - createdAt - 2 * DAY_MS);
   const times: number[] = [];
@@ -179,10 +179,10 @@ function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): num
   return times;
 }
 
-/** After this many random picks without success, the first token that fits is used. */
+/** After this many unsuccessful random picks, the first suitable token is used. */
 const PICKS_MAX = 40;
 
-/** Picks a token that a wallet other than the buyer's has held for more than an hour, so that it can have been listed before the sale. */
+/** Picks a token that another wallet than the buyer's has held for more than an hour. It can then have been listed before the sale. */
 function pickForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: number, rng: Random): SampleAsset {
   const fits = (asset: SampleAsset) => asset.holder !== buyer && soldAt - asset.heldSince > HOUR_MS;
   for (let picks = 0; picks < PICKS_MAX; picks += 1) {
@@ -194,7 +194,7 @@ function pickForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: num
   return asset;
 }
 
-/** Prices rise over the year towards the floor. They are multiplied by the token's premium and a random factor. */
+/** Picks a price. Prices rise over the year towards the floor, and are multiplied by the token's premium and a random factor. */
 function pickPrice(context: CollectionContext, asset: SampleAsset, soldAt: number, rng: Random): bigint {
   const trendBps = 10_400 - Math.floor((4_600 * (SAMPLE_ANCHOR - soldAt)) / YEAR_MS);
   const bps = BigInt(trendBps) * BigInt(asset.premiumBps) * BigInt(rng.integer(9_300, 12_400));
@@ -206,7 +206,7 @@ const GIFT = 11;
 const ROUNDED_BY_SOURCE = [7, 29];
 const WITH_A_FRACTION = 19;
 
-/** The price as a source reports it. Like some aggregators, it reports a few prices rounded with an exponent or with a decimal point. */
+/** The price as a marketplace reports it. Like some aggregators, it reports a few prices with an exponent or a decimal point. */
 function toReceivedPrice(raw: bigint, index: number): string {
   if (index === GIFT) return '0';
   if (ROUNDED_BY_SOURCE.includes(index)) return Number(raw).toExponential(2);

@@ -1,5 +1,5 @@
-// The listings of one sample collection: orders of the service, mirrored listings of other marketplaces, and ended listings. The
-// lowest active ask is exactly the floor of the catalogue. A token is listed only by its holder.
+// The listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask is exactly the
+// floor of the catalogue. Only the holder lists a token.
 
 import type { Address } from '../src/core/address.ts';
 import { shareOf } from '../src/core/amount.ts';
@@ -12,7 +12,7 @@ import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './history.ts';
 export type SampleListing = {
   asset: SampleAsset;
   source: string;
-  /** The id at the source. Null for a mirrored listing without an id. */
+  /** The id at the marketplace. Null for a mirrored listing without an id. */
   id: string | null;
   raw: bigint;
   buyerTotal: bigint | null;
@@ -24,7 +24,7 @@ export type SampleListing = {
   tx: string | null;
 };
 
-/** Generates the active listings, and for some of their tokens an earlier listing that expired or was cancelled. */
+/** Generates the active listings. For some of their tokens also generates an earlier listing that expired or was cancelled. */
 export function generateListings(context: CollectionContext, assets: readonly SampleAsset[]): SampleListing[] {
   const { spec, serviceName, markets } = context;
   const rng = new Random('book', spec.slug);
@@ -34,8 +34,8 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const draft = generateDraft(asset, raw, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
-    // Some tokens are also listed at another marketplace, at a lower or higher price. They show that the service's own listing is served
-    // in place of the other listing.
+    // Some tokens are also listed at another marketplace, cheaper or dearer. They show that the service's own listing is served in its
+    // place.
     if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
       const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
       const outside = atLeastAbove(context, (raw * shift) / 10_000n);
@@ -66,24 +66,27 @@ export function generateFilledListings(
 
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
-/** Picks the tokens that are listed. The first token is a common token, because its listing sets the floor. */
+/** Picks the tokens that are listed. The first is a common token, because its listing sets the floor. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
   const picked = rng.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** Whether the sample records the owner of the token. The owner is left out for a few tokens. */
+/** Whether the sample records the owner of the token, as it does for most tokens. */
 export function hasKnownOwner(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
 
-/** Picks the ask of a listing. The first listing has the floor. All others are higher: most are near the floor, and rare tokens cost more. */
+/**
+ * Picks the ask of a listing. The first listing has the floor. All other asks are higher: most are near the floor, and rare tokens cost
+ * more.
+ */
 function pickAsk(context: CollectionContext, asset: SampleAsset, index: number, rng: Random): bigint {
   if (index === 0) return context.floor;
   const share = (index + rng.float()) / (context.spec.listed + 1);
   const bps = BigInt(Math.floor(10_000 + 7_000 * share + 14_000 * share * share * share));
   const ask = atLeastAbove(context, (context.floor * bps * BigInt(asset.premiumBps)) / 10_000n ** 2n);
-  // Some amounts are not rounded: with 18 decimals they have more digits than a double can represent.
+  // Some amounts are not rounded. With 18 decimals they have more digits than a double can represent.
   return rng.boolean(0.05) ? ask + BigInt(rng.integer(1, 999_999)) : ask;
 }
 
@@ -98,14 +101,14 @@ function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Picks no expiry, or a time about ten years after the anchor. The time is so late that the floor stays the same for years. */
+/** Picks no expiry, or a time about ten years after the anchor, so that the floor stays the same for years. */
 function pickExpiry(rng: Random): number | null {
   return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }
 
 /**
- * Generates an earlier listing by the same holder, which was cancelled or has expired. Some expired listings still have the status
- * `active`, like rows that the expiry task has not reached yet. Returns null when the holder has not had the token for long enough.
+ * Generates an earlier listing by the same holder that was cancelled or expired. Some expired listings still have the status `active`, as
+ * before the expiry task has run. Returns null if the holder has not had the token for long enough.
  */
 function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;
@@ -125,7 +128,7 @@ function generateEarlier(context: CollectionContext, draft: Draft, rng: Random):
 const MARKET_FEE_BPS: Readonly<Record<string, number>> = { opensea: 100, blur: 50, 'magic-eden': 200, tensor: 150 };
 const DEFAULT_FEE_BPS = 200;
 
-/** Converts a draft to a listing as its source reports it. With `kept`, the listing always has an id, so that a sale can refer to it. */
+/** Converts a draft to a listing as its marketplace reports it. If `kept`, the listing always has an id, so that a sale can refer to it. */
 function toListing(
   context: CollectionContext,
   draft: Draft,

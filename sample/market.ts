@@ -1,5 +1,5 @@
-// Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The clock
-// and real randomness are not used: the same `at` always gives the same bytes, and with another `at` only the times differ.
+// Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The same `at` always
+// gives the same bytes, and another `at` changes only the times.
 
 import type { Address } from '../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
@@ -19,8 +19,8 @@ export const SAMPLE_CUSTODY_WALLET: string = toSolanaAddress('custody');
 type SampleRecord = Record<string, unknown>;
 
 /**
- * Generates the records of the sample, collection by collection. The record of a collection comes before its other records. The newest
- * sales are minutes older than `at`, a time in milliseconds since the epoch. The reported figures are the figures at this time.
+ * Generates the records of the sample, collection by collection. The record of a collection comes first. The newest sales are minutes older
+ * than `at`, a time in milliseconds since the epoch. The reported figures are the figures at this time.
  */
 export function* generateSampleMarket({
   serviceName,
@@ -54,7 +54,7 @@ function createContexts(serviceName: string): CollectionContext[] {
 
 const TIME_FIELDS = ['createdAt', 'timestamp', 'expiresAt', 'at'] as const;
 
-/** Moves all times of a record. The id of an order ends in the time of its creation, so references to orders are changed too. */
+/** Moves all times of a record. The id of an order ends in its creation time, so references to orders change too. */
 function shiftTimes(record: SampleRecord, shiftMs: number): SampleRecord {
   const shifted = { ...record };
   for (const field of TIME_FIELDS) {
@@ -113,8 +113,8 @@ type Window = { allTime: number; sevenDay: number; twentyFourHour: number };
 type Figures = { owners: number; listedCount: number; floorRaw: string | null; volume: Window; sales: Window };
 
 /**
- * The number of sales before the year of the sample, as a multiple of the sales in that year. The sample has no records of these earlier
- * sales. They are only part of the totals that the sample reports for collections that are older than a year.
+ * The number of sales before the year of the sample, as a multiple of the sales in that year. They have no records. They count only in the
+ * totals that the sample reports for collections older than a year.
  */
 const EARLIER_SALES = 2;
 
@@ -176,7 +176,7 @@ function toTokenRecord(
   });
 }
 
-/** Converts a listing to a record: to an `order` for a listing of the service itself on an EVM chain, otherwise to a `listing`. */
+/** Converts a listing to a record: an `order` for a listing of the service on an EVM chain, otherwise a `listing`. */
 function toListingRecord(context: CollectionContext, listing: SampleListing): SampleRecord {
   const common = {
     ...toTokenFields(context, listing.asset),

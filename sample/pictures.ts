@@ -1,5 +1,5 @@
-// The pictures of the sample marketplace. They are SVG in data URIs, so that a client displays them without network access. A picture is
-// drawn from a seed, so it is the same in every load. It contains no script and no link.
+// The pictures of the sample marketplace, as SVG in data URIs, so that clients need no network access. A picture is drawn from a seed, so
+// it is the same in every load. It contains no script and no link.
 
 import { Random } from './random.ts';
 import type { ArtStyle } from './drawing.ts';
@@ -41,7 +41,7 @@ const ART = {
 
 export type ArtName = keyof typeof ART;
 
-/** Draws a square picture in the given style. Some styles write the `label` into the picture. */
+/** Draws a square picture. Some styles write the `label` into it. */
 export function drawPicture(art: ArtName, seed: string, label: string): string {
   return draw(art, seed, label, 100);
 }
@@ -57,7 +57,7 @@ function draw(art: ArtName, seed: string, label: string, width: number): string 
   return toDataUri(`${open}${inside}</svg>`);
 }
 
-/** Escapes the characters that a URI cannot contain. The SVG uses single quotes, so that the URI can stand between double quotes. */
+/** Escapes the characters that a URI cannot contain. The SVG has single quotes, so that the URI can stand in double quotes. */
 function toDataUri(svg: string): string {
   const escaped = svg.replaceAll('\n', '').replace(/[%#<>" {}|\\^`]|[^ -~]/gu, encodeURIComponent);
   return `data:image/svg+xml,${escaped}`;

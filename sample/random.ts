@@ -1,5 +1,5 @@
-// The random source of the sample marketplace, and identifiers that are hashes. All values are computed from the given seed texts, so
-// that every load gives the same bytes. The clock, real randomness and the settings are not used.
+// The random source of the sample marketplace, and ids that are hashes. All values are computed from seed texts, so that every load gives
+// the same bytes.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
@@ -9,7 +9,7 @@ import type { Address, AssetId } from '../src/core/address.ts';
 const EDITION = 'mercat sample 1';
 
 /**
- * A random source that gives the same values for the same seed. Each part of the sample has its own seed, so that no part affects
+ * A random source that gives the same values for the same seed. Each part of the sample has a separate seed, so that no part affects
  * another.
  */
 export class Random {
@@ -21,7 +21,7 @@ export class Random {
 
   /** A number from 0 up to, but not including, 1. */
   float(): number {
-    // The algorithm mulberry32. It uses integer arithmetic only, whose results are the same in every JavaScript engine.
+    // The algorithm mulberry32. It uses only integer arithmetic, which is the same in every JavaScript engine.
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
@@ -54,7 +54,7 @@ export class Random {
   }
 }
 
-/** Returns the item at an index. Throws if the list has no item at the index. */
+/** Returns the item at an index. Throws if there is none. */
 export function at<T>(items: readonly T[], index: number): T {
   const item = items[index];
   if (item === undefined) throw new RangeError(`no item ${index} in a list of ${items.length}`);
@@ -81,7 +81,7 @@ export function toSolanaSignature(...seed: string[]): string {
   return base58.encode(digest('sha512', seed));
 }
 
-/** A token id of 78 digits. The token ids of name registries, which are hashes, have this form. */
+/** A token id of 78 digits, as in name registries, whose token ids are hashes. */
 export function toLargeTokenId(...seed: string[]): AssetId {
   // From 10^77, the smallest number of 78 digits, up to 1.1 * 10^77, which is below 2^256.
   return (10n ** 77n + (BigInt(toEvmHash(...seed)) % 10n ** 76n)).toString() as AssetId;

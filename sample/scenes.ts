@@ -1,5 +1,4 @@
-// Picture styles that show a scene or a pattern. Most of them fill the width of a banner with one scene. The others repeat a figure in a
-// banner.
+// Picture styles that show a scene or a pattern. Most fill a banner with one scene. The others repeat a figure in it.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -43,7 +42,7 @@ export function tiles(rng: Random, width: number): string {
   let studs = '';
   for (let y = 0; y < 100; y += 25) {
     for (let x = 0; x < 100; x += 25) {
-      // In both forms the lines end in the middle of the sides, so that they continue in the next tile and in mirrored copies.
+      // In both forms the lines end in the middle of the sides, so that they continue in the next or mirrored tile.
       arcs += rng.boolean(0.5)
         ? `M${x + 12.5},${y}q0,12.5,-12.5,12.5m25,0q-12.5,0,-12.5,12.5`
         : `M${x + 12.5},${y}q0,12.5,12.5,12.5m-25,0q12.5,0,12.5,12.5`;
@@ -118,7 +117,7 @@ export function weave(rng: Random, width: number): string {
   const [warp, weft] = [rng.pick(threads), rng.pick(threads)];
   const lay = (path: string, paint: string, dash: string) =>
     path ? `<path d='${path}' stroke='${paint}' stroke-width='8.6'${dash}/>` : '';
-  // Columns alternate over and under the rows: dashes as long as a row is wide, shifted by one row in every second column.
+  // Columns alternate over and under the rows: the dashes are as long as a row is wide, shifted by one row in every second column.
   return `<linearGradient id='s'><stop stop-color='${warp}'/><stop offset='.5' stop-color='${base}'/><stop offset='1' stop-color='${weft}'/></linearGradient>
 ${background(width, '#2b2622')}${rows.map((path, row) => lay(path, threads[row] ?? base, '')).join('')}
 ${lay(columns[0] ?? '', 'url(#s)', ` stroke-dasharray='10'`)}${lay(columns[1] ?? '', 'url(#s)', ` stroke-dasharray='10' stroke-dashoffset='10'`)}
