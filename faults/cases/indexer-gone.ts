@@ -26,7 +26,11 @@ export const fault: Fault = {
       await platform.indexer.start();
     });
     const tally = store.takeTally();
-    assert.equal(tally.count(200) + tally.count(201), tally.total, `a request of the store failed: ${tally.describe()}`);
+    assert.equal(
+      tally.count(200) + tally.count(201),
+      tally.total,
+      `a request of the store failed: ${tally.describe()}`,
+    );
     assert.equal(platform.during.count(503), 0, `some requests got a 503: ${platform.during.describe()}`);
     return [`gone for ${DOWN_MS / 1_000} s`, `store: ${tally.describe()}`];
   },

@@ -63,7 +63,7 @@ export function sendErrorResponse(
 
 /**
  * Returns a ServiceError for an error that is not a bug: the client disconnected, a row could not be locked in time, the database aborted
- * the transaction, or a database cannot be reached or cannot work. Only the last of these failures is noted in `outages`. Returns any other
+ * the transaction, or a database cannot be reached or cannot work. Failures of the last kind are also noted in `outages`. Returns any other
  * error unchanged.
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {

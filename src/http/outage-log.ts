@@ -1,4 +1,4 @@
-// Logs outages of a database: one line at the begin and one line at the end, however many requests fail.
+// Logs outages of a database: one line at the beginning and one line at the end, however many requests fail.
 
 import type { Log } from '../core/log.ts';
 

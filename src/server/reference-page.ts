@@ -14,7 +14,7 @@ const PAGE_PATH = '/docs';
 /** The script and the stylesheet change only when the program does. */
 const FILE_MAX_AGE_S = 3_600;
 
-/** URLs are relative to the page, because the service may be published below a path. */
+/** URLs are relative to the page, because the service may be published below a path. The script reads the links of the page's menu. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>

@@ -71,7 +71,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 /** Longer than the slowest response of the marketplace, with the default grace period. Shorter than `CLOSE_PATIENCE_MS` in service.ts. */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;
-/** The paths of the OpenAPI documents, which are served without a database. */
+/** The path of the OpenAPI document below each interface. The documents are served without a database. */
 const DOCUMENT_PATH = '/openapi.json';
 
 /** Builds the server. It does not listen yet. */
