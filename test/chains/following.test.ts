@@ -57,7 +57,7 @@ forEachEngine('following a chain', (engine) => {
     return nextToken;
   };
 
-  test('a fill ends the order, moves the token, and is recorded as a sale that names the order', async () => {
+  test('a fill ends the order, moves the token and is recorded as a sale', async () => {
     const { db, settle } = await open();
     const tokenId = await mintTo(0);
     await settle();

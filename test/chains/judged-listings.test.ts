@@ -120,7 +120,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.deepEqual([token.owner.address, token.listing?.raw], [world.people[0], 500n]);
   });
 
-  test('a transfer hides a listing, and the return of the token lists it again', async () => {
+  test('a transfer hides a listing until the token returns', async () => {
     const opened = await open();
     const order = await signed(0, 70n);
     await opened.settle();
@@ -244,7 +244,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a listing is judged again when its event is orphaned, even if the event never reached the indexer', async () => {
+  test('a listing is judged again when its event is orphaned', async () => {
     const opened = await open();
     const [filled, moved] = [await signed(2, 90n), await signed(2, 91n)];
     await opened.settle();
@@ -336,7 +336,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     );
   });
 
-  test('after a stop between the write to the log and the write to the indexer, the next start writes what is missing', async () => {
+  test('after a stop between the writes to the log and to the indexer, the next start writes what is missing', async () => {
     const opened = await open();
     const [order, bought] = [await signed(0, 70n), await signed(0, 71n)];
     await opened.settle();

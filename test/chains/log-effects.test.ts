@@ -58,7 +58,7 @@ describe('a reorganisation within a batch', () => {
     assert.deepEqual(blocksOf(fill(9), fill(10), fill(11), 10), [9, 10]);
   });
 
-  test('a reorganisation does not void fills after it in the log, even in blocks above its ancestor', () => {
+  test('a reorganisation does not void fills after it in the log', () => {
     assert.deepEqual(blocksOf(fill(11), 10, fill(11), fill(12)), [11, 12]);
   });
 

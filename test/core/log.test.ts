@@ -9,7 +9,7 @@ function collect(level: Parameters<typeof createLog>[0]) {
   return { log: createLog(level, (line) => void lines.push(line)), lines };
 }
 
-test('a line has its time, level, message and fields, and the causes of its error', () => {
+test('a line has its time, level, message and fields', () => {
   const { log, lines } = collect('info');
   const error = new Error('the read failed', { cause: new Error('connection refused') });
   log.warn('a task failed', { task: 'expiry', error });
@@ -36,7 +36,7 @@ test('lines below the level are dropped', () => {
   assert.deepEqual(silent.lines, []);
 });
 
-test('secrets are removed from the message, from fields, and from the causes of an error', () => {
+test('secrets are removed from messages, fields and the causes of errors', () => {
   const { log, lines } = collect('info');
   const key = `mercat_live_${'aB3'.repeat(12)}`;
   const webhookSecret = `whsec_${'Zm9v'.repeat(8)}`;

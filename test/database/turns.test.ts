@@ -94,7 +94,7 @@ test('after any other failure only the work that failed is rejected', async () =
   );
 });
 
-test('work waits while the queue moves, and is rejected when the queue stalls', async () => {
+test('work is rejected when its queue stalls, not while the queue moves', async () => {
   const { take, end } = createWorks({ runningMax: 1, stallMs: 50 });
   const works = ['a', 'b', 'c'].map((one) => take('one', one));
   const last = works[2]?.catch((error: unknown) => error);

@@ -82,7 +82,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('killed: responses are degraded, and are complete again after a start', async (t) => {
+  test('killed: responses are degraded until a start', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.kill();

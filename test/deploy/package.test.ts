@@ -40,7 +40,7 @@ describe('the npm package', () => {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(unpacked, 'node_modules'));
   });
 
-  test('contains JavaScript and what the service reads, and neither tests nor development packages', () => {
+  test('contains JavaScript and what the service reads, without tests and development packages', () => {
     const files = globSync('**', { cwd: unpacked, exclude: (name) => name === 'node_modules' });
     assert.deepEqual(
       files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy)\b/.test(file)),
@@ -59,7 +59,7 @@ describe('the npm package', () => {
     assert.deepEqual([isPrivate, devDependencies, scripts], [true, undefined, undefined]);
   });
 
-  test('pins every production package of package-lock.json, and no other package', () => {
+  test('pins exactly the production packages of package-lock.json', () => {
     const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
     const { '': _, ...pinned } = packages;
     assert.deepEqual(pinned, Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction)));

@@ -163,7 +163,7 @@ for (const cache of SHARED_CACHES) {
       );
     });
 
-    test('each value of a parameter has its own entry, and pages follow one another', async () => {
+    test('each value of a parameter has its own entry', async () => {
       const page = async (query: string) => JSON.parse((await send(`/v1/collections${query}`)).body.toString());
       const first = await page('?limit=1');
       const second = await page(`?limit=1&cursor=${first.pagination.nextCursor}`);

@@ -19,7 +19,7 @@ process.env['TMPDIR'] = directory;
 after(() => rmSync(directory, { recursive: true }));
 const leftovers = () => readdirSync(directory);
 
-test('devnet lists signed orders, serves their collections, simulates the requested actions, and ends', async () => {
+test('devnet lists signed orders, serves their collections and simulates the requested actions', async () => {
   const served: Promise<unknown>[] = [];
   const readServed = (output: string) => {
     const url = /serves on (\S+)\n/.exec(output)?.[1];

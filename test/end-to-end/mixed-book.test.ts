@@ -48,7 +48,7 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('every read serves one listing for each token: the cheapest own order or else the cheapest mirrored listing', async (t) => {
+    test('every read serves for each token its cheapest own order, or else its cheapest mirrored listing', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);

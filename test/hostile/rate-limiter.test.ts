@@ -32,7 +32,7 @@ test('a limiter remembers between a hundred thousand and two hundred thousand cl
   assert.notEqual(limiter.count('list', clientOf(3 * GENERATION - 1)), null);
 });
 
-test('a longer flood of clients takes no more memory, and no more time for each client', async () => {
+test('a longer flood of clients costs no more memory and no more time per client', async () => {
   let now = 0;
   const before = heapUsed();
   const limiter = new LocalRateLimiter(

@@ -25,7 +25,7 @@ describe('hostile requests', () => {
     return answers[0] ?? assert.fail();
   };
 
-  test('bytes that are not HTTP get one 400 in the envelope, and the connection is closed', async () => {
+  test('bytes that are not HTTP get one 400 in the envelope', async () => {
     const lines = [
       'hello|GET|GET /v1| GET /v1 HTTP/1.1|GET /v1 HTTP/1.1 x|GET /v1 HTTP/9.9|GET /v1 HTTP/1.2|GET /v1 HTCPCP/1.0|{"a":1}',
       'get /v1 HTTP/1.1|FOO /v1 HTTP/1.1|G\0T /v1 HTTP/1.1|\x16\x03\x01\x02|PRI * HTTP/2.0|GET\t/v1\tHTTP/1.1|HTTP/1.1 200 OK',
@@ -40,7 +40,7 @@ describe('hostile requests', () => {
     assertErrorEnvelope(await only('GET /v1 HTTP/1.1\nHost: a\n\n'), 400, 'bare line feeds');
   });
 
-  test('a body with an ambiguous length is rejected, and the bytes after it are not read as a request', async () => {
+  test('a body with an ambiguous length is rejected', async () => {
     const inner = 'GET /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     const lengths = '+5|-5|0x5| 5x|5;|99999999999999999999|1e1||\xd9\xa5|5, 6|5\r\nContent-Length: 6'.split('|');
     const codings =

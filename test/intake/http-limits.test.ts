@@ -179,7 +179,7 @@ forEachEngine('the limits of the intake', (engine) => {
       assert.deepEqual([unchanged, inserted, refused], [summary.inserted, records.length - summary.inserted, 0]);
     });
 
-    test('a stream of exactly 64 MiB is imported, and one byte more is rejected', async () => {
+    test('a stream may have up to 64 MiB', async () => {
       const key = await newKey('intake:write');
       const record = Buffer.from(toNdjson([token({ tokenId: '5000' })]));
       const blank = Buffer.alloc(RECORDS_BYTES_MAX - record.length, blankLine);

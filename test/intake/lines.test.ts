@@ -45,7 +45,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a line of 1 MiB is read, and a longer line is rejected', async () => {
+  test('a line may have up to 1 MiB', async () => {
     const fits = 'x'.repeat(LINE_SIZE_MAX);
     for (const chunkSize of [1000, 64 * 1024, 5 * LINE_SIZE_MAX]) {
       const found = await split(`a\n${fits}\n${fits}x\nb\n${fits}${fits}`, {}, chunkSize);
@@ -170,7 +170,7 @@ describe('rows with quoted cells', () => {
     }
   });
 
-  test('no line is lost: each line of a text begins a row, is inside a row, or is rejected', async () => {
+  test('each line of a text begins a row, is inside a row, or is rejected', async () => {
     const piece = fc.constantFrom('a', '"', '""', ',', '\n', '","', '"\n');
     const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''));
     await fc.assert(

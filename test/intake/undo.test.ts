@@ -234,7 +234,7 @@ forEachEngine('imports undo', (engine) => {
     });
   }
 
-  test('a dry run of an undo counts what the undo does, and changes nothing', async () => {
+  test('a dry run of an undo counts what the undo would do', async () => {
     const filler = Array.from({ length: 600 }, (_, index) => token({ tokenId: String(index + 10) }));
     await load([token({ name: 'Earlier' })]);
     const id = await load([token({ name: 'A' }), ...filler, token({ name: 'B' })]);

@@ -99,7 +99,7 @@ forEachEngine('the own order book and its copy', (engine) => {
   for (const databases of ['one', 'two'] as const) {
     const copyOf = () => (databases === 'one' ? main : indexer);
 
-    test(`an import puts the collection record and the assets of the own book into the figures, on ${databases} database(s)`, async () => {
+    test(`an import updates the figures of the collection record and of the own book, on ${databases} database(s)`, async () => {
       const context = contextOn(databases);
       await load(
         context,
@@ -126,7 +126,7 @@ forEachEngine('the own order book and its copy', (engine) => {
       await assertExact(copyOf());
     });
 
-    test(`the figures are exact after concurrent submits, cancels, imports, evaluations and sweeps, on ${databases} database(s)`, async () => {
+    test(`the figures are exact after concurrent changes of every kind, on ${databases} database(s)`, async () => {
       const context = contextOn(databases);
       const writers = [0, 1, 2, 3].map((writer) =>
         writeAtRandom(context, new Random('book', engine.name, databases, String(writer))),
@@ -203,7 +203,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('a mirrored row that an own order replaces is not the buyer floor, even while the copy is out of date', async () => {
+  test('a mirrored row that an own order replaces is never the buyer floor', async () => {
     const assets = Array.from({ length: 45 }, (_, n) => String(n + 1));
     await load(
       contextOn('two'),

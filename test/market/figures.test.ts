@@ -103,7 +103,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW + 1_000);
   });
 
-  test('count tokens and holders, and follow a token to its next owner', async () => {
+  test('count tokens and holders through transfers', async () => {
     const [first, second] = [toEvmAddress('first owner'), toEvmAddress('second owner')];
     await ingest(
       db,

@@ -99,7 +99,7 @@ forEachEngine('audit --fillable', (engine) => {
       assert.ok(listings > 0 && rightlyAbsent > 0, printed);
     });
 
-    test('the audit reports a listing that was filled, and an asset whose fillable order is not listed', async () => {
+    test('the audit reports a filled listing, and an asset whose fillable order is not listed', async () => {
       const changed: string[] = [];
       await change(async (main) => {
         for (const [set, where] of [
@@ -148,7 +148,7 @@ forEachEngine('audit --fillable', (engine) => {
       }
     });
 
-    test('options that do not belong together, and a URL that is not valid, are rejected', async () => {
+    test('options that contradict each other, and an invalid URL, are rejected', async () => {
       for (const args of [['--replay'], ['--endpoint', 'http://127.0.0.1:1'], ['--url', 'nowhere']])
         assert.equal((await audit(...args)).code, 2, args.join(' '));
     });

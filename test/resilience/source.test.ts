@@ -102,7 +102,7 @@ test('while the breaker is open, a read is tried in the background until it succ
   assert.equal(logged.filter((line) => line.includes('a source works again')).length, 1);
 });
 
-test('a source logs the opening and the closing of its breaker, and no trial in between', async (t) => {
+test('a source logs only the opening and the closing of its breaker', async (t) => {
   const { source, logged } = start(t);
   let trials = 0;
   await open(source, () => {

@@ -76,7 +76,7 @@ forEachEngine('removing the sample', (engine) => {
       assert.deepEqual((await service.operate('sample.remove', {})).body.result, { collections: 0 });
     });
 
-    test('the sample can be loaded again after its removal, and its figures are exact', async () => {
+    test('the sample can be loaded again after its removal', async () => {
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
       assert.equal((await service.walk('/v1/collections')).length, SAMPLE_SIZE + 2);
       assert.deepEqual(await recount(), []);

@@ -40,7 +40,7 @@ test('behind one trusted proxy the client address is the right-most entry of X-F
   ]);
 });
 
-test('behind two trusted proxies in a row the client address is the second entry of X-Forwarded-For from the right', () => {
+test('behind two trusted proxies the client address is the second entry of X-Forwarded-For from the right', () => {
   assertAddresses(2, [
     ['127.0.0.1', '6.6.6.6, 203.0.113.1, 10.0.0.1', '203.0.113.1'],
     ['127.0.0.1', '203.0.113.1', '203.0.113.1'],

@@ -119,7 +119,7 @@ test('the health checks are outside the rate limits', async (t) => {
 withTwoServers('the health checks, while a database is down', (servers) => {
   const isReady = async (url: string) => (await fetch(`${url}/readyz`)).status === 200;
 
-  test('a service is not ready while its primary is frozen or stopped, and ready again afterwards', async (t) => {
+  test('a service is not ready while its primary is frozen or stopped', async (t) => {
     const { url } = await startOnTwoDatabases(t, servers);
     assert.ok(await isReady(url));
     const outages = [

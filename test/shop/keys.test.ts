@@ -58,7 +58,7 @@ forEachStore('keys', (store) => {
       assert.deepEqual(new Set(ids), new Set(Object.keys(OPERATIONS)));
     });
 
-    test('an intake key needs no shop, and gets 403 from every operation of the store', async () => {
+    test('an intake key gets 403 from every operation of the store', async () => {
       const key = await store.operate('keys.create', { scopes: [...INTAKE_SCOPES] });
       assert.deepEqual([key.shop, key.scopes], [null, INTAKE_SCOPES]);
       const listed = (await store.operate('keys.list', {})).find((one: any) => one.id === key.id);
@@ -90,7 +90,7 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('gets 401, and the response does not reveal what is wrong with the key', async () => {
+    test('gets 401, which does not reveal what is wrong with the key', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       const responses = new Set<string>();

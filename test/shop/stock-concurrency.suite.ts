@@ -19,7 +19,7 @@ export const listLowEvents = async (shop: TestShop) =>
 /** Declares the tests. Sums, the adjustment log and the events are correct under concurrent changes. */
 export function describeStockConcurrency(store: TestStore): void {
   describe('under concurrency', () => {
-    test('200 adjustments result in exactly their sum, and the log has no gap', async () => {
+    test('200 adjustments result in exactly their sum', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10_000 });
       const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 41) - 20);

@@ -53,7 +53,7 @@ forEachEngine('the driver of tasks', (engine) => {
   const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-  test('a task that has never run starts immediately, and is due again after its period', async () => {
+  test('a task that has never run starts immediately', async () => {
     let runs = 0;
     start({ run: () => Promise.resolve((runs += 1)).then(() => DONE) });
     await until(async () => runs > 0 && (await readRecord()).lastOk !== null, LIMIT_MS, 'the task did not run');
@@ -102,7 +102,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(runs, 1, 'the task ran more than once in a period');
   });
 
-  test('a driver does not claim a task, even after a nudge, before the lease of another run has ended', async () => {
+  test('a driver does not claim a task before the lease of another run has ended', async () => {
     const claim = { name: 'one', holder: randomUUID(), leaseMs: HOUR_MS, periodMs: HOUR_MS, force: false };
     assert.equal(await claimTask(db, claim), true);
     let runs = 0;
@@ -255,7 +255,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal((await readRecord()).lastEnded, null);
   });
 
-  test('a database failure is logged once, and the task runs when the database can be read again', async () => {
+  test('after a database failure, the task runs when the database can be read again', async () => {
     let runs = 0;
     let isBroken = true;
     const { main, countOf } = countStatements(db, () => isBroken);

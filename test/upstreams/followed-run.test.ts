@@ -127,7 +127,7 @@ test('a full run of the operator may take longer than a period', async () => {
   assert.deepEqual(await startRuns({ periodMs: 2_000 })({}, { isFull: true }), { processed: 'abc', end: false });
 });
 
-test('one collection that fails does not make the next run due soon when the other collections were processed just now', async () => {
+test('a single collection that fails does not make the next run due soon', async () => {
   for (const reason of ['not-found', 'rejected', 'malformed', 'too-large'] as const) {
     const run = startRuns();
     await run({ b: reason });
@@ -176,7 +176,7 @@ test('viewed collections are processed first, and more often when time is short'
   assert.ok(Math.min(times('a'), times('b')) >= 8, `a collection was processed too rarely: ${processed}`);
 });
 
-test('a run that took longer than its period is followed soon by a run that begins with the collection that waited longest', async () => {
+test('a run that took longer than its period begins its next run with the collection that waited longest', async () => {
   const run = startRuns({ periodMs: 2_000 });
   assert.deepEqual(await run(), { processed: 'ab', end: true });
   assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again immediately');

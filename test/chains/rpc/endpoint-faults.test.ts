@@ -86,7 +86,7 @@ suite('a chain is read through faulty endpoints', () => {
   }
 
   for (const seed of [1, 2, 3]) {
-    test(`reads through a single endpoint with random faults give the correct result after enough attempts (seed ${seed})`, async (t) => {
+    test(`reads through a single endpoint with random faults succeed after enough attempts (seed ${seed})`, async (t) => {
       // After `wrong-chain` an endpoint is not called for a minute, for which the test would have to wait.
       const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
@@ -255,7 +255,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('status, errors and logs contain the host of the URL, but no other part of it', async (t) => {
+  test('of the URL of an endpoint, status, errors and logs contain only the host', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RangeSize } from '../../../src/chains/rpc/range-size.ts';
 
-test('after a rejection the size is halved, and then grows up to one block below the rejected size', () => {
+test('after a rejection the size is halved, then grows up to one block below the rejected size', () => {
   const range = new RangeSize(1_000);
   range.rejected(1_000);
   assert.equal(range.current(), 500);

@@ -217,7 +217,7 @@ describe('a product export of Shopify', () => {
     );
   });
 
-  test('another file, and other fields, are refused', async () => {
+  test('a file of another kind, and unknown fields, are refused', async () => {
     const args = ['--format', 'shopify-products', '--set'];
     const other = await run([file('p.csv', 'a,b\n1,2\n'), ...args, 'shop=s']);
     assert.equal(other.code, 1);
@@ -285,7 +285,7 @@ describe('mercat import --explain', () => {
     assert.match(stderr, /contractAddress: replace the value by the contract address of the collection/);
   });
 
-  test('base units, a currency, a decimal comma, dates of a pattern and several units are recognised', async () => {
+  test('base units, currencies, decimal commas, patterns of dates and numbers of units are recognised', async () => {
     const contract = `0x${'c'.repeat(40)}`;
     const csv = `contract_address;token_id;price;currency;date;quantity\n${contract};1;1.234,5;ETH;01/02/2022;1\n${contract};2;0,5;USDC;03/04/2022;2\n`;
     const { stdout, fields } = await explain('s.csv', csv);

@@ -215,7 +215,7 @@ forEachEngine('mercat import', (engine) => {
     assert.equal(cut.stdout, '');
   });
 
-  test('an interrupt ends the import, and no later file is read', async () => {
+  test('an interrupt ends the import before a later file is read', async () => {
     const stop = new AbortController();
     stop.abort();
     const { code, stderr } = await run([file('i.ndjson', toNdjson(tokens(3))), 'package.json'], {
@@ -278,7 +278,7 @@ forEachEngine('mercat import', (engine) => {
     }
   });
 
-  test('without a server the program imports, and its exit code is 1 if a row is refused', async () => {
+  test('without a server the program imports, and exits with 1 if a row is refused', async () => {
     const settings = await engine.settings();
     const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {

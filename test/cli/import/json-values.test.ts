@@ -57,7 +57,7 @@ test('each value has the line on which it begins', async () => {
   }
 });
 
-test('the values before malformed JSON are produced, and then an error names a line', async () => {
+test('an error about malformed JSON names a line, after all values before it were produced', async () => {
   const cases: [string, number, RegExp][] = [
     [
       '{"a":1}\n{"b":[1',

@@ -19,7 +19,7 @@ function draw(options: { isTTY?: boolean; columns?: number }) {
   };
 }
 
-test('on a terminal one line is redrawn at most ten times a second, and cleared at the end', () => {
+test('on a terminal one line is redrawn at most ten times a second', () => {
   const { at, written, progress } = draw({ isTTY: true, columns: 80 });
   at(0, 50);
   for (let ms = 1; ms < 100; ms += 1) at(ms, 60);

@@ -195,7 +195,7 @@ forEachMarket('collections', { settings }, (market) => {
         ape?.listing('1', native(1_500)) ?? {},
         mon?.order('1', native(1_000_000)) ?? {},
       ]);
-      // The floors in dollars, by index: 3,000; 2,000; 2,500; 1,000; 1,500; unknown without a rate; unknown without a floor.
+      // By index, the floors in dollars are 3,000, 2,000, 2,500, 1,000 and 1,500. The sixth has no rate. The seventh has no floor.
       const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
       assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
       await market.load([rate('SOL', 1)]);

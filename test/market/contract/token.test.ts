@@ -329,7 +329,7 @@ forEachMarket('tokens', { settings }, (market) => {
     }
   });
 
-  test('a token without a record, listing or sale in the indexer is not found, even when the own book lists it', async () => {
+  test('a token that only the own book knows is not found', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.order('2', 5)]);
     const solana = newCollection({ chain: 'solana' });

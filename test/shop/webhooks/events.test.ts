@@ -177,7 +177,7 @@ function suite(store: TestStore): void {
     );
   });
 
-  test('the operator can list deliveries, and retry dead deliveries', async () => {
+  test('the operator can list deliveries and retry dead deliveries', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/operated` });
     await shop.product();

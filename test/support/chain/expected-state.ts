@@ -81,7 +81,7 @@ async function readEvents(chain: LocalChain, contracts: readonly Contract[]): Pr
 
 type Read = { contract: Contract; name: string; args: readonly unknown[] };
 
-/** Values at the newest block; null where the call reverts. */
+/** Values at the newest block. Null where the call reverts. */
 async function readValues(chain: LocalChain, reads: readonly Read[]): Promise<unknown[]> {
   const calls = reads.map(({ contract: { abi, address }, name, args }) => ({
     method: 'eth_call',

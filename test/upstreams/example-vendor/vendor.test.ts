@@ -97,7 +97,7 @@ test('recorded responses of a vendor can be imported', () => {
 });
 
 forEachEngine('a vendor of one folder', (engine) => {
-  test('a collection is followed by its name at the vendor, and its listings are ingested and served', async (t) => {
+  test('the listings of a followed collection of a vendor are ingested and served', async (t) => {
     const server = await startReplayServer(t, routes);
     const service = await startTestService({
       settings: { ...(await engine.settings()), EXAMPLE_URL: server.url, EXAMPLE_API_KEY: KEY },

@@ -99,7 +99,7 @@ test('an order in the format of 2023 becomes the same listing as in the current 
   assertTaken(records);
 });
 
-test('all pages of listings are read, and the walk is reported as complete', async (t) => {
+test('a walk that reads all pages of listings is complete', async (t) => {
   const market = makeMarket();
   const { upstream, replay } = await start(t, [market]);
   const { records, rejected, end } = await walk(walkOpenSeaListings(upstream, apes));
