@@ -24,7 +24,7 @@ describe('the marketplace interface', () => {
       `${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs for each kind of request`,
     );
     const found = report.findings.map(({ operation, kind, message }) => `${operation}, ${kind}: ${message}`);
-    assert.deepEqual(found, [], `repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
+    assert.deepEqual(found, [], `the service does not conform: repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
     assert.ok(report.accepted > report.requests / 10, 'too few requests name collections and tokens that exist');
     assert.deepEqual(
       service.logged.filter((line) => /"level":"(warn|error)"/.test(line)),

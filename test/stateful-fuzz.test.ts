@@ -68,7 +68,11 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       t.diagnostic(`${report.cases} cases, ${report.requests} requests, seed ${SEED}`);
       const counts = Array.from(report.statuses, ([name, count]) => `${name}: ${count}`);
       if (CASES >= LONG_RUN_CASES) for (const count of counts.toSorted()) t.diagnostic(count);
-      assert.deepEqual(report.failures, [], `repeat with FUZZ_SEED=${SEED} FUZZ_CASES=${CASES}`);
+      assert.deepEqual(
+        report.failures,
+        [],
+        `the service does not conform: repeat with FUZZ_SEED=${SEED} FUZZ_CASES=${CASES}`,
+      );
       const errors = service.logged.filter((line) => /"level":"error"/.test(line));
       assert.deepEqual(errors, []);
       return report;

@@ -84,7 +84,7 @@ testOnEachChain('an order is accepted as the library signed it, and is listed', 
   await service.settle();
   for (const [name, listed] of signed) {
     const { status, body } = await post(chain, listed.order);
-    assert.equal(status, 201, `${chain} ${name}: ${JSON.stringify(body)}`);
+    assert.equal(status, 201, `${chain} ${name} was rejected: ${JSON.stringify(body)}`);
     const { data, order } = body;
     book.set(name, { ...listed, id: data.orderId, hash: seller.seaport.getOrderHash(listed.order.parameters) });
     const { contract, tokenId, ask, total, offerer, units, ends } = listed;
@@ -129,12 +129,20 @@ testOnEachChain(
       assert.deepEqual(await rejectionOf(chain, order), [409, 'duplicate'], name);
       // Each chain has its own wrapped currency.
       const codeOnOther = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
-      assert.deepEqual(await rejectionOf(other, order), [422, codeOnOther], `${name} on ${other}`);
+      assert.deepEqual(
+        await rejectionOf(other, order),
+        [422, codeOnOther],
+        `${name} was not rejected on ${other} with the expected code`,
+      );
       // Bytes of r, s and v, and of the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
         const changed = { parameters, signature: flip(signature, byte) };
-        assert.deepEqual(await rejectionOf(chain, changed), [422, 'signature_invalid'], `${name}: byte ${byte}`);
+        assert.deepEqual(
+          await rejectionOf(chain, changed),
+          [422, 'signature_invalid'],
+          `${name} was accepted with byte ${byte} changed`,
+        );
       }
       const { offer, consideration, salt, endTime, counter, offerer, zone, conduitKey, orderType } = parameters;
       const [offered] = offer;
@@ -278,7 +286,7 @@ testOnEachChain(
     assert.deepEqual(await rejectionOf(chain, withOldCounter), [422, 'wrong_counter']);
     assert.deepEqual(await listedIds(stage, nft), idsOf(stage, 'wallet2'));
     const { status, body } = await post(chain, await sign(seller, askFor(stage, LATE_TOKEN, 3n)));
-    assert.equal(status, 201, `under the new counter: ${JSON.stringify(body)}`);
+    assert.equal(status, 201, `an order under the new counter was rejected: ${JSON.stringify(body)}`);
 
     const { parameters } = listedAs(stage, 'wallet2').order;
     const { data } = await walletOwner.seaport.cancelOrders([parameters], wallet.address).buildTransaction();

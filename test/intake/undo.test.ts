@@ -271,7 +271,7 @@ forEachEngine('imports undo', (engine) => {
       assert.ok(cut && (limit === 0 || Object.keys(cut.undoable).length > 0));
       assert.equal(cut.endedAt, null);
       assert.equal((await undo(cut.id)).state, 'undone');
-      assert.deepEqual(await dump(db), one, `after ${limit} transactions`);
+      assert.deepEqual(await dump(db), one, `the rows differ after ${limit} transactions`);
     }
     await recount();
     assert.deepEqual(await dump(db), two);
@@ -286,7 +286,7 @@ forEachEngine('imports undo', (engine) => {
       await assert.rejects(undoPart(killed, id, { budgetMs: 60_000 }), Killed);
       assert.equal((await list())[0]?.undo?.state, 'undoing');
       assert.equal((await undo(id)).state, 'undone');
-      assert.deepEqual(await dump(db), one, `after ${limit} transactions`);
+      assert.deepEqual(await dump(db), one, `the rows differ after ${limit} transactions`);
     }
   });
 

@@ -146,7 +146,11 @@ forEachEngine('the ranking of collections', (engine) => {
       for (const chain of [null, ...CHAINS.keys()]) {
         const expected = sortFully(made, sort, chain);
         for (const limit of sort === 'floor' && chain === null ? [1_000, 1] : [50, 7]) {
-          assert.deepEqual(await walk(sort, chain, limit), expected, `${sort} on ${chain ?? 'all chains'} by ${limit}`);
+          assert.deepEqual(
+            await walk(sort, chain, limit),
+            expected,
+            `the sort ${sort} on ${chain ?? 'all chains'} with the limit ${limit} differs from the full sort`,
+          );
         }
       }
     }

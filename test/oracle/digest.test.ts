@@ -69,7 +69,7 @@ forEachEngine('the digest of a chain', (engine) => {
     for (const [table, change] of changes) {
       await db.query(`create table copied as select * from ${table}`);
       await db.query(`update ${table} set ${change} where ctid = (select ctid from ${table} limit 1)`);
-      assert.notEqual((await digest()).digest, before.digest, `${table} set ${change}`);
+      assert.notEqual((await digest()).digest, before.digest, `the digest did not change with ${table} set ${change}`);
       await db.query(`delete from ${table}`);
       await db.query(`insert into ${table} select * from copied`);
       await db.query(`drop table copied`);

@@ -53,7 +53,7 @@ describe('endpoints that lie', { concurrency: true }, () => {
         assert.deepEqual(result.findings, []);
         assert.ok(
           failures.every((count) => count > 0),
-          `failures of the endpoint: ${failures.join(', ')}`,
+          `the status counts no failure of a lying endpoint: ${failures.join(', ')}`,
         );
       } finally {
         await (liar as LyingEndpoint | null)?.close();

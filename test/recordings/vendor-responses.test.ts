@@ -192,7 +192,7 @@ for (const vendor of VENDORS) {
         assertValidRecords(outcome.records.filter(({ kind }) => kind !== 'contract'));
         const [object, array] = USUAL[vendor][source] ?? assert.fail(source);
         const usual = value === undefined ? 'malformed' : Array.isArray(value) ? array : object;
-        assert.equal(summarize(outcome), EXPECTED[file]?.[source] ?? usual, `${file} at ${source}`);
+        assert.equal(summarize(outcome), EXPECTED[file]?.[source] ?? usual, `${file} has another outcome at ${source}`);
       }
     }
   });
@@ -259,7 +259,7 @@ test(
         assert.equal(
           summarize(outcome),
           source === 'collection' ? expected.collection : others,
-          `${file} at ${source}`,
+          `${file} has another outcome at ${source}`,
         );
       }
     }

@@ -42,7 +42,10 @@ test('The intake accepts every record, even if the service has the name of a mar
     for (const record of generateSampleMarket({ serviceName })) {
       const line = JSON.stringify(record);
       const parsed = parseRecordLine(context, line);
-      assert.ok(parsed.record, `${'reason' in parsed ? parsed.reason : ''} in ${line.slice(0, 300)}`);
+      assert.ok(
+        parsed.record,
+        `a record was rejected: ${'reason' in parsed ? parsed.reason : ''} in ${line.slice(0, 300)}`,
+      );
     }
   }
 });

@@ -116,7 +116,7 @@ describe('the examples of the OpenAPI documents', () => {
         }
       }
     }
-    assert.ok(count > 40, `${count} examples of components`);
+    assert.ok(count > 40, `only ${count} examples of components were found`);
   });
 
   test('the examples are about one collection, one product and one webhook', () => {
@@ -241,7 +241,11 @@ describe('the examples of the OpenAPI documents', () => {
         for (const name of Object.keys(properties)) {
           const { [name]: _removed, ...rest } = example;
           if (alternatives.has(name)) continue;
-          assert.equal(isParsed(rest), !required.includes(name), `${kind} without ${name}`);
+          assert.equal(
+            isParsed(rest),
+            !required.includes(name),
+            `${kind} without ${name} is wrongly accepted or rejected`,
+          );
         }
       }
     });

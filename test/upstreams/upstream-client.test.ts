@@ -276,9 +276,9 @@ test('no more requests than the hourly budget are sent in any hour', async () =>
     if (now % HOUR_MS < HOUR_MS / 2 && (await budget.take({ patienceMs: 0 })) === 0) sent.push(now);
   for (const start of sent) {
     const inHour = sent.filter((at) => at >= start && at < start + HOUR_MS).length;
-    assert.ok(inHour <= 600, `${inHour} in the hour from ${start}`);
+    assert.ok(inHour <= 600, `${inHour} requests were sent in the hour from ${start}`);
   }
-  assert.ok(sent.length > 5 * 300, `${sent.length} in all`);
+  assert.ok(sent.length > 5 * 300, `only ${sent.length} requests were sent in all`);
 });
 
 test('a request beyond the budget of a process waits until the budget allows it', async (t) => {

@@ -111,7 +111,11 @@ forEachEngine('mirrored listings', (engine) => {
     for (const minutes of [0, 2, 4]) {
       now = NOW + minutes * MINUTE_MS;
       const { accepted, retired } = await snapshot(short);
-      assert.deepEqual([accepted, retired, await countActive()], [false, 0, 40], `after ${minutes} minutes`);
+      assert.deepEqual(
+        [accepted, retired, await countActive()],
+        [false, 0, 40],
+        `the snapshot was accepted after ${minutes} minutes`,
+      );
     }
     now = NOW + 5 * MINUTE_MS;
     const { accepted, retired } = await snapshot(short);

@@ -82,7 +82,7 @@ forEachEngine('volume', (engine) => {
     await insert(inputs.slice(100, 300));
     for (const later of [0, 1, HOUR_MS / 2, HOUR_MS - 1, 5 * HOUR_MS + 7, DAY_MS, 8 * DAY_MS]) {
       const { volume, sales } = await windows(NOW + later);
-      assert.deepEqual({ volume, sales }, expected(inputs, NOW + later), `${later} ms later`);
+      assert.deepEqual({ volume, sales }, expected(inputs, NOW + later), `the figures are wrong ${later} ms later`);
       assert.ok(volume && volume.twentyFourHour <= volume.sevenDay && volume.sevenDay <= volume.allTime);
     }
     assert.deepEqual(await db.transaction((tx) => deleteSalesAfter(tx, 'ethereum', 60)), [COLLECTION_ID]);

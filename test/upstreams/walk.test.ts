@@ -15,7 +15,7 @@ async function walk(pages: Readonly<Record<string, Page>>, limits = LIMITS) {
   const rows: unknown[] = [];
   const walking = walkPages(async (cursor) => {
     requested.push(cursor ?? '');
-    return pages[cursor ?? ''] ?? assert.fail(`no page ${cursor}`);
+    return pages[cursor ?? ''] ?? assert.fail(`the walk requested the page ${cursor}, which does not exist`);
   }, limits);
   for (;;) {
     const page = await walking.next();

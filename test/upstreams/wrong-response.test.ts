@@ -65,7 +65,8 @@ for (const [file, right] of Object.entries(RIGHT)) {
       const counts = Object.groupBy(outcome.records, ({ kind }) => kind);
       const found = Object.fromEntries(Object.entries(counts).map(([kind, records]) => [kind, records?.length]));
       assert.deepEqual(found, isRight ? right[1] : {}, source);
-      if (!isRight) assert.notEqual(outcome.end?.gap === null, true, `${source} treats it as a complete list`);
+      if (!isRight)
+        assert.notEqual(outcome.end?.gap === null, true, `${source} treats the wrong response as a complete list`);
     }
   });
 }

@@ -209,7 +209,7 @@ export async function startMixedBook(options: {
         [id.toUpperCase().replace('ETHEREUM_0X', 'ethereum_0x'), 99],
       ] as const) {
         const differences = await findWindowDifferences(service, { name, limit, market: compute() });
-        assert.deepEqual(differences, [], `${name} by ${limit}`);
+        assert.deepEqual(differences, [], `wrong listings of ${name} with the limit ${limit}`);
       }
     },
   };

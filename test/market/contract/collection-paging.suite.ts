@@ -38,7 +38,7 @@ export function describeCollectionPaging(market: TestMarket): void {
         assert.equal(complete.filter((row) => row.slug?.startsWith('paged-')).length, count);
         for (const limit of [1, 7, 16]) {
           const rows = await market.walk(`/v1/collections?chain=base&sort=${sort}&limit=${limit}`);
-          assert.deepEqual(rows, complete, `${sort} by ${limit}`);
+          assert.deepEqual(rows, complete, `the sort ${sort} with the limit ${limit} has other rows`);
         }
       }
     });

@@ -138,7 +138,11 @@ export function describeComputedStats(market: TestMarket): void {
         const passed = market.now() - since;
         const expected = ages.filter((age) => age + passed <= DAY_MS).length;
         const { sales, volume } = await statsOf(subject);
-        assert.deepEqual([sales.twentyFourHour, volume.twentyFourHour], [expected, expected], `after ${passed} ms`);
+        assert.deepEqual(
+          [sales.twentyFourHour, volume.twentyFourHour],
+          [expected, expected],
+          `the stats are wrong after ${passed} ms`,
+        );
       }
     });
 

@@ -42,8 +42,8 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
           responses.push(endpoint === '/floor' ? { ...data, updatedAt: null } : data);
         }
         assert.notEqual(responses[0].length, 0);
-        assert.deepEqual(responses[1], responses[0], `${chain} ${endpoint} by slug`);
-        assert.deepEqual(responses[2], responses[0], `${chain} ${endpoint} by address`);
+        assert.deepEqual(responses[1], responses[0], `${chain} ${endpoint} has another response by slug`);
+        assert.deepEqual(responses[2], responses[0], `${chain} ${endpoint} has another response by address`);
       }
     }
   });

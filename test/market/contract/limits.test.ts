@@ -206,7 +206,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         for (const held of [etag, etag.slice(2), '*', `"other", ${etag}`, `W/"x",${etag} `]) {
           for (const method of ['GET', 'HEAD']) {
             const again = await market.get(path, { method, headers: { 'if-none-match': held } });
-            assert.equal(again.status, 304, `${method} ${path} with ${held}`);
+            assert.equal(again.status, 304, `${method} ${path} with the ETag ${held} is not a 304`);
             for (const name of ['etag', 'cache-control', 'access-control-allow-origin']) {
               assert.equal(again.headers.get(name), headers.get(name), name);
             }
@@ -267,7 +267,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
         const [get, head] = [await market.get(path), await market.get(path, { method: 'HEAD' })];
         assert.equal(head.status, get.status, path);
         for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'access-control-allow-origin']) {
-          assert.equal(head.headers.get(name), get.headers.get(name), `${name} of ${path}`);
+          assert.equal(head.headers.get(name), get.headers.get(name), `HEAD has another ${name} for ${path}`);
         }
       }
     });

@@ -386,7 +386,7 @@ forEachMarket('tokens', { settings }, (market) => {
     ];
     for (const [chain, address, id, named] of wrong) {
       const response = await market.get(`/v1/tokens/${chain}/${address}/${id}`);
-      assert.equal(response.status, 400, `${chain} ${address} ${id}`);
+      assert.equal(response.status, 400, `${chain} ${address} ${id} is not a bad request`);
       assert.equal(response.body.error.code, 'bad_request');
       assert.match(response.body.error.message, named);
     }

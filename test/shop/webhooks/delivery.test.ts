@@ -136,7 +136,7 @@ forEachEngine('webhook deliveries', (engine) => {
       dispatcher.clock.pass(delayMs - 1);
       assert.equal(await dispatcher.run(), 0, `an attempt came before the delay of ${delayMs} ms had passed`);
       dispatcher.clock.pass(1);
-      assert.equal(await dispatcher.run(), 1, `no attempt after ${delayMs} ms`);
+      assert.equal(await dispatcher.run(), 1, `no attempt was made after ${delayMs} ms`);
     }
     dispatcher.clock.pass(10 * DAY_MS);
     assert.equal(await dispatcher.run(), 0);

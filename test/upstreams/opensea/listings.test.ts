@@ -350,7 +350,11 @@ test('a walk with a repeated page or paging cursor is incomplete', async (t) => 
     replay.reset();
     replay.fail(fault, { skip });
     const { end } = await walk(walkOpenSeaListings(upstream, apes));
-    assert.deepEqual(end.gap, why, `${fault} after ${skip} pages`);
+    assert.deepEqual(
+      end.gap,
+      why,
+      `${fault} after ${skip} pages did not make the walk incomplete for the expected reason`,
+    );
     assert.ok(replay.count() <= 5, `${replay.count()} requests`);
   }
 });

@@ -309,7 +309,7 @@ forEachEngine('OpenSea', (engine) => {
     for (const perHour of [100, 600, 6_000]) {
       const rule = toBudgetRule(perHour);
       const pageMs = toNeeded(rule, { patienceMs: 0, isBulk: true }) / rule.perMs;
-      assert.ok(500 * pageMs < deadlineMs, `${perHour} an hour`);
+      assert.ok(500 * pageMs < deadlineMs, `the walk does not fit into its deadline with ${perHour} requests an hour`);
     }
   });
 
@@ -351,7 +351,11 @@ forEachEngine('OpenSea', (engine) => {
       for (const skip of [0, 1]) {
         replay.fail(fault, { skip, ms: 50 });
         await run('listings');
-        assert.deepEqual(await listed(), expected(market), `${fault} at ${skip}`);
+        assert.deepEqual(
+          await listed(),
+          expected(market),
+          `the listings are wrong with ${fault} after ${skip} requests`,
+        );
       }
       replay.heal();
       pass(60_000);
