@@ -56,7 +56,7 @@ export async function benchFillLatency(): Promise<void> {
 
 type Signed = Awaited<ReturnType<Awaited<ReturnType<typeof startLocalWorld>>['sign']>>;
 
-/** Submits an order until the service accepts it, which must first have read the token. Returns the id of the order. */
+/** Submits an order until the service accepts it. The service must first have read the token. Returns the id of the order. */
 async function post(socketPath: string, chain: string, { components, signature }: Signed): Promise<string> {
   const order = { parameters: toWireComponents(components), signature };
   let orderId = '';

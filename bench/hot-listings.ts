@@ -1,5 +1,5 @@
-// Measures how many cached pages of 25 and of 100 listings the service sends a second, in comparison with a bare node:http server that
-// sends the same bytes and headers.
+// Measures how many cached pages of 25 and of 100 listings the service sends a second. The comparison is a bare node:http server that sends
+// the same bytes and headers.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Measures the real program on the embedded database with the sample marketplace: the time of the first start and of later starts, and
-// the resident memory after the start and after requests.
+// Measures the real program on the embedded database with the sample marketplace. The figures are the time of the first start, the time of
+// later starts, and the resident memory after the start and after requests.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -123,7 +123,9 @@ export function collectionOf({ collections }: World, contract: Address): LocalCo
   return collection;
 }
 
-/** Draws a price for one unit. Most prices are low. The price of an ERC-721 token need not be a multiple of PRICE_STEP. */
+/**
+ * Draws a price for one unit. Most prices are low, and a few are high. The price of an ERC-721 token need not be a multiple of PRICE_STEP.
+ */
 export function drawPrice(random: SeededRandom, standard: TokenUnits['standard']): bigint {
   const share = (random.below(1_000_000) / 1_000_000) ** 4;
   const steps = STEPS_MIN + Math.floor(share * (STEPS_MAX - STEPS_MIN));

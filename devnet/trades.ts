@@ -282,7 +282,7 @@ type Elsewhere = {
   what: string;
 };
 
-/** Signs a listing that is not posted to this marketplace, and plans its purchase. */
+/** Signs a listing that is not posted to this marketplace, and plans its immediate purchase. */
 async function buyElsewhere(
   context: PlanContext,
   { seller, buyer, tokens, currency, what }: Elsewhere,

@@ -1,5 +1,5 @@
-// The checks after every fault: acknowledged writes are stored, stock equals the replay of its log, every event was delivered, nothing is
-// stale, no queue is left, and every request succeeds again.
+// The checks after every fault. Acknowledged writes are stored, stock equals the replay of its log, and every event was delivered. Nothing
+// is stale, no queue is left, and every request succeeds again.
 
 import type { Answer, Unexpected } from './client.ts';
 import type { Fault } from './fault.ts';

@@ -1,4 +1,4 @@
-// Waiting for a condition that may never hold.
+// Waits for a condition that may never hold.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

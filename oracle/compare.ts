@@ -1,5 +1,5 @@
-// Compares the listings that a service serves for a collection with the verdicts of the chain. The rules follow the specification
-// of `/v1`: one row for each asset, own orders in place of mirrored listings, the cheapest row first, and at most 250 assets.
+// Compares the listings that a service serves for a collection with the verdicts of the chain. The rules follow the specification of `/v1`.
+// Each asset has one row, and at most 250 assets are listed. Own orders replace mirrored listings. The cheapest row comes first.
 
 import type { ServedListing } from './served.ts';
 import { WINDOW_SIZE } from './served.ts';

@@ -159,8 +159,8 @@ class PreparedStatements {
 }
 
 /**
- * Errors of a database that cannot be reached: failed connections of the operating system, SQLSTATEs of connections (class 08), shutdowns
- * (57P01 to 57P03), and too many connections (53300).
+ * Errors of a database that cannot be reached. They are failed connections of the operating system, SQLSTATEs of connections (class 08),
+ * shutdowns (57P01 to 57P03), and too many connections (53300).
  */
 const OUT_OF_REACH =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
@@ -177,7 +177,7 @@ export function isOutOfReach(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs of a database that was reached but cannot work now: resources such as the disk are used up (class 53), files cannot be read or
+ * SQLSTATEs of a database that was reached but cannot work now. Resources such as the disk are used up (class 53), files cannot be read or
  * written (class 58), or an operator cancelled the statement (57014).
  */
 const OUT_OF_ORDER = /^(53\w{3}|58\w{3}|57014)$/;

@@ -38,7 +38,7 @@ export class RowError extends Error {
  * // { key: string; asset: AssetId | null; raw: bigint; expiresAt: number | null; status: 'active' | 'filled' }[]
  * ```
  *
- * The function throws a RowError that names the source, the column and the type found.
+ * The function throws a RowError that names the table or statement, the column and the type found.
  */
 export function rowDecoder<const C extends Columns>(source: string, columns: C): (row: Row) => Decoded<C> {
   const fields = Object.entries(columns).map(([field, decoder]) => ({

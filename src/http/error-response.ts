@@ -62,9 +62,10 @@ export function sendErrorResponse(
 }
 
 /**
- * Returns a ServiceError for an error that is not a bug: the client disconnected, a row could not be locked in time, the database aborted
- * the transaction, or a database cannot be reached or cannot work. Failures of the last kind are also noted in `outages`. Returns any other
- * error unchanged.
+ * Returns a ServiceError for an error that is not a bug, and any other error unchanged:
+ * - the client has disconnected
+ * - a row could not be locked in time, or the database aborted the transaction because of another transaction
+ * - a database cannot be reached or cannot work; this failure is also noted in `outages`
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });

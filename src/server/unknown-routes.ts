@@ -1,5 +1,5 @@
-// Responses to requests that match no route: 404 for an unknown path, 405 for another method of a known path, and 204 for OPTIONS (a CORS
-// preflight) on a known path.
+// Responds to requests that match no route. An unknown path gets 404, and another method of a known path gets 405. OPTIONS (a CORS
+// preflight) on a known path gets 204.
 
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,5 +1,5 @@
-// Parses and checks column maps. A column map says where each field of a record comes from: a column of a CSV file, a member of JSON
-// objects, or one value for every row.
+// Parses and checks column maps. A column map gives the source of each field of a record. A source is a column of a CSV file, a member of
+// JSON objects, or one value for every row.
 
 import { OperatorError } from '../../core/errors.ts';
 import { isPlainObject, quoteValue } from '../records/fields.ts';

@@ -1,5 +1,5 @@
-// Limits for fairness between shops: how many requests of a shop wait, how many connections a shop or the changes of a product use, and how
-// many long responses are streamed.
+// Limits for fairness between shops. They bound the waiting requests of a shop, the connections of a shop and of the changes of a product,
+// and the streams of long responses.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
