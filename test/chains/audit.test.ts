@@ -47,7 +47,6 @@ forEachEngine('audit', (engine) => {
   /** `pauseMs` is short by default, because in most tests no other process changes what the audit waits for. */
   const audit = (input: Record<string, unknown> = { sample: 0 }, pace: { pauseMs?: number } = { pauseMs: 1 }) =>
     createAuditOperations(followed.operations, pace).audit(input);
-  /** An audit that reads the chain through the given reader. */
   const auditBy = (reader: ChainReader) => {
     class ReadBy extends FollowedChains {
       override readerOf(id: string) {

@@ -18,7 +18,6 @@ export type CommandOptions = {
   terminal?: { isTTY: boolean; columns?: number; getColorDepth?: () => number };
 };
 
-/** Runs `define` as the command `name`. */
 export async function runCommand(
   define: DefineCommand,
   [name = '', ...args]: readonly string[],

@@ -52,7 +52,6 @@ describe('the embedded database', { timeout: 300_000 }, () => {
 
   const freshDir = (): string => copyTemplate(`copy-${(copies += 1)}`);
   const emptyDir = (): string => path.join(root, `empty-${(copies += 1)}`, 'db');
-  /** Opens a database that is closed after the test. */
   const open = async (t: TestContext, dir = freshDir(), onFatal?: (line: string) => void): Promise<Embedded> => {
     const embedded = await openEmbedded(onFatal === undefined ? { dir } : { dir, onFatal });
     t.after(embedded.close);

@@ -62,7 +62,6 @@ export const NO_WINDOWS = { allTime: null, sevenDay: null, twentyFourHour: null 
 export const VOLUME = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
 export const SALES = { allTime: 3, sevenDay: 2, twentyFourHour: 1 };
 
-/** Fails unless every response is complete. */
 export async function assertComplete(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCompleteCollection(service, subject)));
   const tokens = await Promise.all(Object.values(token).map((one) => service.fresh(one)));
@@ -81,7 +80,6 @@ export async function assertComplete(service: TwoDatabaseService): Promise<void>
   );
 }
 
-/** Waits until every response is complete again. */
 export function untilComplete(service: TwoDatabaseService): Promise<void> {
   const isComplete = () =>
     assertComplete(service).then(

@@ -178,7 +178,6 @@ const settingsOf = (url: string) => ({ DATABASE_URL: url, DATA_DIR: temporaryDir
 
 type Reply = { status: number; body: any };
 
-/** Starts PgBouncer in front of a database, with deploy/pgbouncer/pgbouncer.ini. */
 async function startPooler(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
   const target = new URL(databaseUrl);
   const port = await freePort();

@@ -95,7 +95,6 @@ export async function callAsWallet({ world, wallet, walletOwner }: Scene, data: 
   return receipt?.transactionHash ?? assert.fail();
 }
 
-/** The input for an ask of the seller for one token. */
 export function askFor({ nft }: Scene, tokenId: bigint, amount: bigint, currency?: string): CreateOrderInput {
   return {
     offer: [{ itemType: ERC721, token: nft.address, identifier: tokenId.toString() }],
@@ -117,7 +116,6 @@ export type Name = 'plain' | 'fees' | 'wrapped' | 'conduit' | 'wallet' | 'wallet
 const BULK_SIZE = 3;
 /** The ask of the first bulk order: the lowest ask of the collection `nft`. */
 const BULK_ASK = 40_000n;
-/** The ask for one unit of the edition. */
 const UNIT_ASK = 1_000n;
 
 /** Signs an order for each way of listing. No two orders have the same price. */

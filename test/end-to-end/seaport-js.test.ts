@@ -43,7 +43,6 @@ after(async () => {
   for (const clean of cleanups.toReversed()) await clean();
 });
 
-/** A test that runs on both chains concurrently. */
 const testOnEachChain = (name: string, act: (stage: Stage) => Promise<void>) =>
   test(name, async () => void (await Promise.all(stages.map(act))));
 

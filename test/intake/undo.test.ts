@@ -133,7 +133,6 @@ function noiseOf(table: string, row: Record<string, unknown>): string[] {
   return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
 }
 
-/** All rows of both schemas. */
 async function dump(db: Database): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
   for (const [table, rows] of await dumpEveryTable(db, OTHER_TABLES)) {

@@ -246,7 +246,6 @@ forEachEngine('the status for the operator', (engine) => {
   });
 });
 
-/** A server that sends the same response to every request. */
 async function startAnswering(
   t: TestContext,
   { status = 200, body = '{}', date }: { status?: number; body?: string; date?: Date },

@@ -92,7 +92,6 @@ forEachEngine('an outage of all sources', (engine) => {
         );
       }
     };
-    /** Makes every task, collection and viewed token due now. */
     const allDue = async () => {
       await db.query(`update main.sync_task set due_at = clock_timestamp()`);
       await db.query(`update main.follow_run set done_at = done_at - interval '1 day'`);

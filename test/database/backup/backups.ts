@@ -156,7 +156,6 @@ export async function insertHardRows({ main, indexer }: { main: Queryable; index
   );
 }
 
-/** Inserts `count` generated sales. */
 export async function insertSales(indexer: Queryable, count: number): Promise<void> {
   await indexer.query(
     `insert into indexer.sale (key, source, chain, collection_id, asset, price, seller, buyer, sold_at, tx)

@@ -26,7 +26,6 @@ import { startTestService } from '../../support/service/service.ts';
 const LIMIT_MS = 60_000;
 /** The longest wait until cached responses are stale and a block has taken effect. */
 const SETTLE_MS = 5_000;
-/** The slug of the collection at both marketplaces. */
 const SLUG = 'paper-moths';
 /** The platform fee, which is the default of the service, and the creator fee that OpenSea reports for the test collection. */
 const FEES = { platformBps: 200n, royaltyBps: 475n };
@@ -56,7 +55,6 @@ export type MixedBook = {
   sync(name: MarketplaceName, expected: { isAccepted: boolean }): Promise<void>;
   /** Runs the tasks of both marketplaces. The fetches must be accepted as complete. */
   syncAll(): Promise<void>;
-  /** Waits until the service has read the chain to its head. */
   catchUp(): Promise<void>;
   /** Compares the responses with the expected responses. Returns counts of the book. */
   compare(): Promise<BookCounts>;

@@ -47,9 +47,8 @@ export type MixedWorld = {
   collection: LocalCollection;
   /** Accounts that have revoked their approval. */
   revoked: Set<Person>;
-  /** The time, in seconds. */
+  /** In seconds. */
   now(): number;
-  /** Makes an order that the person signs. */
   sign(person: Person, tokenId: string, terms?: Terms): Promise<Listing>;
   /**
    * Makes a listing of a marketplace. It has no signature, because the service does not verify the signatures of marketplace
@@ -61,7 +60,6 @@ export type MixedWorld = {
   transfer(tokenId: string, from: Address, to: Address): Call;
   approve(person: Person, approved: boolean): Call;
   incrementCounter(person: Person): Promise<void>;
-  /** Sends the calls as transactions, and mines them. */
   act(calls: readonly Call[]): Promise<void>;
   /** Replaces the newest `depth` blocks by `depth + 1` empty blocks. */
   reorganise(depth: number): Promise<void>;

@@ -165,7 +165,6 @@ async function approveAll(book: MixedBook): Promise<void> {
   mixed.revoked.clear();
 }
 
-/** Replaces the newest blocks, with all their transactions, by empty blocks. */
 export async function reorganise(book: MixedBook, depth: number): Promise<void> {
   await book.mixed.reorganise(depth);
   // The replaced blocks may have contained approvals and revocations. Therefore every person approves the operator again.

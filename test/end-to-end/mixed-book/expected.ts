@@ -11,7 +11,6 @@ import type { Listing } from '../../../devnet/chain-state.ts';
 /** An order that the service accepted, with the id and the timestamp that the service gave it. */
 export type OwnOrder = { listing: Listing; orderId: string; timestamp: string };
 
-/** The accepted listings of one marketplace. */
 export type MarketplaceView = { source: string; rows: Map<Hex, MarketplaceListing> };
 
 export type Book = {
@@ -20,7 +19,6 @@ export type Book = {
   own: readonly OwnOrder[];
   /** The states on the chain of the own orders and of the orders that marketplaces list. */
   states: ReadonlyMap<Hex, ExpectedOrder>;
-  /** The holder of a token on the chain. */
   holderOf: (tokenId: string) => string | null;
   accepted: readonly MarketplaceView[];
   /** Orders that a marketplace reported as filled or cancelled. */
@@ -128,7 +126,6 @@ function isDeliverable({ states, holderOf, complete }: Book, listing: Marketplac
   return holderOf(tokenOf(listing)) === listing.components.offerer;
 }
 
-/** Compares by price as an integer, then by order id. */
 function compare(a: Pick<ExpectedListing, 'raw' | 'orderId'>, b: Pick<ExpectedListing, 'raw' | 'orderId'>): number {
   if (a.raw !== b.raw) return a.raw < b.raw ? -1 : 1;
   return a.orderId < b.orderId ? -1 : Number(a.orderId > b.orderId);

@@ -11,11 +11,10 @@ import type { Route } from '../../support/replay/replay.ts';
 
 type Json = Record<string, any>;
 
-/** An order that a marketplace lists. */
 export type MarketplaceListing = {
   hash: Hex;
   components: OrderComponents;
-  /** When the marketplace listed the order, in seconds. */
+  /** In seconds. */
   listedAt: number;
   /** What a buyer pays now. Set for an order whose price changes with time. Otherwise a buyer pays the sum of the consideration. */
   priceNow?: bigint;
@@ -43,7 +42,6 @@ export function createMarketplaces(slug: string, contract: Address): Marketplace
   return { slug, contract, opensea: create(), magicEden: create() };
 }
 
-/** The listings that a marketplace serves now. */
 export function servedBy({ listings, served }: Marketplace): MarketplaceListing[] {
   const all = [...listings.values()];
   return served ? served(all) : all;
@@ -83,7 +81,6 @@ export function marketplaceRoutes(marketplaces: Marketplaces): Route[] {
   ];
 }
 
-/** The rows of a marketplace, with its unusable rows among them. */
 function toRows(marketplace: Marketplace, toRow: (listing: MarketplaceListing, index: number) => unknown): unknown[] {
   const rows = servedBy(marketplace).map(toRow);
   const gap = Math.max(1, Math.floor(rows.length / (marketplace.unusable.length + 1)));

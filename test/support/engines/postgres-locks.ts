@@ -45,7 +45,6 @@ export function countConnections(serverUrl: string): Promise<number> {
   return countActivity(serverUrl, `application_name = 'mercat'`);
 }
 
-/** The number of the services' statements that wait for a lock. */
 export function countWaiting(serverUrl: string): Promise<number> {
   return countActivity(serverUrl, `application_name = 'mercat' and wait_event_type = 'Lock'`);
 }

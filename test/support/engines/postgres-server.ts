@@ -84,7 +84,6 @@ export type PostgresServer = {
   url: string;
   /** The id of the server's first process. null for the server that TEST_DATABASE_URL names. */
   pid(): number | null;
-  /** Whether the server's first process runs. */
   isRunning(): boolean;
   stop(): Promise<void>;
   /** Ends the server without a shutdown, as a crash does. */
@@ -217,7 +216,6 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The ids of the running processes that `parent` has started. */
 function listChildren(parent: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   if (stdout) {

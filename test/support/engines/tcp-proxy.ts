@@ -20,7 +20,6 @@ export type TcpProxy = {
   heal(): Promise<void>;
   /** New connections go to the host and port of `target`. Open connections stay where they are. */
   retarget(target: string): void;
-  /** The number of open connections from clients. */
   connections(): number;
   close(): Promise<void>;
 };

@@ -89,7 +89,6 @@ export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   );
 }
 
-/** Whether the document allows this text as the parameter's value. */
 export function isValidText({ schema }: Parameter, text: string): boolean {
   if (schema.enum) return schema.enum.includes(text);
   if (schema.type === 'string') return isAllowedString(schema, text);

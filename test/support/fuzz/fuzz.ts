@@ -137,7 +137,6 @@ function oneValueWrong(context: Context, operation: Operation, parameter: Parame
   });
 }
 
-/** A query parameter that is given twice is rejected. */
 function givenTwice(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { checks, send } = context;
   const twice = fc.tuple(toArbitrary(parameter.schema), fc.oneof(toArbitrary(parameter.schema), junk()));

@@ -268,7 +268,6 @@ class FuzzCase {
     return { method: operation.method, target, headers, body: body === null ? null : fill(body) };
   }
 
-  /** Replaces placeholders by ids of earlier responses of this case. */
   #fill(text: string): string {
     return text.replaceAll(/\{\{(\w+):(\d+)\}\}/g, (_, name: string, index: string) => {
       const values = this.#known.get(name) ?? [];

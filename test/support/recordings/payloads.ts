@@ -7,7 +7,6 @@ import { findRecording, listRecordings, needsRecordings, readRecording } from '.
 const VENDORS = ['coinbase', 'coingecko', 'magic-eden', 'helius', 'opensea', 'reservoir'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
-/** A recorded response. */
 export type RecordedResponse = {
   what: 'answer';
   vendor: Vendor;

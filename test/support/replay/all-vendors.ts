@@ -1,5 +1,5 @@
-// Every marketplace, feed and price source that the service reads, each on its own replay server, and the collections that are
-// followed there. One call adds rows at all servers. Another call lists the rows that have not reached the tables.
+// Every marketplace, feed and price source that the service reads, each on its own replay server. Also the collections that are
+// followed there. One call adds rows at all servers. Another call lists the tasks whose rows have not reached the tables.
 
 import type { TestContext } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';

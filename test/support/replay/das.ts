@@ -11,7 +11,6 @@ export type DasStore = {
   assets: Json[];
   /** The most assets in one page, even if the requested limit is higher. */
   pageMax: number;
-  /** Changes the result before it is sent. */
   spoil: (result: any, method: string) => unknown;
   asked: { method: string; params: Json }[];
 };

@@ -9,7 +9,6 @@ export type FeedStore = {
   lines: (object | string)[];
   /** The token that requests must have. Null if they need no token. */
   token: string | null;
-  /** Whether responses have no entity tag. */
   isTagless: boolean;
   /** The number of responses with status 304 so far. */
   unchanged: number;

@@ -40,7 +40,6 @@ export type ServedSale = {
 export type ServedCollection = {
   slug: string;
   contract: string;
-  /** OpenSea's name of the chain. */
   chain: string;
   standard?: TokenStandard;
   symbol: string;

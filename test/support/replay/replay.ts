@@ -11,7 +11,6 @@ export type Origin =
   | 'recorded'
   /** Recorded rows, in pages that are made from the schema of the vendor's document. */
   | 'recorded rows'
-  /** The vendor's own example. */
   | 'example'
   /** Made from the schema of the vendor's document. */
   | 'schema';
@@ -100,7 +99,6 @@ export type ReplayServer = {
   count(path?: RegExp): number;
   /** All requests so far, in their order, as `GET /path?query`. */
   readonly requests: readonly string[];
-  /** Forgets the requests so far. */
   reset(): void;
   close(): Promise<void>;
 };

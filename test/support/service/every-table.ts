@@ -11,7 +11,6 @@ export const IMPORT_TABLES = [
   'indexer.import_change',
 ];
 
-/** The names of the tables of both schemas. */
 export async function listEveryTable(db: Database): Promise<string[]> {
   const tables = await db.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables

@@ -163,7 +163,6 @@ export async function readCursorSecret(settings: Record<string, string>): Promis
   }
 }
 
-/** The integers from 0 to `count` - 1. */
 export function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }

@@ -50,7 +50,6 @@ export async function startServiceProcess(
   return { url, pid: child.pid ?? 0, socketPath, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
-/** Sends a request through the local socket. */
 export function sendToSocket(
   socketPath: string,
   method: string,

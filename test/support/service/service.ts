@@ -29,9 +29,7 @@ export type TestService = {
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
   /** Calls an operation through the local socket, as the operator's commands do. */
   operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
-  /** The path of the local socket. */
   socketPath: string;
-  /** The lines that the service has logged. */
   logged: string[];
   close(): Promise<void>;
 };

@@ -28,7 +28,6 @@ export type TestNode = TestService & {
 export type NodeResponse = { status: number; headers: Headers; body: any };
 
 export type Nodes = {
-  /** Starts one more node. */
   start(redisUrl: string | null): Promise<TestNode>;
   advance(ms: number): void;
   now(): number;
@@ -121,7 +120,6 @@ export async function sendFrom(
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** The number of responses by status. */
 export function tally(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

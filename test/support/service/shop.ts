@@ -48,7 +48,6 @@ export type TestShop = {
 
 export type TestStore = {
   service: TestService;
-  /** The database of the service. */
   main: Database;
   /** The OpenAPI document that the service serves for the store interface. */
   document: any;
