@@ -38,7 +38,6 @@ forEachEngine('fillable orders', (engine) => {
     await ingest(db, order({ tokenId: CHEAP, priceRaw: '100' }), order({ tokenId: HIGHER, priceRaw: '200' }));
   });
 
-  /** The results of all reads of the order book. */
   const readBook = async () => ({
     orders: (await listFillableOrders(db, ID, { now: NOW, limit: 10 })).map(({ asset }) => asset),
     ofAsset: (await findFillableOrderOfAsset(db, ID, CHEAP, NOW))?.asset ?? null,

@@ -9,7 +9,6 @@ import { deriveOrderStatus } from '../../src/orders/status.ts';
 
 const END = 1_000;
 const NOW = 500;
-/** Five units of a token, which may be filled in parts. */
 const TERMS: OrderTerms = { counter: 0n, quantity: 5n, partial: true, expiresAt: END };
 /** The evidence of an order that can be filled and has no fills. */
 const FRESH: OrderEvidence = {

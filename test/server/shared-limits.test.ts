@@ -27,7 +27,6 @@ const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Runs the program to its end. */
 function mercat(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string }> {
   const env = { PATH: process.env['PATH'], ...settings };
   return new Promise((resolve) => {

@@ -213,7 +213,6 @@ describe('bad usage ends with exit code 2 before a database is opened', () => {
   }
 });
 
-/** All rows of all tables of the schema `main`, as text. */
 async function everythingIn(main: Database): Promise<string> {
   const tables = await main.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'main'`,

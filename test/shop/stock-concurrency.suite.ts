@@ -7,7 +7,6 @@ import { inParallel } from '../support/service/shop.ts';
 
 const CONCURRENCY = 32;
 
-/** Changes a product's stock. Returns the data of the response. */
 export const changeStock = async (shop: TestShop, id: string, body: object) =>
   (await shop.ok('POST', '/inventory', { product_id: id, ...body })).data;
 

@@ -8,7 +8,6 @@ import { DAY_MS, newCollection, range } from '../../support/service/market.ts';
 const SORTS = ['volume', 'floor', 'recent'] as const;
 const toCollectionRecords = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
-/** Cursors, pages and parameters of the list of collections. */
 export function describeCollectionPaging(market: TestMarket): void {
   const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
 

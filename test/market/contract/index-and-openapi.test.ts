@@ -6,7 +6,6 @@ import { forEachMarket } from '../../support/service/market.ts';
 
 const BASE_URL = 'https://data.example.org/nft';
 
-/** The statuses that each endpoint must document. */
 const STATUSES: Record<string, number[]> = {
   '/v1': [200, 429],
   '/v1/openapi.json': [200, 429],

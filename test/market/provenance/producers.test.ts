@@ -189,7 +189,6 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       while ((await projectAndCover(projection)) !== null);
     };
 
-    /** Runs one producer alone for a collection. */
     const produce: Record<string, (one: TestCollection) => Promise<unknown>> = {
       'own orders': (one) => service.load([one.collection(), one.order('1', FLOOR)]),
       'mirrored listings': (one) => scan(one, 'listing', []),

@@ -12,7 +12,6 @@ const UNKNOWN_ID = `whk_${'0'.repeat(32)}`;
 /** Texts that are not ids. Those with a NUL character (%00) would be an error in the database. */
 const INVALID_IDS = ['x', 'prod_1', '%00', `whk_%00${'0'.repeat(31)}`, '%F0%9F%A6%94'];
 
-/** Every operation, with a valid body. */
 const OPERATIONS = [
   { method: 'GET', path: '', scope: 'webhooks:read' },
   { method: 'POST', path: '', scope: 'webhooks:write', body: { url: PUBLIC_URL } },

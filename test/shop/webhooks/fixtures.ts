@@ -68,7 +68,6 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** A clock that moves only when a test advances it. */
 export function createTestClock(now = NOW): { clock: () => number; set(ms: number): void; pass(ms: number): void } {
   let time = now;
   return { clock: () => time, set: (ms) => (time = ms), pass: (ms) => (time += ms) };
@@ -104,7 +103,6 @@ export function record(db: Database, shopId: string, type = 'product.created', n
 
 type TestClock = ReturnType<typeof createTestClock>;
 
-/** A dispatcher whose clock the test advances. */
 export class TestDispatcher extends DeliveryDispatcher {
   readonly clock: TestClock;
 

@@ -15,7 +15,6 @@ const POLLING_MS = 10;
 
 export type TestDevnet = Devnet & ReturnType<typeof createMovableClock>;
 
-/** Starts chains with a clock that the test can move forward. */
 export async function startTestDevnet(options: Partial<DevnetOptions> = {}): Promise<TestDevnet> {
   const time = createMovableClock();
   const devnet = await startDevnet({ networks: ['ethereum'], seed: 1, size: SMALL, clock: time.clock, ...options });

@@ -69,11 +69,9 @@ export type FaultyEndpoint = {
   url: string;
   /** How often each fault corrupted a response. */
   counts: Record<string, number>;
-  /** How often each JSON-RPC method was called. */
   asked: Record<string, number>;
   /** The number of HTTP requests. A batch is one request. */
   requests: number;
-  /** Changes the given options from now on. */
   set(options: FaultyOptions): void;
   close(): Promise<void>;
 };
@@ -81,7 +79,6 @@ export type FaultyEndpoint = {
 const DRIP_MS = 200;
 const ENDLESS_CHUNK = Buffer.alloc(2 ** 20, ' ');
 
-/** Starts an endpoint in front of `targetUrl`. */
 export async function startFaultyEndpoint(targetUrl: string, initial: FaultyOptions = {}): Promise<FaultyEndpoint> {
   let options = initial;
   let random = createRandom(initial.seed ?? 1);

@@ -63,7 +63,6 @@ export function corrupt(
   return fault ? seen.map((response, index) => spoilOne(calls[index], response, fault, context)) : seen;
 }
 
-/** Applies the options that change every response. */
 function serve(
   call: JsonRpcRequest | undefined,
   response: JsonRpcResponse,

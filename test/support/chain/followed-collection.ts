@@ -31,7 +31,6 @@ export type LocalWorld = {
   nft: Contract;
   /** The addresses of accounts 1 to 3 of the chain. */
   people: readonly [Hex, Hex, Hex];
-  /** Sends calls and mines them. */
   act(...calls: Call[]): Promise<Receipt[]>;
   mint(to: Hex, ...ids: bigint[]): Promise<void>;
   approve(owner: Hex, approved?: boolean): Promise<void>;

@@ -112,7 +112,6 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
 
 const BLOCK_NUMBER: Call = { id: 1, method: 'eth_blockNumber', params: [] };
 
-/** The call with each false hash replaced by the true hash. */
 function toTrue(call: Call, renamed: ReadonlyMap<string, string>): Call {
   let text = JSON.stringify(call);
   for (const [fake, hash] of renamed) text = text.replaceAll(fake, hash);

@@ -18,7 +18,6 @@ export type RedisServer = {
   /** Suspends the server's process. Open connections stay open. The kernel accepts new connections, but they get no response. */
   freeze(): void;
   thaw(): void;
-  /** Sends one command over a new connection. */
   ask(...args: string[]): Promise<unknown>;
   /** Stops the server, whatever its state, and deletes its directory. */
   discard(): Promise<void>;

@@ -26,7 +26,6 @@ export type TcpProxy = {
 
 type Pair = { client: net.Socket; upstream: net.Socket | null; silent: boolean };
 
-/** Starts a proxy for the host and port of the URL `target`. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let { hostname, port } = new URL(target);
   const pairs = new Set<Pair>();
