@@ -17,7 +17,7 @@ export type TwoServices = {
   close(): Promise<void>;
 };
 
-/** The faults of the endpoint, all of which the service detects immediately. Others, such as a stall, would only slow the run. */
+/** The faults of the endpoint. The service detects each of them immediately. Other faults, such as a stall, would only slow the run. */
 const FAULTS: readonly RpcFault[] = [
   'error',
   'nulls',

@@ -19,8 +19,8 @@ export type CommandIo = {
 };
 
 /**
- * Declares the arguments, options and actions of a command. Also called to print help, so its file must not import large modules: the
- * action imports them when it runs.
+ * Declares the arguments, options and actions of a command. The function is also called to print help, so its file must not import large
+ * modules. The action imports them when it runs.
  */
 export type DefineCommand = (command: Command, io: CommandIo) => void;
 

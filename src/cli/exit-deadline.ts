@@ -20,7 +20,7 @@ export function exitSoonAfter(
       stderr.write('mercat: the service did not stop in time, so the process ends now\n');
       process.exit(0);
     };
-    // The timer does not keep the process alive, which usually ends long before the deadline.
+    // The timer does not keep the process alive. Usually the process ends long before the deadline.
     setTimeout(exit, Math.max(EXIT_DEADLINE_MS, graceMs() + CLOSE_DEADLINE_MS)).unref();
   };
   if (signal.aborted) schedule();

@@ -1,4 +1,4 @@
-// `mercat sync`: runs one task, or all tasks of one vendor, and shows their progress.
+// `mercat sync`: runs one task, or all tasks of one source such as opensea, and shows their progress.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TaskStatus } from '../tasks/task-status.ts';

@@ -8,7 +8,7 @@ import { raceDeadline } from '../resilience/deadline.ts';
  * served between two batches of an import. Under constant requests an import takes at most about three times as long as alone.
  */
 const WAIT_SHARE = 2;
-/** The least limit of this wait, so that short work without a deadline does not delay most requests. */
+/** The limit of this wait is at least this long, so that short work without a deadline does not delay most requests. */
 const WAIT_MIN_MS = 20;
 
 type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
@@ -92,7 +92,7 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    // Several waiting imports do not go directly one after the other.
+    // Several waiting imports do not run directly one after the other.
     const waitedSince = Math.max(patient.since, this.#patientLeftAt);
     return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }

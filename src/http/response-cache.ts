@@ -1,6 +1,6 @@
-// Caches the responses of the marketplace interface, which are fresh for a second. Concurrent requests for one key share one computation.
-// If a collection of its cache tag has changed since, a response is out of date. It is then served only while the primary database cannot
-// be reached.
+// Caches the responses of the marketplace interface, which are fresh for a second. Concurrent requests for one key share one computation. A
+// response is out of date if a collection of its cache tag has changed since. It is then served only while the primary database cannot be
+// reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';

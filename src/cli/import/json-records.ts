@@ -15,7 +15,7 @@ const LAYOUT_HEAD_SIZE = 64 * 1024;
 
 /**
  * Yields NDJSON. A file with one value on each line is passed on unchanged, so that a malformed line rejects only itself. In any other
- * file, a value has the number of the line on which it begins. Further values on that line have the numbers after it.
+ * file, a value has the number of the line on which it begins. Several values on one line get consecutive numbers.
  */
 export async function* toJsonLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { head, source } = await peek(bytes, isLayoutVisible);

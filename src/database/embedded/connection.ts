@@ -19,8 +19,8 @@ const TOO_COMPLEX = '54001';
 const YIELD_AFTER_MS = 10;
 
 /**
- * The deepest accepted nesting of a JSON parameter. PostgreSQL's JSON parser is recursive, and its check of the stack depth does not work
- * here. It overflows the stack at about 6,000 levels.
+ * The deepest accepted nesting of a JSON parameter. PostgreSQL's JSON parser is recursive and overflows the stack at about 6,000 levels.
+ * Its check of the stack depth does not work in this process.
  */
 const NESTING_MAX = 2_000;
 
@@ -135,8 +135,7 @@ class EngineStream extends Duplex {
   }
 
   /**
-   * Whether PostgreSQL would parse a parameter that is nested too deeply. The types of parameters are read only if a parameter is nested
-   * too deeply.
+   * Whether PostgreSQL would parse a parameter that is nested too deeply. Without such a parameter, the types of parameters are not read.
    */
   async #isTooComplex(bind: Buffer): Promise<boolean> {
     const { statement, values } = readBind(bind);

@@ -1,5 +1,5 @@
-// Opens the embedded database: PostgreSQL inside this process. A lock protects its directory against a second process. It survives a crash
-// and a power failure (docs/embedded-database.md).
+// Opens the embedded database: PostgreSQL inside this process. The database survives a crash and a power failure
+// (docs/embedded-database.md). A lock on its directory keeps a second process out.
 
 import { writeSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';

@@ -1,6 +1,6 @@
-// A PGlite engine that does not lose committed changes. It flushes to disk, has PostgreSQL's durable settings, and runs nothing after a
-// panic of PostgreSQL or a trap of WebAssembly. PGlite alone would loop for ever after a panic. After a trap it would report success for
-// statements that did not run.
+// A PGlite engine that does not lose committed changes. It flushes to disk and has PostgreSQL's durable settings. After a panic of
+// PostgreSQL or a trap of WebAssembly it runs nothing. PGlite alone would loop for ever after a panic. After a trap it would report success
+// for statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';

@@ -22,7 +22,7 @@ type TrackedTable = {
   key: Readonly<Record<string, 'text' | 'uuid'>>;
   /**
    * The columns that an undo compares and restores. If one of them has another value, the row counts as changed since the import. The
-   * status `expired` counts as `active`, because time alone expires an order.
+   * status `expired` is compared as `active`, because an order expires by time alone.
    */
   compared: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */

@@ -28,7 +28,7 @@ const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
  * Milliseconds until the next attempt after `failures` failures (1 or more). Null if no attempt is left. `retryAfterMs` is the delay that
- * the receiver requested, or null. The result is at least this delay, up to 24 hours.
+ * the receiver requested, or null. The result is at least this delay, or at least 24 hours if the delay is longer.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];
