@@ -1,5 +1,5 @@
-// `npm run oracle`: performs a run and prints its result as a table. The exit code is 1 if a listing differs from the chain, or if the two
-// services serve different rows.
+// `npm run oracle`: performs a run and prints its result as a table. In a run, two services follow one chain. The exit code is 1 if a
+// listing differs from the chain, or if the rows of the two services differ.
 
 import { parseArgs } from 'node:util';
 import { describeResult } from './run/report.ts';
@@ -15,7 +15,7 @@ const DEFAULTS = {
   reorganisations: '60',
   'reorg-depth': '60',
   seed: '1',
-  /** The number of requests in a thousand to the first service's endpoint that fail or get a wrong response. */
+  /** How many of 1,000 requests to the endpoint of the first service fail or get a wrong response. */
   faults: '20',
 } as const;
 

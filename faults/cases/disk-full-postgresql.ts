@@ -1,5 +1,5 @@
-// The disk with the primary becomes full under load, and later has free space again. A server that could not write its log is started
-// again.
+// The disk with the primary becomes full under load, and later has free space again. If PostgreSQL stopped because it could not write
+// its write-ahead log, the test starts PostgreSQL again.
 
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ const FULL_MS = 15_000;
 export const fault: Fault = {
   name: 'disk-full-postgresql',
   promise:
-    'reads succeed while the server runs, and writes are 503 with Retry-After; with free space everything succeeds again',
+    'reads succeed while PostgreSQL runs, and writes are 503 with Retry-After; with free space everything succeeds again',
   engines: ['postgresql'],
   needs: ['root'],
   run: async (context) => {

@@ -62,7 +62,10 @@ forEachEngine('migrations of followed collections', (engine) => {
   });
 });
 
-/** The last migrations that processes of an earlier version need not survive. They were made before the first release. */
+/**
+ * These migrations and those before them were made before the first release, so they may break running processes of an earlier version.
+ * Later migrations may not.
+ */
 const LAST_BEFORE_RELEASE = { main: '0017-webhook-positions.sql', indexer: '0010-chain-holders.sql' };
 /** A migration with this first line removes what the version before it no longer uses. */
 const CONTRACTS = /^-- Contract: /;

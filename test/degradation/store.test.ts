@@ -51,7 +51,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     } finally {
       servers.primary.thaw();
     }
-    // A request that got a 503 may have taken effect. Only a new product shows that the store works again.
+    // A request that got a 503 may have deleted the first product, so a new product shows that the store works again.
     await until(
       async () => (await shop.send('GET', '/products')).status === 200,
       WAIT_MS,
@@ -89,7 +89,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
-  test('a connection whose write failed because the primary only reads is not used again', async (t) => {
+  test('after a write failed because the primary is read-only, its connection is not used again', async (t) => {
     const shop = await startShop(t, servers);
     const create = () => shop.send('POST', '/products', { name: 'Mug', price: '1' });
     assert.equal((await create()).status, 201);
@@ -112,8 +112,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
       const { status, headers, body } = await create();
       assert.deepEqual([status, body.error.code], [503, 'unavailable']);
       assert.ok(Number(headers.get('retry-after')) > 0);
-      // After a failover, the address leads to another server, which only new connections reach. An idle connection is closed after
-      // 30 s.
+      // After a failover, only new connections reach the new primary, so the old ones have to be closed.
       const hasClosed = async () => {
         const now = await listPids();
         return before.some((pid) => !now.includes(pid));

@@ -137,7 +137,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('of two records in one batch, the order terms that only the earlier one has are kept', async () => {
+    test('order terms that a later record of the same batch lacks are kept from the earlier record', async () => {
       const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
       const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
       const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });
@@ -201,7 +201,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual([dry.summary.inserted, dry.summary.updated, dry.summary.unchanged], [1, 2, 1]);
       const differences = await listFigureDifferences(db, { prefix: '', now: NOW, limit: 10 });
       assert.deepEqual(differences, []);
-      // An hour keeps a row with the sum 0 after all its sales were moved.
+      // The table keeps the row of an hour whose sales were all replaced by sales of other hours.
       await db.query('delete from indexer.sale_hour where sales = 0');
       assert.deepEqual(await dumpTables(db), expected);
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);

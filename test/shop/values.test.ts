@@ -179,7 +179,7 @@ describe('product fields', () => {
     );
   });
 
-  test('in any JSON value are accepted, or rejected with at least one reason', () => {
+  test('in any JSON value are either all accepted or rejected with at least one reason', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const parsed = parseNewProduct(parseJsonText(body));

@@ -218,7 +218,7 @@ forEachEngine('recent views', (engine) => {
     assert.deepEqual(
       [task?.periodMs, usual?.periodMs],
       [3 * MINUTE_MS, MINUTE_MS],
-      'the period does not fit a run with one token',
+      'the period is shorter than the budget needs for one token',
     );
   });
 

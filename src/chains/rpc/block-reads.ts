@@ -56,10 +56,9 @@ export class BlockReads {
   }
 
   /**
-   * Whether endpoints disagree about `block`, in whose place one endpoint served another block. `head` is the head of that endpoint. They
-   * disagree if another endpoint has `block` and continues it. It continues `block` if its next block has `block` as parent, or if its head
-   * is at least as high as `head`. All endpoints with another block then count as failed, because they serve a fork. Always false with a
-   * single endpoint.
+   * Endpoint A, whose head is `head`, served another block with the number of `block`. Returns whether an endpoint B contradicts A: B has
+   * `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints with another block
+   * count as failed, because they serve a fork. Always false with a single endpoint.
    */
   async isDisputed(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     if (this.#pool.endpoints.length < 2) return false;

@@ -61,7 +61,7 @@ export async function explainFile(source: ImportSource, request: ExplainRequest,
 }
 
 const NO_OBJECTS =
-  "has no JSON objects; make an object of each value: jq -c '.[] | {mint: .}' FILE > FILE.ndjson, or of each element of a list: jq -c '.data[]' FILE > FILE.ndjson";
+  "has no JSON objects. If the file is a list of plain values, make objects of them: jq -c '.[] | {mint: .}' FILE > FILE.ndjson. If a field has the list of objects, take them out: jq -c '.data[]' FILE > FILE.ndjson";
 
 function printGuess(
   guess: Guess,

@@ -41,12 +41,12 @@ type UsedColumn = (typeof USED_COLUMNS)[number];
 
 const REQUIRED_COLUMNS: readonly UsedColumn[] = ['Handle', 'Title', 'Variant Price'];
 
-/** A row of the file. `cells` is null if the row cannot be read. */
+/** A row of the file: its line, and its cells by the name of the column. */
 type ShopifyRow = { line: number; cells: ReadonlyMap<string, string> };
 
 /**
- * Yields NDJSON. A record has the line number of its variant's row, because all other rows become blank lines. `onRejected` is called for
- * rows that cannot be read.
+ * Yields NDJSON. The record of a variant is on the same line as its row in the file, so that errors name this line. All other lines are
+ * blank. `onRejected` is called for rows that cannot be read.
  */
 export async function* toShopifyLines(
   source: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-// The copy of collection records, and of the assets that the own order book lists. `updateOwnFigures` and `updateOwnAssets` write to the
+// Copies collection records, and which assets the own order book lists, from the primary to the indexer. `updateOwnFigures` and `updateOwnAssets` write to the
 // indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../database/port.ts';
@@ -47,7 +47,7 @@ export async function deleteCatalogChanges(tx: Queryable, changes: readonly Cata
   await tx.query(`delete from main.catalog_change where seq = any($1::bigint[])`, [changes.map(({ seq }) => seq)]);
 }
 
-/** `recorded`: the collection has a record. `chain` is empty without a chain. */
+/** `recorded`: the collection has a record. `chain` is the empty text if there is no record, or if the record has no chain. */
 export type CatalogEntry = {
   collectionId: string;
   recorded: boolean;

@@ -1,5 +1,5 @@
-// Limits for fairness between shops. They bound the waiting requests of a shop, the connections of a shop and of the changes of a product,
-// and the streams of long responses.
+// Limits for fairness between shops: how many requests of a shop wait, how many connections a shop uses, how many changes of one product run
+// at the same time, and how many long responses are streamed at the same time.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
@@ -10,11 +10,11 @@ import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
 
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
- * stay below 30 seconds: a client that has received no byte is then disconnected.
+ * stay below 30 seconds, because a client that has received no byte for 30 seconds is disconnected.
  */
 const WAIT_MAX_MS = 20_000;
 const STALL_MS = 5_000;
-/** More requests than `QueueShares` lets one shop have in progress. */
+/** Never reached, because `QueueShares` rejects further requests of a shop earlier. */
 const WAITING_MAX = 1_000;
 
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */

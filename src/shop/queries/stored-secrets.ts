@@ -23,7 +23,8 @@ export type SecretCount = ReturnType<typeof decodeCount>;
 const keyIdOf = (value: string) => `case when starts_with(${value}, 'enc:') then split_part(${value}, ':', 2) end`;
 
 /**
- * SQL condition: the response contains the secret of a webhook, in clear or encrypted. Text in a JSON string cannot contain this pattern.
+ * SQL condition: the response contains the secret of a webhook, in clear or encrypted. In clear, a text inside the JSON cannot
+ * be mistaken for the field, because its quotes are escaped.
  */
 const HAS_SECRET = `(starts_with(body, 'enc:') or strpos(body, '"secret":"whsec_') > 0)`;
 

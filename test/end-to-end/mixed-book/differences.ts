@@ -1,4 +1,4 @@
-// Compares the responses about the mixed book with the expected book: the listing window, the floors, the counts and single tokens.
+// Compares the responses about a collection with own and mirrored orders with the expected ones: the listing window, the floors, the counts and single tokens.
 // Returns each difference as one line of text.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -68,8 +68,8 @@ export async function findWindowDifferences(
     if (!expectedIds.has(row.orderId)) differences.push(`served, but not expected: ${JSON.stringify(row)}`);
   for (const { orderId, rows } of expected)
     if (!servedIds.has(orderId)) differences.push(`expected, but not served: ${JSON.stringify(rows[0])}`);
-  // Exactly the expected orders are served, but their fields and their order may still differ.
   if (differences.length > 0) return differences;
+  // The served rows have the expected ids, but their fields and their sequence may still differ.
   for (const [index, listing] of expected.entries()) {
     if (isAnyOf(listing.rows, served[index])) continue;
     differences.push(`row ${index}: ${JSON.stringify(served[index])}, should be ${JSON.stringify(listing.rows[0])}`);

@@ -1,6 +1,5 @@
-// OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. An operation that the
-// service does not call gets its recorded response, if the recordings are present. test/recordings/opensea.test.ts checks the
-// shapes against the vendor's document.
+// OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. If the recordings are
+// present, their paths get the recorded responses. test/recordings/opensea.test.ts checks the shapes against the vendor's document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
