@@ -171,18 +171,17 @@ async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: numbe
   const blocks: BlockHeader[] = [];
   const events: ChainEvent[] = [];
   let parent = cursor.hash;
-  let isHeld = false;
   for (let number = cursor.number + 1; number <= upTo; number += 1) {
     const header = await reader.blocks.header(number);
     if (header?.parentHash !== parent) break;
     const ofBlock = await reader.events.ofBlock(header, filter);
-    isHeld = ofBlock === null;
+    // Without a pause, the next step would compare the same block again at once.
+    if (!ofBlock && blocks.length === 0) return { changed: new Set(), more: false };
     if (!ofBlock) break;
     events.push(...ofBlock);
     blocks.push(header);
     parent = header.hash;
   }
-  if (isHeld && blocks.length === 0) return { changed: new Set(), more: false };
   return commit(context, cursor, { blocks, events, filter });
 }
 

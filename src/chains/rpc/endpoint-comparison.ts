@@ -36,6 +36,12 @@ export class EndpointComparison {
     this.#options = options;
   }
 
+  /** Whether such blocks are compared. False with a single endpoint. */
+  compares(blocks: 'new' | 'past'): boolean {
+    const { pool, compared } = this.#options;
+    return pool.endpoints.length > 1 && (compared === 'all' || (compared === 'new' && blocks === 'new'));
+  }
+
   status(): ComparisonStatus {
     return { uncompared: this.#uncompared, disputed: this.#disputed };
   }
@@ -47,14 +53,14 @@ export class EndpointComparison {
    * and counted. Always true with a single endpoint, and if `blocks` are not compared.
    */
   async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {
-    const { pool, compared } = this.#options;
-    if (compared === 'off' || pool.endpoints.length < 2 || (blocks === 'past' && compared !== 'all')) return true;
+    if (!this.compares(blocks)) return true;
+    const { pool } = this.#options;
     const votes = new Map<string, Endpoint[]>([[toComparable(first), [first.endpoint]]]);
     let isAwaited = false;
     for (const other of pool.endpoints) {
       if (other === first.endpoint || !other.enter()) continue;
       const second = await this.#tryFetch(other, fetchAgain);
-      if (second === 'not-found') isAwaited ||= !this.#standsStill(other);
+      if (second === 'not-found' && !this.#standsStill(other)) isAwaited = true;
       if (typeof second === 'string') continue;
       this.#behind.delete(other);
       const key = toComparable(second);

@@ -48,13 +48,13 @@ export class EventReads {
   async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[] | null> {
     const query = new LogQuery(filter);
     const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
-    const decode = async (fetched: FetchedLogs) => ({
+    const decode = (fetched: FetchedLogs) => ({
       fetched,
       events: this.#decode(fetched.logs, query, () => header.time),
     });
     const first = await this.#pool.read(async (endpoint) => decode(await fetchFrom(endpoint)));
     const better = await this.#confirmByBloom(first.fetched, query, fetchFrom);
-    const { fetched, events } = better === first.fetched ? first : await decode(better);
+    const { fetched, events } = better === first.fetched ? first : decode(better);
     // Requested by number: an endpoint with another block of this number then serves that block, which contradicts `header`.
     const { number } = header;
     const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from: number, to: number }, query);
@@ -86,10 +86,10 @@ export class EventReads {
 
   /**
    * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if none can be
-   * compared.
+   * compared. Sends no request if new blocks are not compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
-    return (await this.ofBlock(header, { protocols: [], contracts: [] })) !== null;
+    return !this.#comparison.compares('new') || (await this.ofBlock(header, { protocols: [], contracts: [] })) !== null;
   }
 
   /** How many logs of each contract were left out since the process started, because they could not be decoded. */

@@ -26,8 +26,7 @@ suite('a chain is read through an endpoint', () => {
   let filter: EventFilter;
   before(async () => {
     scene = await startSeaportHistory();
-    const { seaport, collection, editions } = scene.addresses;
-    filter = { protocols: [seaport], contracts: [collection, editions] };
+    filter = scene.filter;
     reader = createTestReader({ chain: scene.chain, urls: [scene.local.url] });
   });
   after(async () => {

@@ -22,8 +22,7 @@ suite('new blocks are compared with a second endpoint', () => {
   let truth: ChainEvent[];
   before(async () => {
     scene = await startSeaportHistory();
-    const { seaport, collection, editions } = scene.addresses;
-    filter = { protocols: [seaport], contracts: [collection, editions] };
+    filter = scene.filter;
     const reader = createTestReader({ chain: scene.chain, urls: [scene.local.url] });
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');

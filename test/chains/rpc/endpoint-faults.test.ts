@@ -28,8 +28,7 @@ suite('a chain is read through faulty endpoints', () => {
   let truth: ChainEvent[];
   before(async () => {
     scene = await startSeaportHistory();
-    const { seaport, collection, editions } = scene.addresses;
-    filter = { protocols: [seaport], contracts: [collection, editions] };
+    filter = scene.filter;
     const reader = createTestReader({ chain: scene.chain, urls: [scene.local.url] });
     truth = (await reader.events.ofRange(scene.from, scene.to, filter)).events;
     reader.close();

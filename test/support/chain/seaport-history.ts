@@ -12,6 +12,7 @@ import { installProtocol } from '../../../devnet/protocol.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
 import type { Chain } from '../../../src/core/chains.ts';
+import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
 import type { Address } from '../../../src/core/address.ts';
 
 export type SeaportHistory = {
@@ -22,6 +23,8 @@ export type SeaportHistory = {
   editions: Contract;
   /** In lower case, which is the service's canonical form. */
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
+  /** Seaport and both collections. */
+  filter: EventFilter;
   sold: SignedOrder;
   cancelled: SignedOrder;
   /** The first and the last block of the history. The contracts are deployed before block `from`. */
@@ -133,6 +136,7 @@ async function createHistory(local: LocalChain, chain: Chain): Promise<SeaportHi
       seller: lower(seller),
       buyer: lower(buyer),
     },
+    filter: { protocols: [lower(seaport)], contracts: [lower(collection), lower(editions)] },
     sold,
     cancelled,
     from,
