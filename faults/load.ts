@@ -164,7 +164,7 @@ export class Load {
   async #read(paths: readonly string[]): Promise<void> {
     const { status } = await this.#client.send({ method: 'GET', path: pick(paths) });
     if (status === 200) this.#acknowledged += 1;
-    // A client that gets errors sends fewer requests than a client that gets responses.
+    // Without this pause, a client that gets errors at once would send more requests than a client that gets responses.
     else await sleep(RETRY_PAUSE_MS);
   }
 

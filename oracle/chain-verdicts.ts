@@ -1,6 +1,6 @@
 // Determines by calls to a chain which signed orders can be filled at one block. If the terms of an order are known, a buyer with enough
-// money fills it in an `eth_call`. Otherwise the calls read the known facts: the order's status, the offerer's counter, the holder and the
-// approvals. No events and no rules of the service are used.
+// money fills it in an `eth_call`. Otherwise the calls read the order's status, the offerer's counter, the holder and the approvals, as far
+// as the deployment, the hash and the operator are known. No events and no rules of the service are used.
 
 import type { CallResult, Endpoint, EthCall, Hex } from './rpc.ts';
 import type { Fraction } from './seaport-calls.ts';

@@ -55,7 +55,7 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
-  /** Milliseconds from a new block until both services agree with the chain. Blocks after a kill are left out. */
+  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed are left out. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
   /** Blocks at which the services serve different rows. */
@@ -334,7 +334,7 @@ async function mineStep(simulation: Simulation): Promise<void> {
   while ((await readHeight(chain)) === before) await simulation.step();
 }
 
-/** Draws at most `count` blocks of the run. Maps each drawn block to its index among the drawn blocks. */
+/** Draws at most `count` blocks of the run. Maps each drawn block to its index in the ascending list of drawn blocks. */
 function drawBlocks({ options, random }: RunParts, count: number): Map<number, number> {
   const first = Math.min(5, options.blocks - 1);
   const blocks = Array.from({ length: options.blocks - first }, (_, index) => first + index);
