@@ -1,5 +1,5 @@
 // The table of settings. Only this file reads settings from the environment. All mistakes are reported in one error. Values of secret
-// settings are never printed.
+// settings are never printed. Every setting has a default.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -284,10 +284,13 @@ function describeUnknownNames(env: NodeJS.ProcessEnv, endpointSettings: Readonly
   });
 }
 
-/** Variables with shorter names may belong to another program. For example, `CAS_URL` is one letter from `DAS_URL`. */
+/** Shorter names are not checked, because they may belong to another program. For example, `CAS_URL` is one letter from `DAS_URL`. */
 const MISSPELT_LENGTH_MIN = 9;
 
-/** One mistake for each variable that is one typing mistake away from a setting. Ignored, the setting would silently keep its default. */
+/**
+ * One mistake for each variable that is one typing mistake away from a setting. If such a variable were ignored, the setting would silently
+ * keep its default.
+ */
 function describeMisspeltNames(env: NodeJS.ProcessEnv, settings: readonly string[]): string[] {
   const known = new Set(settings);
   return Object.keys(env).flatMap((name) => {

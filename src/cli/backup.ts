@@ -31,6 +31,7 @@ async function runBackup(file: string, { force, json }: { force?: true; json?: t
 }
 
 async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupResult> {
+  // A backup must not change the databases, so no migrations are applied.
   await using service = await connect({ migrate: false, bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();

@@ -21,7 +21,7 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-/** Local chains may have a block every second, and their endpoints have no rate limits. */
+/** Short, because local chains may have a block every second, and their endpoints have no rate limits. */
 const CHAIN_POLL_MS = '200';
 /** Dollar rates for the demonstration, which are not real. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
@@ -112,7 +112,7 @@ function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: st
 
 type Running = { devnet: Devnet; service: Service; request: SimulationRequest; signal: AbortSignal };
 
-/** Posts the first listings, and runs the simulations until the signal aborts. */
+/** Follows the collections, posts the first listings, and runs the simulations until the signal aborts. */
 async function simulate({ stdout }: CommandIo, { devnet, service, request, signal }: Running): Promise<void> {
   const marketplace = createIntakeClient({ socketPath: service.socketPath });
   const simulations: Simulation[] = [];

@@ -1,5 +1,4 @@
-// The checks of `mercat doctor` on this machine. A finding names settings and must not contain a secret. No check changes or creates a
-// database.
+// The checks of `mercat doctor`. A finding names settings and must not contain a secret. No check changes or creates a database.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';

@@ -14,6 +14,7 @@ export type RowPosition = { page: number; row?: number };
 export type ResponseTally = {
   pages: number;
   rows: number;
+  /** Rows and pages that could not be converted to records. */
   rejected: number;
   /** Valid rows that are not stored, counted by the reason. */
   leftOut: Map<string, number>;
@@ -72,6 +73,7 @@ export class RecordedLines {
     return position;
   }
 
+  /** Forgets the positions of all lines up to and including `line`. */
   forget(line: number): void {
     while (this.#forgotten < line) {
       this.#forgotten += 1;
@@ -129,6 +131,7 @@ function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
   try {
     value = parseExactJson(bytes);
   } catch (error) {
+    // The parser throws a TypeError for bytes that are not UTF-8.
     return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : NOT_UTF8 };
   }
   const rows = reader.toRows(value);

@@ -9,7 +9,10 @@ import { toSlug } from '../../shop/products/slug.ts';
 
 export const SHOPIFY_FORMAT = 'shopify-products';
 
-/** The numbers of converted rows. `unused`: the columns whose values no field of a product can hold. */
+/**
+ * The number of rows that were read, including rejected rows, and of products, variants and further images. `unused`: the columns
+ * with values that no field of a product can hold.
+ */
 export type ShopifyTally = { rows: number; products: number; variants: number; images: number; unused: Set<string> };
 
 export function createShopifyTally(): ShopifyTally {

@@ -10,6 +10,7 @@ import { FORMAT_HEAD_SIZE, fromUtf16, recogniseFormat } from './file-formats.ts'
 import type { ZipEntry } from './zip-entry.ts';
 import { openZipEntry } from './zip-entry.ts';
 
+/** An open file. Disposing of the source closes the file, even during a read. */
 export type ImportSource = Disposable & {
   /** The name in messages. */
   name: string;
