@@ -4,8 +4,9 @@
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
- * Work without a deadline waits at most this many times as long as it used the connection before. Most requests need less time, so they are
- * served between two batches of an import. Under constant requests an import takes at most about three times as long as alone.
+ * Work without a deadline waits for work with a deadline at most this many times as long as it used the connection before. Most requests
+ * need less time, so they are served between two batches of an import. Under constant requests an import takes at most about three times as
+ * long as alone.
  */
 const WAIT_SHARE = 2;
 /** The limit of this wait is at least this long, so that short work without a deadline does not delay most requests. */

@@ -1,4 +1,5 @@
-// Tells whether a database is empty. An empty database has no marketplace records, but may have shops and products.
+// Tells whether a database is empty: it has no marketplace records, and no backup was restored into it. An empty database may have shops
+// and products.
 
 import type { Queryable } from './port.ts';
 import { boolean, rowDecoder } from './rows.ts';

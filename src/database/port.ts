@@ -35,9 +35,9 @@ export type Database = Statements & {
   /** A name for messages and metrics, such as `main`, `store` or `indexer`. It must not contain a host or a path. */
   readonly name: string;
   /**
-   * Returns the same database with one deadline for all its statements, `timeoutMs` from now. At the deadline a running statement rejects
-   * with DeadlineExceeded, and its connection is closed, so that the server rolls back. A transaction whose `commit` was running may have
-   * been committed. Statements with the same `lane` share the connections of that lane.
+   * Returns the same database with one deadline for all its statements, `timeoutMs` from now. A statement that has not completed by the
+   * deadline rejects with DeadlineExceeded. Its connection is closed, so that the server rolls back its transaction. A transaction whose
+   * `commit` was running may have been committed. Statements with the same `lane` share the connections of that lane.
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   pool(): PoolState;
@@ -159,8 +159,8 @@ class PreparedStatements {
 }
 
 /**
- * Errors of a database that cannot be reached. They are failed connections of the operating system, SQLSTATEs of connections (class 08),
- * shutdowns (57P01 to 57P03), and too many connections (53300).
+ * Errors of a database that cannot be reached: error codes of the operating system for a failed connection, and the SQLSTATEs of connection
+ * exceptions (class 08), shutdowns (57P01 to 57P03) and too many connections (53300).
  */
 const OUT_OF_REACH =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;

@@ -7,9 +7,9 @@ import type { Database, Statements } from './port.ts';
 import { isLockTimeout } from './port.ts';
 
 export type TurnLimits = {
-  /** How much work with one key may run at the same time. */
+  /** The number of pieces of work with one key that may run at the same time. */
   runningMax: number;
-  /** How much work with one key may wait. Further work is rejected immediately. */
+  /** The number of pieces of work with one key that may wait. Further work is rejected immediately. */
   waitingMax: number;
   /** Waiting work is rejected if no other work with its key has ended for this long. */
   stallMs: number;

@@ -11,7 +11,7 @@ export type UpsertCounts = { inserted: number; updated: number; unchanged: numbe
 export type UpsertRejection = { index: number; reason: string };
 
 export type Upsert<R> = {
-  /** The identity of a row, as text. Rows are written in this order, so that two writers cannot deadlock. */
+  /** The identity of a row, as text. Rows are written in the order of these texts, so that two writers cannot deadlock. */
   keyOf: (row: R) => string;
   /** Combines two rows of one batch with the same identity. Returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
   fold: (earlier: R, later: R) => R;

@@ -157,7 +157,7 @@ export function checkBackupFile(file: string): number {
 
 type ReadOptions = { signal: AbortSignal; onBytes?: (bytes: number) => void };
 
-/** Throws DamagedBackup if the SHA-256 in the file does not match its content. The content is not parsed. */
+/** Throws DamagedBackup if the SHA-256 in the file does not match its content. The content is neither decompressed nor parsed. */
 export async function checkIntact(file: string, { signal }: ReadOptions): Promise<void> {
   const digest = createHash('sha256');
   for await (const chunk of openContent(file, await checkEnds(file))) {

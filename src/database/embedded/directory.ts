@@ -1,4 +1,5 @@
-// The directory of an embedded database. A new directory is created completely or not at all. Files of others are never changed or removed.
+// The directory of an embedded database. A new directory is created completely or not at all. Files that this program did not
+// create are never changed or removed.
 
 import { execFile } from 'node:child_process';
 import {
@@ -124,6 +125,7 @@ async function secureTree(top: string): Promise<void> {
       .map((entry) => path.join(entry.parentPath, entry.name));
   const files = pathsOf(false).values();
   const flush = async () => {
+    // All loops take their files from one iterator.
     for (const file of files) await secureFile(file);
   };
   await Promise.all(Array.from({ length: FLUSHES_MAX }, flush));
