@@ -14,7 +14,7 @@ export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevali
 export type CachedResponse = {
   /** The pattern of the route. Null until the response is cached. */
   route: string | null;
-  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of such a collection makes the response out of date. */
+  /** A collection id, ALL_COLLECTIONS or NO_COLLECTION. A change of a collection that the tag names makes the response out of date. */
   cacheTag: string;
   /**
    * The earliest expiry of a listing in the response, in ms since the epoch: from then on the response is wrong. Null if no listing

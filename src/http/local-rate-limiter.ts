@@ -3,7 +3,10 @@
 import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from './rate-limit.ts';
 import { WINDOW_MS } from './rate-limit.ts';
 
-/** The largest number of windows in memory. Beyond it, the older half of the windows is dropped, and their clients begin new windows. */
+/**
+ * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond it, the older half of the
+ * windows is dropped, and their clients begin new windows.
+ */
 const WINDOWS_MAX = 200_000;
 
 /** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the wall clock. */

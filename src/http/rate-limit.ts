@@ -1,6 +1,6 @@
 // Rate limits. Routes are grouped into buckets. A client may make a fixed number of requests to each bucket in a window of one minute. The
-// window begins with the client's first request. `LocalRateLimiter` counts in this process, `SharedRateLimiter` (server/rate-limit) in
-// Redis.
+// window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process, `SharedRateLimiter`
+// (server/rate-limit) in Redis.
 
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';

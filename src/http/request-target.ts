@@ -42,7 +42,7 @@ export function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged. */
+/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged, because it has no route. */
 function toOriginForm(raw: string): string {
   const authority = ABSOLUTE_FORM.exec(raw)?.[0];
   if (authority === undefined) return raw;

@@ -55,7 +55,7 @@ export type ServerOptions = {
   readStatus: StatusReader;
   chains: Chains;
   trustProxy: number | readonly string[];
-  /** The requests a minute of each client address to each bucket of paths. */
+  /** The requests a minute that each client address may make to each bucket of paths. */
   limits: RateLimits;
   /** How rate limits are counted with other nodes. Null: this process counts alone. */
   sharedCounting: SharedCounting | null;

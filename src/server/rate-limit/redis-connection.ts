@@ -20,8 +20,9 @@ export type RedisOptions = {
 };
 
 /**
- * Counts a request in a fixed window, atomically. The end of the window is in the field `reset`, so that the window ends even if the key
- * has lost its expiry. If `reset` is more than one window length ahead, the clock was set back, and a new window begins.
+ * Counts a request in a fixed window, atomically. The end of the window is in the field `reset`: every version of Redis can return a field,
+ * and the window ends even if the key has lost its expiry. If `reset` is more than one window length ahead, the clock was set back, and a
+ * new window begins.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
