@@ -13,14 +13,14 @@ export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
   /**
-   * If a rejected CSV row covers several lines of the file, because its quoted cells contain line breaks: the number of its lines after the
-   * first.
+   * The number of lines of rejected CSV rows, without the first line of each row. A row has several lines if its quoted cells contain line
+   * breaks.
    */
   skippedLines: number;
   warnings: ImportWarnings;
   /**
-   * For each collection without a collection record: the number of its records that are stored. These records are not served. Null if the
-   * import ended before this was checked.
+   * For each collection without a collection record: the number of its records in this import that are stored or unchanged. These records
+   * are not served. Null if the import ended before this was checked.
    */
   unknownCollections: Record<string, number> | null;
   /** The ids of the imported collection records, at most COLLECTIONS_MAX. */

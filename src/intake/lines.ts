@@ -1,5 +1,6 @@
 // Splits a byte stream into lines or, for CSV, into rows whose quoted cells may contain line breaks. Bytes that are not UTF-8 invalidate
-// only their own line. An unclosed quote invalidates only the line on which it stands.
+// only their own line. An unclosed quote invalidates only the line on which it stands. Between two chunks, at most one incomplete line or
+// row is held in memory.
 
 import { isUtf8 } from 'node:buffer';
 import { withValue } from './records/fields.ts';

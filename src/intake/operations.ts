@@ -9,7 +9,7 @@ type Input = Readonly<Record<string, unknown>>;
 
 /** The largest number of imports in the list. */
 const IMPORTS_LISTED_MAX = 100;
-/** The length of one part of an undo. The command shows its progress and can be stopped between two parts. */
+/** The approximate length of one part of an undo. The command shows its progress and can be stopped between two parts. */
 const PART_MS = 500;
 
 /** The operations by name. Inputs and results are JSON. An operation throws OperatorError for a wrong input. */

@@ -34,7 +34,7 @@ export type IntakeAccess = {
   allowsPatterns: boolean;
   /** The largest accepted request body with records, in bytes. */
   recordsBytesMax: number;
-  /** Describes the failure of an import for its client, without internal details. */
+  /** Describes the failure of an import in words that its client may read. */
   describeFailure: (cause: unknown) => string;
 };
 

@@ -444,8 +444,8 @@ function toLines(values: readonly object[]): string {
 }
 
 /**
- * The schema of a text whose lines are JSON values of a component schema. It has no `contentMediaType`, because Swagger UI then shows no
- * example.
+ * The schema of a text whose lines are JSON values of a component schema. It has no `contentMediaType`, because Swagger UI shows no example
+ * of a text whose schema has it.
  */
 function linesOf(schemaId: string, description: string): TSchema {
   return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });

@@ -1,4 +1,5 @@
-// Reads single fields of a raw record. A wrong type or a value out of bounds rejects the record, with a reason that names the field.
+// Reads single fields of a raw record. A wrong type or a value out of bounds rejects the record, with a reason that names the field. This
+// file must not know which fields a kind of record has.
 
 import { parseAmount } from '../../core/amount.ts';
 import { JsonNumber } from '../../core/json-text.ts';
@@ -44,6 +45,7 @@ export function withValue(reason: string, value: unknown): string {
   return reason.includes(quoted) ? reason : `${reason} (${quoted})`;
 }
 
+/** Returns the value of a field. Rejects the record if the field is absent or null. */
 export function requireField<T>(read: (fields: Fields, name: string) => T | null, fields: Fields, name: string): T {
   return read(fields, name) ?? rejectField(fields, name, 'is missing');
 }

@@ -115,7 +115,7 @@ export type RecordKind = keyof typeof KIND_FIELDS;
 export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
 
 /**
- * Returns the type of a field by its dotted name, or null if no kind has such a field. If `kind` is null, the first kind with the field
+ * Returns the type of a field by its dotted name, or null if there is no such field. If `kind` is null, the first kind with the field
  * decides.
  */
 export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
