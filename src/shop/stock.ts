@@ -1,5 +1,5 @@
 // Reads and changes stock, and reads the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and
-// records `inventory.low`.
+// records `inventory.low` if stock has become low.
 
 import { ServiceError } from '../core/errors.ts';
 import { createId, isId } from '../core/time-ordered-id.ts';

@@ -1,4 +1,4 @@
-// The operations behind `mercat secrets`: report how secrets are stored, and encrypt or decrypt them again.
+// The operations behind `mercat secrets`: report how secrets are stored, and encrypt or decrypt the stored secrets.
 
 import type { SecretKeys } from '../core/secret-keys.ts';
 import { describeMissingKeys } from '../core/secret-keys.ts';

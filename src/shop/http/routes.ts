@@ -50,7 +50,7 @@ export async function registerStoreRoutes(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // A successful change may have recorded an event, so the webhook worker is told to check soon.
+  // A successful change may have recorded an event, so the webhook worker checks for new events soon.
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });

@@ -152,9 +152,9 @@ const SINCE = `event.sequence >= (select min(first.sequence) from main.event as 
   where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;
 
 /**
- * For events recorded at or after `since`: creates missing deliveries, and makes failed deliveries due now. At most `limit` of each kind,
- * oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago is skipped. A repeated recovery therefore ends, even
- * if deliveries fail again.
+ * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
+ * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago is
+ * skipped. A repeated recovery therefore ends, even if deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,

@@ -18,7 +18,7 @@ export function toHealthSign(result: AttemptResult): HealthSign {
   return result.status === GONE_STATUS ? 'gone' : 'fails';
 }
 
-/** Combines the signs of concurrent attempts: `gone` before `works`, and `works` before `fails`. */
+/** Combines the signs of concurrent attempts. `gone` has precedence over `works`, and `works` over `fails`. */
 export function combineSigns(one: HealthSign, other: HealthSign): HealthSign {
   if (one === 'gone' || other === 'gone') return 'gone';
   return one === 'works' || other === 'works' ? 'works' : 'fails';
