@@ -1,5 +1,5 @@
-// Measures webhook deliveries a second, for one webhook and for twenty. All events are recorded first. The time ends when a local receiver
-// has responded to all deliveries and the worker has stopped.
+// Measures webhook deliveries a second, for one webhook and for twenty. All events are recorded first. The time runs from the start of
+// the worker until a local receiver has responded to all deliveries and the worker has stopped.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,6 +33,7 @@ export function benchDeliveries(): Promise<void> {
   });
 }
 
+/** Returns the milliseconds of all deliveries. */
 async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
   const log = createLog('warn');
   const context = { main, clock: systemClock, log, serviceName: 'mercat', secretKeys: new SecretKeys([]) };

@@ -117,6 +117,7 @@ async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<voi
   if (child.exitCode !== null || child.pid === undefined) return;
   child.stdin?.end();
   const timer = setTimeout(() => {
+    // The process group contains only the shell and anvil.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, STOP_PATIENCE_MS);
   await ended;

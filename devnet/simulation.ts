@@ -273,7 +273,10 @@ function drawAction(random: SeededRandom): Planner {
   return mint;
 }
 
-/** Throws unless each plan filled as many orders as expected. In a sweep, Seaport skips orders that it cannot fill without an error. */
+/**
+ * Throws unless each plan filled as many orders as expected. If Seaport cannot fill an order of a sweep, it skips the order without an
+ * error.
+ */
 function checkFills(plans: readonly Plan[], receipts: readonly Receipt[]): void {
   let at = 0;
   for (const { what, calls, fills } of plans) {

@@ -21,7 +21,7 @@ export type CollectionContext = {
   address: Address;
   /** The floor in base units. */
   floor: bigint;
-  /** Prices are rounded to multiples of this power of ten. The floor is 100 to 999 of these steps. */
+  /** Prices are rounded to multiples of this power of ten. The floor is at least 100 and less than 1,000 of these steps. */
   step: bigint;
   createdAt: number;
   serviceName: string;
@@ -206,7 +206,7 @@ const GIFT = 11;
 const ROUNDED_BY_SOURCE = [7, 29];
 const WITH_A_FRACTION = 19;
 
-/** The price as a marketplace reports it. Like some aggregators, it reports a few prices with an exponent or a decimal point. */
+/** The price as a marketplace reports it. As at some aggregators, a few prices are rounded with an exponent, or have a decimal point. */
 function toReceivedPrice(raw: bigint, index: number): string {
   if (index === GIFT) return '0';
   if (ROUNDED_BY_SOURCE.includes(index)) return Number(raw).toExponential(2);

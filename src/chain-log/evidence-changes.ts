@@ -12,6 +12,7 @@ export type EvidenceChanges = {
   tokens: readonly { collectionId: string; tokenId: string }[];
   /** Accounts whose approvals for all tokens of a collection changed. */
   owners: readonly { collectionId: string; owner: string }[];
+  /** Accounts whose counter changed. */
   offerers: ReadonlySet<string>;
 };
 

@@ -18,6 +18,7 @@ export type ChainStatus = {
   block: number | null;
   /** The timestamp of that block (ISO 8601). */
   blockTime: string | null;
+  /** The age of that block. */
   lagSeconds: number | null;
   /**
    * How many blocks `block` is behind the newest block that an endpoint reported to this process. Null when one of the two blocks is

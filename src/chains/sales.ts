@@ -1,4 +1,5 @@
-// Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale.
+// Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale. The price of
+// a sale is the sum of its payments, including fees.
 
 import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
 import type { Address, SoldAsset } from '../core/address.ts';

@@ -1,6 +1,6 @@
-// Applies the complete list of a collection's listings at one marketplace. Active listings that are missing from the list are retired
-// (cancelled, with `retired_at`), unless so many are missing that the list is probably incomplete. A retired listing becomes active again
-// when the marketplace reports it again.
+// Applies the list of a collection's listings at one marketplace: all listings, or all below a price. Active listings that are missing from
+// the list are retired (cancelled, with `retired_at`), unless so many are missing that the list is probably incomplete. A retired listing
+// becomes active again when the marketplace reports it again.
 
 import type { Database } from '../database/port.ts';
 import type { Chains } from '../core/chains.ts';

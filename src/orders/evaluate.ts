@@ -1,5 +1,5 @@
 // Derives the states of stored orders again after a change of their evidence, and stores each state that has changed. These functions must
-// be called in the transaction that changed the evidence.
+// be called in the transaction that changed the evidence, so that evidence and state are committed together.
 
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../database/port.ts';

@@ -175,8 +175,8 @@ async function storeOrder(
 }
 
 /**
- * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. Seaport is asked
- * because the chain log may lack the events from before the collection was followed.
+ * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain
+ * log is not enough, because it may lack the events from before the collection was followed.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;

@@ -27,6 +27,7 @@ const POLL_MS = 5_000;
  * database together then do not all read the schedule at once.
  */
 const RETRY_JITTER = 0.5;
+/** The shortest time between two reads of the schedule. */
 const GAP_MS = 50;
 
 export class TaskDriver {
@@ -114,7 +115,8 @@ export class TaskDriver {
   }
 
   #startRun(task: Task, force: boolean): void {
-    // Removed before the run starts: a nudge during the run must cause another run, because this run may have passed the work already.
+    // Removed before the run starts: a nudge during the run must cause another run, because this run may already have
+    // passed the work for which the task was nudged.
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })
       .then(({ kind }) => {

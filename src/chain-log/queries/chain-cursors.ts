@@ -76,6 +76,7 @@ export async function updateChainRevision(tx: Queryable, chain: string): Promise
   await tx.query(`update main.chain_cursor set revision = revision + 1 where chain = $1`, [chain]);
 }
 
+/** Stores why a chain cannot be read any further. */
 export async function updateChainNote(db: Queryable, chain: string, note: string): Promise<void> {
   await db.query(`update main.chain_cursor set note = $2 where chain = $1 and note is distinct from $2`, [chain, note]);
 }

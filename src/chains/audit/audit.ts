@@ -1,5 +1,5 @@
-// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It uses only the
-// tables and the chain reader, not the code that derives the stored states.
+// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It changes
+// nothing. It uses only the tables and the chain reader, not the code that derives the stored states.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';

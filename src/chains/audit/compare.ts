@@ -53,6 +53,7 @@ const READS_AT_ONCE = 8;
 const REPEATS = 2;
 /** The most attempts to compare a batch. An attempt fails when its block is orphaned, or while the indexer is behind the chain log. */
 const ATTEMPTS_MAX = 40;
+
 export async function compareAll<R>(
   context: CompareContext,
   comparison: Comparison<R>,

@@ -1,5 +1,6 @@
 // `audit --replay`: applies the stored chain log to an empty database, with the same code that follows the chains. It compares the result
-// with the served rows, byte for byte, and counts the maintained figures of collections again. It reads no chain.
+// with the served rows, byte for byte, and counts the maintained figures of collections again. It reads no chain, and writes only to the
+// empty database.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainEvent } from '../../chain-log/chain-event.ts';

@@ -16,7 +16,7 @@ import {
 } from './abi-words.ts';
 import type { EventDecoder, EventDecoders } from './event-decoder.ts';
 
-/** ERC-20 has the same first topics for `transfer` and `approval`. */
+/** ERC-20 has the same first topics for `transfer` and `approval`, but only three topics in all. */
 export const TOKEN_TOPICS = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
   transferSingle: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',

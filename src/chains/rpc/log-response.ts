@@ -1,4 +1,5 @@
-// Verifies a result of eth_getLogs against its request. One log that does not match the request makes the complete response invalid.
+// Verifies a result of eth_getLogs against its request. One log that does not match the request makes the complete response invalid:
+// the other logs of a faulty response are not trusted.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';

@@ -1,5 +1,5 @@
-// Copies collection records, and which assets the own order book lists, from the primary to the indexer. `updateOwnFigures` and `updateOwnAssets` write to the
-// indexer database. All other functions use the primary database.
+// Copies collection records, and which assets the own order book lists, from the primary to the indexer. `updateOwnFigures` and
+// `updateOwnAssets` write to the indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import {

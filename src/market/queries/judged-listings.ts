@@ -146,7 +146,7 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/** Lists at most `limit` hidden listings of a collection again. Returns the asset of each. */
+/** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
 export async function updateHiddenListings(
   tx: Queryable,
   collectionId: string,

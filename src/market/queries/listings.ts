@@ -207,8 +207,8 @@ const decodeKnownListing: (row: Row) => KnownListing = rowDecoder('listing', {
 });
 
 /**
- * The active listings of a collection at a marketplace, by id. Used for a marketplace that reports no listing times: a listing that is
- * stored already keeps its stored time.
+ * The active, unexpired listings of a collection at a marketplace, by id. Used for a marketplace that reports no listing times: a listing
+ * that is stored already keeps its stored time.
  */
 export async function listKnownListings(
   db: Queryable,

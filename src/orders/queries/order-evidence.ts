@@ -208,7 +208,7 @@ function toEvidenceColumns(key: EvidenceKey, position: number): Record<string, u
   };
 }
 
-/** The counter of an offerer according to the chain log. Null when the offerer never raised the counter. */
+/** The counter of an offerer according to the chain log. Null when the log has no counter raise of the offerer. */
 export async function findOffererCounter(
   db: Queryable,
   key: { chain: string; protocol: string; offerer: string },
