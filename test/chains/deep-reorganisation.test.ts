@@ -51,7 +51,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
   });
 
-  test('older blocks are thinned out and then deleted', async () => {
+  test('recent blocks are all kept, older blocks one in each interval, and blocks that are too old are deleted', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
       number,

@@ -236,7 +236,11 @@ forEachEngine('following a chain', (engine) => {
     assert.deepEqual([await stateOf(db, id), changed], ['active', [collectionId]]);
     await follow(db, world);
     await settle();
-    assert.equal(await stateOf(db, id), 'active no-balance', 'the followed collection has no holders again');
+    assert.equal(
+      await stateOf(db, id),
+      'active no-balance',
+      'the holders are unknown although the collection is followed again',
+    );
   });
 });
 

@@ -43,7 +43,7 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
 
 /** The deadline of a source in these tests. It is short because tests wait for it, but long enough for a read on a busy machine. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** A response that takes this long has hung, and fails its test. No response takes this long on a slow machine. */
+/** A response that takes this long has hung, and fails its test. No response takes this long, even on a slow machine. */
 export const HANG_MS = 30_000;
 /** How far `fresh` advances the clock. No response stays fresh in the cache for this long. */
 const FORGET_MS = 2_000;

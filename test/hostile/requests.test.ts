@@ -40,7 +40,7 @@ describe('hostile requests', () => {
     assertErrorEnvelope(await only('GET /v1 HTTP/1.1\nHost: a\n\n'), 400, 'bare line feeds');
   });
 
-  test('a body with an ambiguous length is rejected', async () => {
+  test('a body with an ambiguous length is rejected, and the bytes after it are not read as a request', async () => {
     const inner = 'GET /v1/collections HTTP/1.1\r\nHost: a\r\n\r\n';
     const lengths = '+5|-5|0x5| 5x|5;|99999999999999999999|1e1||\xd9\xa5|5, 6|5\r\nContent-Length: 6'.split('|');
     const codings =

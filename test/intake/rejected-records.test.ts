@@ -223,7 +223,7 @@ describe('a rejected record has a reason that names the field', () => {
 });
 
 describe('harmful input', () => {
-  test('fields named like properties of objects are rejected as unknown', () => {
+  test('fields named like properties of objects are rejected as unknown, and change no prototype', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const line = JSON.stringify(token()).replace('{', `{"${name}":{"polluted":"1"},`);
       assert.match(reasonOf(line), new RegExp(`^${name}: a token record has no such field`));

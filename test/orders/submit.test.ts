@@ -1,5 +1,5 @@
-// Submitted orders on a chain without an RPC endpoint: accepted signatures and listings, duplicates, and the signatures of
-// contracts.
+// Submitted orders: the signatures and listings that are accepted on a chain without an RPC endpoint, duplicates, and the signatures
+// of contracts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -114,7 +114,7 @@ test('a source logs only the opening and the closing of its breaker', async (t) 
   assert.equal(logged.length, before);
 });
 
-test('the read that was requested last is tried', async (t) => {
+test('the read that was requested last is tried, so a read that always fails does not keep the breaker open', async (t) => {
   const { source } = start(t, { timeoutMs: 10 });
   await open(source, hang);
   assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });

@@ -54,7 +54,7 @@ describe('the phases of the service', () => {
     await isAlive();
   });
 
-  test('a 503 has Retry-After', async (t) => {
+  test('a 503 has Retry-After, HEAD gets no body, another method gets a 405, and other paths are passed on', async (t) => {
     const url = await serveHealth(t, new Health(() => Promise.resolve(true)));
     assert.ok(Number((await fetch(`${url}/readyz`)).headers.get('retry-after')) > 0);
     const head = await fetch(`${url}/livez?probe=1`, { method: 'HEAD' });

@@ -273,7 +273,7 @@ withRedis('a connection to Redis', (redis) => {
   });
 });
 
-test('REDIS_URL must be a redis or rediss URL with a host', () => {
+test('REDIS_URL must be a redis or rediss URL with a host, and no error message has its password', () => {
   const valid = ['redis://cache', 'rediss://u:p%40@cache.example:6380/2', 'redis://:p@[::1]:6379', 'redis://10.0.0.1/'];
   for (const url of valid) assert.equal(readConfig({ REDIS_URL: url }).redisUrl, url);
   assert.equal(readConfig({ REDIS_URL: '' }).redisUrl, null);

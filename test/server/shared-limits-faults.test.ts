@@ -202,7 +202,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       assert.ok(b.logCounts().away > before.away && b.logCounts().back > before.back);
     });
 
-    test('a service starts even if Redis cannot be used, and logs the reason once', async (t) => {
+    test('a service starts even if Redis cannot be used, and logs the reason once and no secret', async (t) => {
       const dead = await startTcpProxy(redis.url);
       await dead.refuse();
       const wrong = new URL(redis.url);

@@ -266,7 +266,7 @@ withRedis('rate limits over two nodes', (redis) => {
       }
     });
 
-    test('mercat status and mercat doctor report whether limits are shared', async () => {
+    test('mercat status and mercat doctor report whether limits are shared, and print no address', async () => {
       const settings = { DATA_DIR: path.dirname(a.socketPath), REDIS_URL: redis.url, PRICE_SOURCES: 'none' };
       const dead = `redis://127.0.0.1:${await freePort()}`;
       const [status, doctor, doctorWithoutRedis] = await Promise.all([

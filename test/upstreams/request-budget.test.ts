@@ -92,7 +92,7 @@ forEachEngine('a budget of requests', (engine) => {
     }
   };
 
-  test('several processes together send as many requests as a single process would send', async (t) => {
+  test('several processes together never exceed the hourly budget, and send as much as a single process would', async (t) => {
     const { join, sent } = await start(t, 60);
     const alone = await live(() => join(), 4 * HOUR_MS, { count: 2, perHour: 60 });
     assertWithin(sent, 60);

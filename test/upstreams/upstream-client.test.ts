@@ -179,7 +179,7 @@ const REASONS: Partial<Record<ReplayFault, string>> = {
   'gzip-bomb': 'too-large',
 };
 
-test('under every fault a call ends in time', async (t) => {
+test('under every fault a call ends in time, and its error names neither the URL nor the key', async (t) => {
   const { upstream, replay } = await start(t, { breakerOpenMs: 0 });
   for (const fault of REPLAY_FAULTS) {
     replay.fail(fault, { ms: 100 });

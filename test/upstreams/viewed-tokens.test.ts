@@ -218,7 +218,7 @@ forEachEngine('recent views', (engine) => {
     assert.deepEqual(
       [task?.periodMs, usual?.periodMs],
       [3 * MINUTE_MS, MINUTE_MS],
-      'the period is shorter than the budget needs for one token',
+      'the period does not fit the budget',
     );
   });
 

@@ -95,7 +95,7 @@ test('a bloom filter contains its entries', () => {
   assert.equal(
     isBloomTooFull(toHex(half), 6),
     true,
-    'the bloom filter is used for six entries, where more than half of all checks are false positives',
+    'the bloom filter is used for six entries, where a false positive is more probable than not',
   );
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

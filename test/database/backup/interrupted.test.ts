@@ -136,7 +136,7 @@ forEachEngine('interrupted backups', (engine) => {
     before(() => mkdirSync(place));
     const left = () => readdirSync(place);
 
-    test('a backup replaces an existing file only with --force', async () => {
+    test('a backup replaces an existing file only with --force, and gives access to its owner only', async () => {
       const file = path.join(place, 'backup');
       writeFileSync(file, 'precious');
       chmodSync(file, 0o644);

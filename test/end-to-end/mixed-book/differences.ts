@@ -1,4 +1,4 @@
-// Compares the responses about a collection with own and mirrored orders with the expected ones: the listing window, the floors, the counts and single tokens.
+// Compares the responses about the mixed book with the expected responses: the listing window, the floors, the counts and single tokens.
 // Returns each difference as one line of text.
 
 import { isDeepStrictEqual } from 'node:util';

@@ -192,7 +192,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT) && !listings.text.includes(SOLANA_VAULT));
     });
 
-    test('of a sale is never a custody wallet', async () => {
+    test('is not served as seller or buyer of a sale when it is a custody wallet', async () => {
       const subject = newCollection();
       const [sold, bought] = [
         { seller: EVM_VAULT, buyer: HOLDER },

@@ -111,7 +111,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
   });
 
-  test('are not counted when the facts cannot be read', () => {
+  test('are read from the snapshot (supply) or unknown (owners) when the facts cannot be read', () => {
     assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
   });
 });
@@ -174,7 +174,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
   });
 
-  test('of a scan are complete in the windows that the scan covers from their begin', () => {
+  test('of a scan are complete in the windows that the scan covers from their beginning', () => {
     const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
     assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
     assert.deepEqual(since(DAY_MS), [null, null, 7]);
@@ -206,7 +206,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('have no window from an import when a current record lacks only this window', () => {
+  test('have no window from an import when a current record has another window but not this one', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);

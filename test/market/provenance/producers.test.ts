@@ -272,7 +272,8 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
         assert.deepEqual(figures, { volume: WINDOWS, sales: WINDOWS, supply: 1, owners: 1, listedCount: 1 });
       }
       now += DAY_MS;
-      // Two figures stay known: the floor of the listings that are still served, and the listed count of a collection without a marketplace.
+      // Two figures stay known: the floor of the listings that are still served, and the listed count of a collection without a
+      // marketplace.
       const unknown = { allTime: null, sevenDay: null, twentyFourHour: null };
       for (const one of [reported, scanned, followed]) {
         const { floor, listedCount, ...figures } = await statsOf(one);

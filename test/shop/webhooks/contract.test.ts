@@ -42,7 +42,7 @@ function suite(store: TestStore): void {
   const readDeliveries = async (shop: TestShop, id: string, query = '') =>
     (await shop.ok('GET', `/webhooks/${id}/deliveries${query}`)).data as any[];
 
-  test('a webhook is created, read, listed, changed and deleted', async () => {
+  test('a webhook is created, read, listed, changed and deleted; its secret is returned at creation only', async () => {
     const shop = await store.shop();
     const response = await shop.send('POST', '/webhooks', {
       body: { url: PUBLIC_URL, events: ['product.*', 'inventory.low', 'product.*'], description: 'mine' },

@@ -138,7 +138,7 @@ test('a host name is rejected unless all its addresses are public', async () => 
   assert.equal(connections, 0);
 });
 
-test('a host name is resolved once for each connection', async () => {
+test('a host name is resolved once for each connection, which uses only the checked addresses', async () => {
   let lookups = 0;
   const rebinding: Resolve = () => Promise.resolve([(lookups += 1) === 1 ? PUBLIC : LOCAL]);
   const lookup = createCheckedLookup(rebinding, false);
@@ -166,7 +166,7 @@ test('host names of this machine are rejected', async () => {
   assert.equal(connections, before);
 });
 
-test('with allowPrivate a request reaches the same listener', async () => {
+test('with allowPrivate a request reaches the same listener, which shows that the tests above can fail', async () => {
   const sender = new WebhookSender({ allowPrivate: true, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://2130706433:${port}/`;

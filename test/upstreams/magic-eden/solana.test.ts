@@ -176,7 +176,7 @@ test('a price in SOL is converted to lamports from its decimal text', async (t) 
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // The amount as a program prints it that holds the amount in a double.
+      // The amount as a program prints it when it holds the amount in a double.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
