@@ -1,5 +1,6 @@
 // The global set-up and tear-down of `npm test`. The processes of the test files inherit the variables that are set here.
 
+import { statfsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanUp } from './engines/cleanup.ts';
@@ -9,10 +10,17 @@ import { checkRecordings, expectRecordings } from './recordings/every-recording.
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/mercat/', import.meta.url));
 
+/** Linux's directory in memory. */
+const MEMORY = '/dev/shm';
+/** The free space that a run needs. Each running test file has databases of up to some hundred megabytes. */
+const SPACE_MIN_BYTES = 4 * 1024 ** 3;
+
 let server: PostgresServer | null = null;
 
 export async function globalSetup(): Promise<void> {
   expectRecordings();
+  // Temporary files in memory, because tests would otherwise wait for the disk in thousands of fsyncs.
+  if (hasSpaceInMemory()) process.env['TMPDIR'] ??= MEMORY;
   // Each test file is a process that loads the same modules.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(CACHE, 'compiled');
   // All test files share this server, except files whose tests stop or freeze a server.
@@ -28,4 +36,13 @@ export async function globalTeardown(): Promise<void> {
   await cleanUp();
   await server?.discard();
   checkRecordings();
+}
+
+function hasSpaceInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= SPACE_MIN_BYTES;
+  } catch {
+    return false; // The system has no such directory.
+  }
 }
