@@ -98,6 +98,8 @@ describe('prices', () => {
     }
     assert.equal(await valueOf('price', source, ['2', 'USDC']), '2 USDC');
     assert.equal(await valueOf('price', source, ['2', '']), '2 (unknown currency)');
+    const inUsd = { as: ['thousands-comma', 'native-amount'], currency: { value: 'USD' } };
+    assert.equal(await valueOf('price', inUsd, '1,234.5'), '1234.5 USD');
     const base = { as: 'base-amount', currency: 'b' };
     assert.equal(
       await valueOf('price', base, ['7000000', 'USDC']),
@@ -172,6 +174,7 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
     ['a map that is no object', { map: 'x' }, /price: "map" must be an object/],
     ['a map to a number', { map: { x: 1 } }, /price: "map" must give "x" a string/],
     ['a currency without an amount', { currency: 'b' }, /price: "currency" and "times" need "as": "native-amount"/],
+    ['a currency without a name', { as: 'native-amount', currency: { name: 'USD' } }, /price: the currency must be/],
     ['a list for a text', { as: 'list' }, /price: is not a list/],
     ['one unknown conversion of several', { as: ['lower', 'upper'] }, /"as" must be one of .* not "upper"/],
   ] as const) {
@@ -192,4 +195,19 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
       /tokenIds: a list can be read from a column only/,
     );
   });
+});
+
+test('the number of a date in a spreadsheet is read to the second, and no other text is', async () => {
+  const source = { as: 'spreadsheet-time' };
+  for (const [text, time] of [
+    ['44940', '2023-01-14T00:00:00.000Z'],
+    ['44940.4404050926', '2023-01-14T10:34:11.000Z'],
+    ['44940,5', '2023-01-14T12:00:00.000Z'],
+    ['25569', '1970-01-01T00:00:00.000Z'],
+    ['9999999', '9999999'],
+    ['1673692451', '1673692451'],
+    ['2023-01-14', '2023-01-14'],
+  ] as const) {
+    assert.equal(await valueOf('timestamp', source, text), time, text);
+  }
 });

@@ -86,7 +86,7 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
         '--refused <file>',
         'write each refused row and each conflict to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
-      .option('--json', 'print the summary as one JSON value')
+      .option('--json', 'print the summary, or the result of --explain, as one JSON value')
       .addHelpText('after', NOTES)
       .action((files, options) => runImport(files, options, io, environment));
   };
@@ -146,10 +146,10 @@ async function runExplain(
   options: ImportFlags,
   { io, environment }: { io: CommandIo; environment: ImportEnvironment },
 ): Promise<void> {
-  const { file, given, mapFile } = readExplainRequest(files, options);
+  const request = readExplainRequest(files, options);
   const context = { chains: environment.chains(), serviceName: '', seaport: new Map(), now: environment.clock };
-  using source = openSource(file, { stdin: io.stdin });
-  await explainFile(source, { file, given, mapFile, context }, io);
+  using source = openSource(request.file, { stdin: io.stdin });
+  await explainFile(source, { ...request, context }, io);
 }
 
 type ImportRun = { request: ImportRequest; io: CommandIo; rejections: RejectionReport; responses: ResponseTally };

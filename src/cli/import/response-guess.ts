@@ -1,9 +1,10 @@
-// Recognises JSON files that need no column map: records, and recorded responses of marketplace APIs.
+// Recognises files that need no column map: records, recorded responses of marketplace APIs, and product exports of Shopify.
 
 import { RECORD_KINDS } from '../../intake/records/kinds.ts';
+import { SHOPIFY_FORMAT } from './shopify.ts';
 
 /** `what` describes the file. `options`: the options for its import. */
-export type ReadyJson = { what: string; options: string };
+export type ReadyFile = { what: string; options: string };
 
 const CONTRACT = '--set chain=CHAIN --set contractAddress=ADDRESS';
 const SOLANA = '--set contractAddress=ADDRESS --set symbol=SYMBOL';
@@ -23,7 +24,7 @@ const RESPONSES: readonly { format: string; members: readonly string[]; options:
 ];
 
 /** Returns null for an object that needs a column map. */
-export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyJson | null {
+export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyFile | null {
   const kind = RECORD_KINDS.find((known) => known === object['kind']);
   if (kind) return { what: `records of the kind ${kind} in the format of docs/records.md`, options: '' };
   // A row of a marketplace may also have a member `nft`. Its other members distinguish it from a response for one token.
@@ -35,4 +36,10 @@ export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyJ
   if (!response) return null;
   const options = response.options === '' ? '' : ` ${response.options}`;
   return { what: 'recorded responses', options: ` --format ${response.format}${options}` };
+}
+
+/** Returns null for a CSV file that needs a column map. */
+export function recogniseCsv(columns: readonly string[]): ReadyFile | null {
+  if (!['Handle', 'Title', 'Variant Price'].every((name) => columns.includes(name))) return null;
+  return { what: 'a product export of Shopify', options: ` --format ${SHOPIFY_FORMAT} --set shop=NAME` };
 }

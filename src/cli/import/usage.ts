@@ -89,17 +89,22 @@ function readShopifyRequest(files: string[], options: ImportFlags): ImportReques
   return { files, format: 'ndjson', map: null, responses: null, shopifyShop: shop, ...readSwitches(options) };
 }
 
-/** Checks the arguments of --explain, which takes one file, --set and --map. */
+/** Checks the arguments of --explain, which takes one file, --set, --map and --json. */
 export function readExplainRequest(
   files: readonly string[],
-  { set = [], map, column, format }: ImportFlags,
-): { file: string; given: ReadonlyMap<string, string>; mapFile: string | null } {
+  { set = [], map, column, format, json }: ImportFlags,
+): { file: string; given: ReadonlyMap<string, string>; mapFile: string | null; json: boolean } {
   const [file = '', other] = files;
   if (other !== undefined) wrongUsage('--explain takes one file');
   if (column !== undefined || format !== undefined)
     wrongUsage('--explain guesses the format and the columns: give --set only');
   requireFiles(files);
-  return { file, given: new Map(set.map((text) => splitAssignment('--set', text))), mapFile: map ?? null };
+  return {
+    file,
+    given: new Map(set.map((text) => splitAssignment('--set', text))),
+    mapFile: map ?? null,
+    json: json ?? false,
+  };
 }
 
 /** For recorded responses `format` is `ndjson`, because the command sends the records in the responses to the intake as NDJSON. */

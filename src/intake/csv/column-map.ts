@@ -16,8 +16,11 @@ export type ColumnSource = {
   as?: readonly Conversion[];
   /** The value for each text of the column. A text without a value here is not changed. */
   map?: Readonly<Record<string, string>>;
-  /** For amounts: the column with the currency. An amount in a currency other than the native currency of the chain is not converted. */
-  currency?: string;
+  /**
+   * For amounts: the column with the currency, or the currency of all rows. An amount in a currency other than the native currency of the
+   * chain is not converted.
+   */
+  currency?: string | { value: string };
   /** For amounts: the column with a factor, such as the number of units of a sale whose price is for one unit. */
   times?: string;
 };
@@ -119,13 +122,21 @@ function parseColumn(
     ...(pattern !== undefined && { pattern: parsePattern(field, pattern) }),
     ...(conversions.length > 0 && { as: conversions }),
     ...(map !== undefined && { map: parseValueMap(field, map) }),
-    ...(currency !== undefined && { currency: parseText(field, 'currency', currency) }),
+    ...(currency !== undefined && { currency: parseCurrency(field, currency) }),
     ...(times !== undefined && { times: parseText(field, 'times', times) }),
   };
 }
 
 function parseText(field: string, name: string, text: unknown): string {
   return typeof text === 'string' ? text : rejectMap(`${field}: the ${name} must be a string`);
+}
+
+function parseCurrency(field: string, currency: unknown): string | { value: string } {
+  if (typeof currency === 'string') return currency;
+  if (isPlainObject(currency) && Object.keys(currency).length === 1 && typeof currency['value'] === 'string') {
+    return { value: currency['value'] };
+  }
+  return rejectMap(`${field}: the currency must be a column name or {"value": …}`);
 }
 
 function parsePattern(field: string, pattern: unknown): string {

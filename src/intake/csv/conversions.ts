@@ -6,7 +6,7 @@ import type { Chain } from '../../core/chains.ts';
 import { toSlug } from '../../shop/products/slug.ts';
 import { quoteValue, RecordRejected } from '../records/fields.ts';
 import type { FieldType } from '../records/kinds.ts';
-import { createDateReader, toUtcTime } from './times.ts';
+import { createDateReader, toSpreadsheetTime, toUtcTime } from './times.ts';
 
 export const CONVERSIONS = [
   'native-amount',
@@ -15,6 +15,7 @@ export const CONVERSIONS = [
   'thousands-comma',
   'bytea',
   'utc-time',
+  'spreadsheet-time',
   'lower',
   'slug',
   'number',
@@ -98,6 +99,7 @@ const CONVERT: Record<(typeof CONVERSIONS)[number], (text: string, terms: Amount
   'thousands-comma': (text) => toDecimalPoint(text, THOUSANDS_COMMA, 'commas between thousands'),
   bytea: (text) => (/^\\x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : text),
   'utc-time': toUtcTime,
+  'spreadsheet-time': toSpreadsheetTime,
   lower: (text) => text.toLowerCase(),
   slug: toSlug,
   number: (text) => toFieldType('number', text),

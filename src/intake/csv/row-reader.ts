@@ -83,7 +83,8 @@ function createCellReader<Row>(
 ): FieldReader<Row>['read'] {
   if ('value' in source) return () => source.value;
   const readText = findColumn(source.column, field);
-  const readCurrency = source.currency === undefined ? null : findColumn(source.currency, field);
+  const { currency } = source;
+  const readCurrency = typeof currency === 'string' ? findColumn(currency, field) : currency && (() => currency.value);
   const readTimes = source.times === undefined ? null : findColumn(source.times, field);
   const extract = source.pattern === undefined ? null : createExtractor(source.pattern);
   const conversions = (source.as ?? []).map(createConversion);

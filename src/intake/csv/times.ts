@@ -18,6 +18,19 @@ export function toUtcTime(text: string): string {
   return new Date(Math.round(toEpochMs(epoch))).toISOString();
 }
 
+/** A number of days with a fraction, as spreadsheets count them: 1 is 31 December 1899. Only days from 1970 to 9999 are times. */
+const SPREADSHEET_DAYS = /^\d{5,7}([.,]\d{1,12})?$/;
+const SPREADSHEET_EPOCH_MS = Date.UTC(1899, 11, 30);
+const DAY_MS = 86_400_000;
+
+/** Reads the number by which a spreadsheet stores a date, in UTC, to the second. */
+export function toSpreadsheetTime(text: string): string {
+  if (!SPREADSHEET_DAYS.test(text)) return text;
+  const seconds = Math.round((Number(text.replace(',', '.')) * DAY_MS) / 1_000);
+  const time = new Date(SPREADSHEET_EPOCH_MS + seconds * 1_000);
+  return time.getUTCFullYear() < 10_000 ? time.toISOString() : text;
+}
+
 function toEpochMs(epoch: number): number {
   if (epoch < EPOCH_SECONDS_MAX) return epoch * 1_000;
   return epoch < EPOCH_MS_MAX ? epoch : epoch / 1_000;
