@@ -4,6 +4,7 @@
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
 import type { ColumnMap } from './csv/column-map.ts';
@@ -29,6 +30,7 @@ export type ImportContext = IngestContext & {
   chains: Chains;
   serviceName: string;
   clock: Clock;
+  log: Log;
   /** The deployments of Seaport that the settings add to those that the program knows. */
   seaport: MoreDeployments;
 };

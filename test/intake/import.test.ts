@@ -5,6 +5,9 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
+import { RecordNotes } from '../../src/intake/import-warnings.ts';
+import { parseRecord } from '../../src/intake/records/parse.ts';
+import { createLog } from '../../src/core/log.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   collection,
@@ -13,6 +16,7 @@ import {
   EVM,
   listing,
   order,
+  recordContext,
   runImport,
   sale,
   toChunks,
@@ -148,6 +152,37 @@ forEachEngine('import', (engine) => {
     await db.query('alter table indexer.gone rename to token');
     assert.equal(await countOf('indexer.token'), 1_000);
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
+  });
+
+  test('an import whose end cannot be recorded succeeds, and one line of the log names it', async () => {
+    const lines: string[] = [];
+    const context = toContext(db, { log: createLog('warn', (line) => void lines.push(line)) });
+    const rename = (from: string, to: string) => db.query(`alter table main.import rename column ${from} to ${to}`);
+    const { summary } = await runImport(context, toNdjson(tokens(BATCH)), {
+      onEvent: async () => void (await rename('ended_at', 'gone')),
+    });
+    await rename('gone', 'ended_at');
+    assert.equal(summary.inserted, BATCH);
+    const [id = ''] = summary.imports ?? [];
+    assert.equal(lines.length, 1);
+    const { message, import: logged, error } = JSON.parse(lines[0] ?? '');
+    assert.deepEqual([message, logged], ['the end of an import could not be recorded', id]);
+    assert.match(error, /ended_at/);
+  });
+
+  test('the records of the first 10,000 collections of an import are counted by collection', async () => {
+    const notes = new RecordNotes(recordContext.chains);
+    const idOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;
+    const add = (index: number) => {
+      const { record } = parseRecord(recordContext, token({ contractAddress: idOf(index) }));
+      assert.ok(record);
+      notes.add({ line: index, record });
+    };
+    for (let index = 1; index <= 10_001; index += 1) add(index);
+    for (const index of [1, 10_001]) add(index);
+    const unknown = await notes.findUnknownCollections(db);
+    assert.equal(Object.keys(unknown).length, 10_000);
+    assert.equal(unknown[`ethereum_${idOf(1)}`], 2);
   });
 
   test('an error while the records are read ends the import with a failure that counts the stored rows', async () => {

@@ -2,20 +2,21 @@
 
 import { createId } from '../../core/time-ordered-id.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { ImportSummary } from '../import-summary.ts';
 import type { Importer } from '../ingest/products.ts';
 import { insertImport, updateEndedImport } from '../queries/imports.ts';
 import { ChangeLog } from './change-log.ts';
 
-type RecordContext = { main: Queryable; clock: Clock };
+type RecordContext = { main: Queryable; clock: Clock; log: Log };
 
 /** The longest name of a file that is stored, in characters. */
 const FILE_NAME_MAX = 500;
 
 /** Stores the start of an import. Returns the log for its changes. */
 export async function beginImport(
-  { main, clock }: RecordContext,
+  { main, clock }: Omit<RecordContext, 'log'>,
   { importer, file, format, replace }: { importer: Importer; file: string | null; format: string; replace: boolean },
 ): Promise<ChangeLog> {
   const startedAt = clock();
@@ -26,15 +27,17 @@ export async function beginImport(
 }
 
 /**
- * Stores the end of an import and its counts. Never rejects: if the database fails, the list shows the import without an end. It can still
- * be undone.
+ * Stores the end of an import and its counts. Never rejects: if the database fails, the error is logged, and the list shows the import
+ * without an end. It can still be undone.
  */
 export async function endImport(
-  { main, clock }: RecordContext,
+  { main, clock, log }: RecordContext,
   id: string,
   { summary, error }: { summary: ImportSummary; error: string | null },
 ): Promise<void> {
   const { read, inserted, updated, unchanged, conflict, refused, byKind } = summary;
   const counts = { read, inserted, updated, unchanged, conflict, refused, byKind };
-  await updateEndedImport(main, id, { endedAt: clock(), counts, error }).catch(() => undefined);
+  await updateEndedImport(main, id, { endedAt: clock(), counts, error }).catch((cause: unknown) => {
+    log.warn('the end of an import could not be recorded', { import: id, error: cause });
+  });
 }
