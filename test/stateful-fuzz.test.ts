@@ -10,6 +10,8 @@ import { generateSampleMarket } from '../sample/market.ts';
 import { forEachEngine } from './support/engines/each-engine.ts';
 import type { StatefulOptions } from './support/fuzz/stateful.ts';
 import { fuzzStateful, placeholders } from './support/fuzz/stateful.ts';
+import { ask, submissionOf } from './support/service/intake-client.ts';
+import { range } from './support/service/market.ts';
 import type { TestService } from './support/service/service.ts';
 import { startTestService } from './support/service/service.ts';
 import { STORE_SCOPES } from '../src/shop/keys/scopes.ts';
@@ -36,6 +38,16 @@ const WEBHOOK_URLS = [
   'https://127.0.0.1:9/',
   'http://localhost:9/a?b=c',
 ];
+/** Enough orders that most cases find one that no earlier case has submitted or cancelled. */
+const ORDERS = Math.max(20, CASES / 5);
+const ORDER_LIFETIME_S = 7 * 24 * 3_600;
+
+/** A valid submission of an order that the service has not stored yet. */
+function signSubmission(index: number): Promise<object> {
+  const start = Math.floor(Date.now() / 1_000) - 60;
+  return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
+}
+
 const WRONG_URLS = [
   '',
   'x',
@@ -57,7 +69,7 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
     const fuzz = async (
       t: TestContext,
       document: string,
-      options: Pick<StatefulOptions, 'authorize' | 'ids' | 'properties'>,
+      options: Pick<StatefulOptions, 'authorize' | 'ids' | 'properties' | 'bodies'>,
     ) => {
       service.logged.splice(0);
       const served: unknown = await (await fetch(service.url + document)).json();
@@ -116,7 +128,8 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       const key = await createKey(['orders:write', 'intake:write']);
       await fuzz(t, '/intake/v1/openapi.json', {
         authorize: () => Promise.resolve(key),
-        ids: { orderId: /^0x[0-9a-f]{64}$/ },
+        ids: { orderId: /^ethereum_0x[0-9a-f]{40}_\d+_\d+$/ },
+        bodies: { submitOrder: await Promise.all(range(ORDERS).map(signSubmission)) },
       });
     });
 

@@ -31,10 +31,14 @@ export type BodyOptions = {
   properties: Readonly<Record<string, fc.Arbitrary<unknown>>>;
 };
 
-/** JSON texts for a request body. `example` is a valid value of the document. Single values of it are replaced too. */
-export function bodyTexts(schema: JsonSchema, example: unknown, options: BodyOptions): fc.Arbitrary<string> {
+/** JSON texts for a request body. `examples` are valid values. Single values of them are replaced too. */
+export function bodyTexts(
+  schema: JsonSchema,
+  examples: readonly unknown[],
+  options: BodyOptions,
+): fc.Arbitrary<string> {
   const valid = toJson(schema, options);
-  const known = example === undefined ? valid : fc.constant(example);
+  const known = examples.length === 0 ? valid : fc.constantFrom(...examples);
   return fc.oneof(
     { weight: 4, arbitrary: valid.map((value) => stringify(value)) },
     { weight: 4, arbitrary: known.map((value) => stringify(value)) },
@@ -103,13 +107,22 @@ function toText({ minLength = 0, maxLength = 60, pattern, format }: JsonSchema):
   if (format === 'date-time') return fc.oneof(fc.date({ noInvalidDate: true }).map(toTime), fc.constantFrom(...TIMES));
   const bounds = { minLength, maxLength: Math.min(maxLength, 60) };
   const texts = pattern
-    ? fc.stringMatching(new RegExp(pattern)).map((text) => text.slice(0, maxLength))
+    ? textsMatching(pattern).map((text) => text.slice(0, maxLength))
     : fc.oneof(
         fc.string({ ...bounds, unit: 'grapheme' }),
         fc.string({ ...bounds, unit: 'binary' }),
         fc.constantFrom(...HARMFUL_VALUES).filter((text) => text.length >= minLength && text.length <= maxLength),
         fc.constant('x'.repeat(Math.min(maxLength, 120_000))),
       );
+  return texts;
+}
+
+const matchingTexts = new Map<string, fc.Arbitrary<string>>();
+
+/** Each arbitrary is made once, because fast-check needs up to 0.1 s to make one. */
+function textsMatching(pattern: string): fc.Arbitrary<string> {
+  const texts = matchingTexts.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
+  matchingTexts.set(pattern, texts);
   return texts;
 }
 

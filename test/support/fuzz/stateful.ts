@@ -24,6 +24,8 @@ export type StatefulOptions = {
   ids: Readonly<Record<string, RegExp>>;
   /** Arbitraries of body properties that the document describes too loosely, by name. */
   properties?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
+  /** Valid bodies by operation id, in place of the example of the document. */
+  bodies?: Readonly<Record<string, readonly unknown[]>>;
   /** Statuses of at least 500 that are no failure. A change with such a response is not read back. */
   toleratedStatuses: readonly number[];
 };
@@ -41,6 +43,10 @@ export type StatefulReport = {
 const BATCH_SIZE = 250;
 /** The most failing batches before the fuzzing ends. */
 const FAILURES_MAX = 8;
+/**
+ * The most runs that shrink one failing case. A case with many lines has so many smaller variants that its shrinking would take hours.
+ */
+const SHRINKING_RUNS_MAX = 500;
 const REQUESTS_MAX = 8;
 const CREATING_MAX = 4;
 /** A longer text is no id. It would make a URL longer than the server reads. */
@@ -53,15 +59,24 @@ export async function fuzzStateful(options: StatefulOptions): Promise<StatefulRe
   const document = readDocument(options.document);
   const validator = createValidator(options.document);
   const requests = casesOf(document, options);
+  let hasFailed = false;
+  let shrinkingRuns = 0;
   const property = fc.asyncProperty(requests, async (plans) => {
-    report.cases += 1;
+    if (!hasFailed) report.cases += 1;
+    else if (++shrinkingRuns > SHRINKING_RUNS_MAX) return;
     const fuzzCase = new FuzzCase({ ...options, agent, document, validator, report });
-    await fuzzCase.run(plans);
+    try {
+      await fuzzCase.run(plans);
+    } catch (error) {
+      hasFailed = true;
+      throw error;
+    }
   });
   try {
     for (let batch = 0; batch * BATCH_SIZE < options.cases && report.failures.length < FAILURES_MAX; batch += 1) {
       const seed = options.seed + batch;
       const numRuns = Math.min(BATCH_SIZE, options.cases - batch * BATCH_SIZE);
+      [hasFailed, shrinkingRuns] = [false, 0];
       const details = await fc.check(property, { seed, numRuns });
       if (!details.failed) continue;
       const { message } = details.errorInstance as Error;
@@ -74,6 +89,7 @@ export async function fuzzStateful(options: StatefulOptions): Promise<StatefulRe
 }
 
 type Operation = {
+  operationId: string;
   method: string;
   path: string;
   parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema }[];
@@ -124,7 +140,7 @@ function casesOf(document: Document, options: StatefulOptions): fc.Arbitrary<Pla
 function requestsOfOne(
   operation: Operation,
   { schemas }: Document,
-  { ids, properties = {} }: StatefulOptions,
+  { ids, properties = {}, bodies: validBodies = {} }: StatefulOptions,
 ): fc.Arbitrary<Plan> {
   const parameters = operation.parameters.map((one) => {
     const isKnown = Object.hasOwn(ids, one.name);
@@ -137,9 +153,10 @@ function requestsOfOne(
     return [one.name, isNeeded ? texts : fc.option(texts, { nil: undefined, freq: 2 })] as const;
   });
   const content = Object.entries(operation.requestBody?.content ?? {});
-  const bodies = content.map(([contentType, { schema, example }]) =>
-    contentBodies(schema, example, { schemas, properties }).map((body) => ({ contentType, body })),
-  );
+  const bodies = content.map(([contentType, { schema, example }]) => {
+    const examples = validBodies[operation.operationId] ?? (example === undefined ? [] : [example]);
+    return contentBodies(schema, examples, { schemas, properties }).map((body) => ({ contentType, body }));
+  });
   return fc
     .record({
       parameters: fc.record(Object.fromEntries(parameters)),
@@ -155,19 +172,19 @@ function requestsOfOne(
 /** Bodies of one media type. Text that consists of lines has up to four lines. */
 function contentBodies(
   schema: JsonSchema,
-  example: unknown,
+  examples: readonly unknown[],
   options: Parameters<typeof bodyTexts>[2],
 ): fc.Arbitrary<string> {
   const { contentSchema } = schema;
   if (!contentSchema)
     return schema.type === 'string'
       ? fc.constantFrom('', 'a,b\n1,2\n', ...HARMFUL_VALUES)
-      : bodyTexts(schema, example, options);
-  const examples = (typeof example === 'string' ? example : '{}')
-    .split('\n')
+      : bodyTexts(schema, examples, options);
+  const exampleLines = examples
+    .flatMap((example) => String(example).split('\n'))
     .filter((line) => line !== '')
     .map((line): unknown => JSON.parse(line));
-  const line = fc.constantFrom(...examples).chain((one) => bodyTexts(contentSchema, one, options));
+  const line = bodyTexts(contentSchema, exampleLines, options);
   return fc.array(line, { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n'));
 }
 
@@ -219,10 +236,15 @@ class FuzzCase {
    */
   async #readBack({ method }: Operation, sent: Sent, response: Received): Promise<void> {
     if (method === 'GET') return;
-    const { data } = (parseJson(response.text) ?? {}) as { data?: { id?: string; deleted?: true; secret?: string } };
-    if (data?.id === undefined) return;
-    const path = sent.target.split('?', 1)[0] ?? '';
-    const target = path.endsWith(`/${encodeURIComponent(data.id)}`) ? path : `${path}/${encodeURIComponent(data.id)}`;
+    const { data } = (parseJson(response.text) ?? {}) as {
+      data?: { id?: string; orderId?: string; deleted?: true; secret?: string };
+    };
+    const id = data?.id ?? data?.orderId;
+    if (data === undefined || id === undefined) return;
+    const [path = ''] = sent.target.split('?', 1);
+    const segment = `/${encodeURIComponent(id)}`;
+    const [parent = path] = path.split(segment, 1);
+    const target = parent + segment;
     const reading = this.#options.document.operations.find(
       (one) => one.method === 'GET' && patternOf(one.path).test(target),
     );
