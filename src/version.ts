@@ -6,3 +6,8 @@ export function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
+
+/** Whether one version is earlier than another. Both have three numbers, and no suffix. */
+export function isBelowVersion(version: string, other: string): boolean {
+  return version.localeCompare(other, 'en', { numeric: true }) < 0;
+}

@@ -1,20 +1,33 @@
 // Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. A lock lets one process at a time migrate, so
-// the first applies the migrations and later processes find nothing to apply.
+// the first applies the migrations and later processes find nothing to apply. A program also runs on a schema that a newer version has
+// only expanded, so that nodes of both versions can be started during an upgrade, and the upgrade can be taken back.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import type { Database, Queryable } from './port.ts';
-import { boolean, rowDecoder, text } from './rows.ts';
+import { isBelowVersion, readVersion } from '../version.ts';
+import { boolean, nullable, rowDecoder, text } from './rows.ts';
 
 export const SCHEMAS = ['main', 'indexer'] as const;
 export type Schema = (typeof SCHEMAS)[number];
 
 export type AppliedMigration = { name: string; digest: string };
 type Migration = { name: string; sql: string; digest: string };
+/** `versionMin`: programs of an earlier version cannot run on a schema with this migration. Null: the migration only adds. */
+type RecordedMigration = AppliedMigration & { versionMin: string | null };
 
 export const decodeMigration = rowDecoder('migration', { name: text, digest: text });
-const decodeFound = rowDecoder('to_regclass', { found: boolean });
+const decodeRecorded = rowDecoder('migration', { name: text, digest: text, version_min: nullable(text) });
+const decodeFound = rowDecoder('existence', { found: boolean });
+
+/** The first line of a migration that removes or changes what earlier versions use. */
+const CONTRACT = /^-- Contract: versions before (\d+\.\d+\.\d+) cannot use this schema\b/;
+
+/** The first version that can run on a schema with this migration. Null: the migration only adds, so every version can. */
+export function findVersionMin(sql: string): string | null {
+  return CONTRACT.exec(sql)?.[1] ?? null;
+}
 
 /** Applies the pending migrations of a schema and returns their names. */
 export async function migrate(db: Database, schema: Schema): Promise<string[]> {
@@ -27,18 +40,36 @@ export async function migrateWithin(tx: Queryable, schema: Schema, only?: Readon
   await tx.query(`set local statement_timeout = 0`);
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat migrations ' || $1, 0))`, [schema]);
   await tx.query(`create schema if not exists ${schema}`);
-  await tx.query(`create table if not exists ${schema}.migration (
-    name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now())`);
+  await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);
   const wanted = only ? pending.filter((migration) => only.has(migration.name)) : pending;
   for (const migration of wanted) {
-    await tx.query(migration.sql);
-    await tx.query(`insert into ${schema}.migration (name, digest) values ($1, $2)`, [
-      migration.name,
-      migration.digest,
-    ]);
+    await applyMigration(tx, schema, migration);
   }
   return wanted.map((migration) => migration.name);
+}
+
+/** Runs a migration and records it. */
+export async function applyMigration(tx: Queryable, schema: Schema, { name, sql, digest }: Migration): Promise<void> {
+  await tx.query(sql);
+  const values = [name, digest, findVersionMin(sql)];
+  await tx.query(`insert into ${schema}.migration (name, digest, version_min) values ($1, $2, $3)`, values);
+}
+
+async function createMigrationTable(tx: Queryable, schema: Schema): Promise<void> {
+  await tx.query(`create table if not exists ${schema}.migration (
+    name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now(), version_min text)`);
+  // The table is altered only if necessary, because that waits for a backup, which locks all tables.
+  if (!(await hasVersionMin(tx, schema))) await tx.query(`alter table ${schema}.migration add column version_min text`);
+}
+
+/** Whether the migration table has the column `version_min`, which earlier programs did not create. */
+async function hasVersionMin(db: Queryable, schema: Schema): Promise<boolean> {
+  const [row] = await db.query(
+    `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'version_min') as found`,
+    [`${schema}.migration`],
+  );
+  return row !== undefined && decodeFound(row).found;
 }
 
 /** Returns the names of the migrations that `migrate` would apply. Changes nothing. Throws if `migrate` would refuse the database. */
@@ -49,10 +80,19 @@ export async function listPendingMigrations(db: Queryable, schema: Schema): Prom
   return pending.map((migration) => migration.name);
 }
 
-/** Returns the pending migrations. Throws if the database has a migration that is unknown to this program or has changed since. */
+/**
+ * Returns the pending migrations. Throws if the database has a known migration that has changed since, or a migration of a newer version
+ * that makes this program unusable.
+ */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
-  const applied = (await tx.query(`select name, digest from ${schema}.migration`)).map(decodeMigration);
-  return checkKnown(applied, { schema, known, of: 'the database' });
+  const versionMin = (await hasVersionMin(tx, schema)) ? 'version_min' : 'null as version_min';
+  const rows = (await tx.query(`select name, digest, ${versionMin} from ${schema}.migration`)).map(decodeRecorded);
+  const recorded = rows.map(({ version_min, ...row }): RecordedMigration => ({ ...row, versionMin: version_min }));
+  const names = new Set(known.map(({ name }) => name));
+  const isExpansion = ({ name, versionMin: min }: RecordedMigration) =>
+    !names.has(name) && (min === null || !isBelowVersion(readVersion(), min));
+  const relevant = recorded.filter((row) => !isExpansion(row));
+  return checkKnown(relevant, { schema, known, of: 'the database' });
 }
 
 /** Throws if a backup of the program version `service` has a migration that is unknown to this program or has changed since. */

@@ -337,6 +337,7 @@ create table main.migration (
   name text collate "C" not null,
   digest text not null,
   applied_at timestamp with time zone default now() not null,
+  version_min text,
   constraint migration_pkey PRIMARY KEY (name)
 );
 
@@ -663,6 +664,7 @@ create table indexer.migration (
   name text collate "C" not null,
   digest text not null,
   applied_at timestamp with time zone default now() not null,
+  version_min text,
   constraint migration_pkey PRIMARY KEY (name)
 );
 

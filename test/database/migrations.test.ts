@@ -5,9 +5,18 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
-import { SCHEMAS, migrate, migrateWithin } from '../../src/database/migrate.ts';
+import {
+  SCHEMAS,
+  applyMigration,
+  findVersionMin,
+  listPendingMigrations,
+  migrate,
+  migrateWithin,
+} from '../../src/database/migrate.ts';
+import type { Schema } from '../../src/database/migrate.ts';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
+import { readVersion } from '../../src/version.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const UP_TO_0009 = [
@@ -67,8 +76,6 @@ forEachEngine('migrations of followed collections', (engine) => {
  * Later migrations may not.
  */
 const LAST_BEFORE_RELEASE = { main: '0017-webhook-positions.sql', indexer: '0010-chain-holders.sql' };
-/** A migration with this first line removes what the version before it no longer uses. */
-const CONTRACTS = /^-- Contract: /;
 const BREAKING = [
   /\brename\b/i,
   /\bdrop (table|column|schema|function|type)\b/i,
@@ -79,7 +86,7 @@ const BREAKING = [
 
 /** The statements of a migration with which a process of the version before it may fail. */
 function findBreaking(sql: string): string[] {
-  if (CONTRACTS.test(sql)) return [];
+  if (findVersionMin(sql) !== null) return [];
   const statements = sql.replaceAll(/--.*$/gm, '').split(';');
   return statements.filter((one) => BREAKING.some((pattern) => pattern.test(one))).map((one) => one.trim());
 }
@@ -102,8 +109,49 @@ test('a migration after the first release only adds, or is marked as the second 
   ];
   for (const statement of breaking) {
     assert.deepEqual(findBreaking(`-- A comment.\n${statement};`), [statement]);
-    assert.deepEqual(findBreaking(`-- Contract: no version after 0.2 uses this.\n${statement};`), []);
+    assert.deepEqual(findBreaking(`-- Contract: versions before 0.3.0 cannot use this schema.\n${statement};`), []);
   }
   const expanding = 'create table main.a (b text not null);alter table main.a add column c text not null default 1';
   assert.deepEqual(findBreaking(expanding), []);
+});
+
+const EXPANSION = 'create table main.later (id int)';
+const contractFor = (version: string) =>
+  `-- Contract: versions before ${version} cannot use this schema.\ndrop table main.later`;
+
+/** Applies a migration that this program does not know, as a newer version would. */
+async function applyUnknown({ main }: Databases, schema: Schema, name: string, sql: string): Promise<void> {
+  await main.transaction((tx) => applyMigration(tx, schema, { name, sql, digest: 'of a newer version' }));
+}
+
+forEachEngine('a database that a newer version has migrated', (engine) => {
+  test('a program starts on a schema that a newer version has only expanded, and not on one that needs a newer version', async () => {
+    await using databases = await openUnmigrated(await engine.settings('migrated'));
+    const { main } = databases;
+    for (const schema of SCHEMAS) await migrate(main, schema);
+    await applyUnknown(databases, 'main', '9001-expansion.sql', EXPANSION);
+    await applyUnknown(databases, 'main', '9002-contract.sql', contractFor(readVersion()));
+    for (const schema of SCHEMAS) {
+      assert.deepEqual(await migrate(main, schema), []);
+      assert.deepEqual(await listPendingMigrations(main, schema), []);
+    }
+    await applyUnknown(databases, 'main', '9003-expansion.sql', EXPANSION);
+    await applyUnknown(databases, 'main', '9004-contract.sql', contractFor('100.0.0'));
+    const refused = {
+      name: 'OperatorError',
+      message: 'the database was made by a newer version: schema main has migration 9004-contract.sql',
+    };
+    await assert.rejects(migrate(main, 'main'), refused);
+    await assert.rejects(listPendingMigrations(main, 'main'), refused);
+  });
+
+  test('a database from before the column version_min is brought up to date', async () => {
+    await using databases = await openUnmigrated(await engine.settings('migrated'));
+    const { main } = databases;
+    await main.query('alter table main.migration drop column if exists version_min');
+    assert.deepEqual(await listPendingMigrations(main, 'main'), []);
+    assert.deepEqual(await migrate(main, 'main'), []);
+    await applyUnknown(databases, 'main', '9001-contract.sql', contractFor('100.0.0').replace('later', 'recent_view'));
+    await assert.rejects(migrate(main, 'main'), { name: 'OperatorError' });
+  });
 });

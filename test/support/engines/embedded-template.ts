@@ -13,11 +13,12 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { onCleanUp } from './cleanup.ts';
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/mercat/', import.meta.url));
-/** The files that determine the content of a new database before its migrations. */
+/** The files that determine the content of a new database beside its migrations. */
 const MADE_OF = [
   '../../../package-lock.json',
   '../../../src/database/embedded/engine.ts',
   '../../../src/database/embedded/first-boot.ts',
+  '../../../src/database/migrate.ts',
 ];
 const MIGRATIONS = '../../../src/database/migrations/';
 
