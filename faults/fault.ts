@@ -1,6 +1,7 @@
 // A fault: what is broken on purpose, and what Mercat promises to its callers meanwhile and afterwards.
 
 import type { Platform, PlatformOptions } from './platform.ts';
+import type { Program } from './program.ts';
 
 export type FaultEngine = 'embedded' | 'postgresql';
 
@@ -8,7 +9,7 @@ export type FaultEngine = 'embedded' | 'postgresql';
 export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';
 
 export type Fault = {
-  /** The name for `--only`. */
+  /** The name on the command line. */
   name: string;
   /** The promise to callers during the fault. The promises after every fault are in checks.ts. */
   promise: string;
@@ -16,6 +17,8 @@ export type Fault = {
   needs?: readonly Need[];
   /** Statuses that requests of the load may get beside success, 502, 503 and 409. `no response`: the fault ends the service itself. */
   mayGet?: readonly (number | 'no response')[];
+  /** The fault has failed if it runs for longer than this. Default: 30 minutes. */
+  limitMs?: number;
   /** Whether acknowledged writes may be lost. They are then counted, and the other promises still hold. */
   mayLoseWrites?: boolean;
   /**
@@ -29,6 +32,8 @@ export type FaultContext = {
   engine: FaultEngine;
   /** Starts databases, a service, a worker, a webhook receiver and the load. Must be called once. */
   start(options?: PlatformOptions): Promise<Platform>;
+  /** A command that uses the databases of the platform, or only those that `settings` name. The command is not started yet. */
+  newCommand(platform: Platform | null, args: readonly string[], settings?: Record<string, string>): Program;
   /** Registers what has to be undone after the fault. What was registered last is undone first. */
   onEnd(undo: () => Promise<unknown> | void): void;
 };

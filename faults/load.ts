@@ -223,8 +223,8 @@ function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   return path.startsWith('/intake/') && readLastEvent(text)?.event !== 'done';
 }
 
-export function times<T>(count: number, make: () => T): T[] {
-  return Array.from({ length: count }, make);
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
 }
 
 function pick<T>(items: readonly T[]): T {

@@ -8,17 +8,19 @@ import type { Fault, FaultEngine } from './fault.ts';
 import type { Result } from './run.ts';
 import { runFault } from './run.ts';
 
-const USAGE = `npm run test:faults -- [--list] [--only NAME]... [--engine embedded|postgresql]
+const USAGE = `npm run test:faults -- [--list] [--engine embedded|postgresql] [NAME]...
 `;
 
 const CASES = new URL('./cases/', import.meta.url);
 
+const EXIT_INTERRUPTED = 130;
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const { values } = parseArgs({
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
   options: {
     list: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
     engine: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -26,7 +28,7 @@ const { values } = parseArgs({
 
 async function main(): Promise<number> {
   const faults = await loadFaults();
-  const unknown = values.only.filter((name) => !faults.some((fault) => fault.name === name));
+  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name));
   if (values.help || unknown.length > 0) {
     process.stderr.write(unknown.length > 0 ? `unknown fault: ${unknown.join(', ')}; --list shows all\n` : USAGE);
     return values.help ? 0 : 2;
@@ -35,7 +37,18 @@ async function main(): Promise<number> {
     for (const { name, engines, promise } of faults) say(`${name} (${engines.join(', ')}): ${promise}`);
     return 0;
   }
-  const results = await runAll(faults.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+  const results: Result[] = [];
+  // Ctrl-C prints the table of the faults that have ended.
+  process.once('SIGINT', () => {
+    printTable(results);
+    process.exit(EXIT_INTERRUPTED);
+  });
+  // A request of a fault that has failed may still be rejected later. The next faults run all the same.
+  process.on('unhandledRejection', (error) => process.stderr.write(`  after a fault: ${String(error)}\n`));
+  await runAll(
+    faults.filter(({ name }) => names.length === 0 || names.includes(name)),
+    results,
+  );
   await cleanUp();
   printTable(results);
   return results.some(({ verdict }) => verdict === 'broken') ? 1 : 0;
@@ -47,8 +60,7 @@ async function loadFaults(): Promise<Fault[]> {
   return (await Promise.all(modules)).map(({ fault }) => fault);
 }
 
-async function runAll(faults: readonly Fault[]): Promise<Result[]> {
-  const results: Result[] = [];
+async function runAll(faults: readonly Fault[], results: Result[]): Promise<void> {
   for (const fault of faults) {
     for (const engine of fault.engines.filter(isWanted)) {
       process.stderr.write(`${fault.name} on ${engine} … `);
@@ -58,7 +70,6 @@ async function runAll(faults: readonly Fault[]): Promise<Result[]> {
       results.push(result);
     }
   }
-  return results;
 }
 
 const isWanted = (engine: FaultEngine): boolean => values.engine === undefined || values.engine === engine;
@@ -72,7 +83,8 @@ function printTable(results: readonly Result[]): void {
     say(`| ${[fault.name, engine, fault.promise, seen, verdict].map(toCell).join(' | ')} |`);
   }
   const count = (verdict: Result['verdict']) => results.filter((result) => result.verdict === verdict).length;
-  say(`\n${count('kept')} kept, ${count('broken')} broken, ${count('skipped')} skipped`);
+  const minutes = (results.reduce((sum, { ms }) => sum + ms, 0) / 60_000).toFixed(1);
+  say(`\n${count('kept')} kept, ${count('broken')} broken, ${count('skipped')} skipped, in ${minutes} min`);
 }
 
 const toCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', String.raw`\|`);

@@ -55,6 +55,8 @@ export type PlatformOptions = {
 export class Platform {
   readonly engine: FaultEngine;
   readonly ledger = new Ledger();
+  /** The settings with which a command uses the databases of the platform. */
+  readonly databaseSettings: Record<string, string>;
   /** The services. The first service has the data directory of the platform. */
   readonly nodes: readonly Program[];
   readonly #balancer: Balancer | null;
@@ -79,6 +81,7 @@ export class Platform {
 
   constructor(parts: PlatformParts) {
     this.engine = parts.engine;
+    this.databaseSettings = parts.databaseSettings;
     this.nodes = parts.nodes;
     this.#balancer = parts.balancer;
     this.worker = parts.worker;
@@ -155,6 +158,7 @@ export class Platform {
 
 type PlatformParts = {
   engine: FaultEngine;
+  databaseSettings: Record<string, string>;
   nodes: readonly Program[];
   balancer: Balancer | null;
   worker: Program | null;
@@ -216,7 +220,8 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
   worker?.launch();
   await worker?.written('The workers are running', START_LIMIT_MS);
   const shop = await createShop({ dataDir, url, receiverUrl: receiver.url });
-  const parts = { engine, nodes, balancer, worker, receiver, url, metricsUrls, redis, shop };
+  const databaseSettings = { ...databases.settings, DATA_DIR: dataDir };
+  const parts = { engine, databaseSettings, nodes, balancer, worker, receiver, url, metricsUrls, redis, shop };
   const platform = new Platform({ ...parts, ...databases });
   await platform.load.prepare();
   platform.load.start();

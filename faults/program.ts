@@ -17,6 +17,7 @@ export class Program {
   /** The folder of the version for the next launch. */
   root: string;
   #child: ChildProcess | null = null;
+  #closed: Promise<unknown> = Promise.resolve();
   /** The lines that the process wrote, also before its restarts, at most LINES_MAX. */
   readonly lines: string[] = [];
 
@@ -40,6 +41,7 @@ export class Program {
       });
     }
     this.#child = child;
+    this.#closed = once(child, 'close');
   }
 
   get pid(): number {
@@ -53,6 +55,14 @@ export class Program {
   /** The exit code of a process that has ended by itself. */
   get exitCode(): number | null {
     return this.#child?.exitCode ?? null;
+  }
+
+  /** Waits for the end of the process, and returns its exit code. Null if a signal ended the process. */
+  async ended(limitMs: number): Promise<number | null> {
+    await until(() => !this.isRunning, limitMs, `mercat ${this.#args.join(' ')} did not end`);
+    // The last lines may arrive after the exit.
+    await this.#closed;
+    return this.exitCode;
   }
 
   signal(signal: NodeJS.Signals): void {

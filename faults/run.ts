@@ -4,13 +4,18 @@ import { AssertionError } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
 import { canStartRedis } from '../test/support/engines/redis-server.ts';
+import { isDoneWithin } from '../src/resilience/deadline.ts';
 import { canStartBalancer } from './balancer.ts';
 import { checkAfterFault } from './checks.ts';
 import { findFaketime } from './faketime.ts';
 import type { Fault, FaultContext, FaultEngine, Need } from './fault.ts';
 import type { Platform } from './platform.ts';
 import { RECOVERY_LIMIT_MS, startPlatform } from './platform.ts';
+import { Program } from './program.ts';
 import { hasHistory } from './old-version.ts';
+
+/** A fault takes one to three minutes on an idle machine. */
+const FAULT_LIMIT_MS = 30 * 60_000;
 
 export type Verdict = 'kept' | 'broken' | 'skipped';
 
@@ -40,8 +45,13 @@ export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECO
     platform = await startPlatform(engine, options, onEnd);
     return platform;
   };
+  const newCommand: FaultContext['newCommand'] = (of, args, settings = {}) => {
+    const command = new Program(args, { PRICE_SOURCES: 'none', ...of?.databaseSettings, ...settings });
+    onEnd(() => command.end('SIGKILL'));
+    return command;
+  };
   try {
-    const facts = await fault.run({ engine, start, onEnd });
+    const facts = await withinLimit(fault.run({ engine, start, newCommand, onEnd }), fault);
     if (platform === null) return finish('kept', facts);
     const checked = await checkAfterFault(platform, fault, limitMs);
     return finish(checked.broken.length === 0 ? 'kept' : 'broken', [...facts, ...checked.facts], checked.broken);
@@ -50,8 +60,20 @@ export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECO
     const written = platform === null ? [] : (platform as Platform).service.lines.slice(-5);
     return finish('broken', written, [error instanceof AssertionError ? message : String(stack)]);
   } finally {
-    for (const one of undo.toReversed()) await one();
+    for (const one of undo.toReversed()) await Promise.try(one).catch(reportUndo);
   }
+}
+
+/** A part that cannot be ended must not prevent the other parts from being ended. */
+function reportUndo(error: unknown): void {
+  process.stderr.write(`  after the fault: ${String(error)}\n`);
+}
+
+/** Ends a fault that waits for ever. Its processes are then killed, and the next fault runs. */
+async function withinLimit<T>(work: Promise<T>, { limitMs = FAULT_LIMIT_MS }: Fault): Promise<T> {
+  const isDone = await isDoneWithin(work, limitMs);
+  if (!isDone) throw new AssertionError({ message: `the fault did not end within ${limitMs / 60_000} min` });
+  return work;
 }
 
 const OBSTACLES: Readonly<Record<Need, () => string | null>> = {

@@ -17,6 +17,7 @@ export const fault: Fault = {
   promise: 'no request fails while nodes of two versions run side by side, before and after the migration',
   engines: ['postgresql'],
   needs: ['haproxy', 'git'],
+  limitMs: STEPS * STEP_LIMIT_MS,
   run: async ({ start }) => {
     const old = extractOldVersion();
     const platform = await start({ nodes: 2, settings: PATIENT, root: old.root });
