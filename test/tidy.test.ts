@@ -26,6 +26,7 @@ const CONTEXTS = [
   'upstreams',
   'server',
   'intake',
+  'explore',
   'market',
   'orders',
   'follows',

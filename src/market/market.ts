@@ -58,6 +58,7 @@ export class Market {
   readonly sales: MarketSource;
   readonly tokenOverlay: MarketSource;
   readonly buyerFloor: MarketSource;
+  readonly holders: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -88,6 +89,7 @@ export class Market {
     this.sales = addSource('sales', indexer);
     this.tokenOverlay = addSource('token-overlay', indexer);
     this.buyerFloor = addSource('buyer-floor', indexer);
+    this.holders = addSource('holders', indexer);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

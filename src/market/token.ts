@@ -83,8 +83,15 @@ function toOwner(market: Market, listing: Listing | null, observed: ObservedToke
   const holder = observed?.owner ?? null;
   const isOwner = observed?.isOwnerOfChain === true && !market.custodyWallets.has(holder as Address);
   const address = isOwner ? holder : (listing?.seller ?? holder);
-  if (address === null) return { address: null, kind: 'unknown', label: null };
   // The seller is checked as well, because some marketplaces report the custody wallet as the seller.
-  const label = market.custodyWallets.get(address as Address);
+  return address === null ? { address: null, kind: 'unknown', label: null } : toAccount(market, address);
+}
+
+/** An account as it is published: the address of a custody wallet is withheld. */
+export function toAccount(
+  { custodyWallets }: Pick<Market, 'custodyWallets'>,
+  address: string,
+): TokenOwner & { kind: 'wallet' | 'custody' } {
+  const label = custodyWallets.get(address as Address);
   return label === undefined ? { address, kind: 'wallet', label: null } : { address: null, kind: 'custody', label };
 }

@@ -4,14 +4,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import { CORS_HEADERS, writeCachedResponse } from '../http/cached-response.ts';
+import { writeCachedResponse } from '../http/cached-response.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import type { RateLimitBucket, RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
 import { toRateLimitError } from '../http/rate-limit.ts';
 import { parseRequestTarget, pathOf } from '../http/request-target.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
-import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import { corsHeadersOf } from './public-interfaces.ts';
 import type { Observation } from './request-observer.ts';
 import { observeEnd } from './request-observer.ts';
 
@@ -130,6 +130,5 @@ function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): s
 }
 
 function sendRejection(request: IncomingMessage, response: ServerResponse, { error, headers }: Rejection): void {
-  const cors = request.url?.startsWith(MARKETPLACE_PREFIX) ? CORS_HEADERS : {};
-  sendErrorResponse(request, response, toErrorResponse(error), { ...headers, ...cors });
+  sendErrorResponse(request, response, toErrorResponse(error), { ...headers, ...corsHeadersOf(request.url ?? '') });
 }

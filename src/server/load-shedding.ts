@@ -5,12 +5,13 @@
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ServiceError } from '../core/errors.ts';
-import { CORS_HEADERS } from '../http/cached-response.ts';
 import { isBelow } from '../http/request-target.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 import { STORE_PREFIX } from '../shop/http/routes.ts';
+import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
+import { corsHeadersOf } from './public-interfaces.ts';
 
 export type LoadLimits = {
   /** The most requests of one interface in progress. */
@@ -29,7 +30,7 @@ export function inProgressMaxAt(delayMs: number, limits = LOAD_LIMITS): number {
 }
 
 /** Requests to other paths, such as /status, are few and are not shed. */
-const INTERFACES = [MARKETPLACE_PREFIX, STORE_PREFIX, INTAKE_PREFIX];
+const INTERFACES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX, STORE_PREFIX, INTAKE_PREFIX];
 
 const BUSY = new ServiceError('unavailable', 'The service is busy, try again soon');
 
@@ -51,12 +52,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
     const count = inProgress.get(prefix) ?? 0;
     if (count >= inProgressMaxAt(delayMs(), limits)) {
       onShed();
-      return sendErrorResponse(
-        request,
-        response,
-        toErrorResponse(BUSY),
-        prefix === MARKETPLACE_PREFIX ? CORS_HEADERS : {},
-      );
+      return sendErrorResponse(request, response, toErrorResponse(BUSY), corsHeadersOf(prefix));
     }
     inProgress.set(prefix, count + 1);
     response.once('close', () => inProgress.set(prefix, (inProgress.get(prefix) ?? 0) - 1));

@@ -27,11 +27,13 @@ const PAGE = `<!doctype html>
   <body>
     <nav>
       <a href="docs?api=marketplace" data-document="v1/openapi.json">Marketplace</a>
+      <a href="docs?api=explore" data-document="explore/v1/openapi.json">Explore</a>
       <a href="docs?api=store" data-document="api/v1/openapi.json">Store</a>
       <a href="docs?api=intake" data-document="intake/v1/openapi.json">Intake</a>
     </nav>
     <div id="reference"></div>
     <noscript>This page needs JavaScript. It displays <a href="v1/openapi.json">v1/openapi.json</a>,
+      <a href="explore/v1/openapi.json">explore/v1/openapi.json</a>,
       <a href="api/v1/openapi.json">api/v1/openapi.json</a> and
       <a href="intake/v1/openapi.json">intake/v1/openapi.json</a>.</noscript>
     <script src="docs/reference.js"></script>

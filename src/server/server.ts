@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { CORS_HEADERS } from '../http/cached-response.ts';
+import { registerExplore } from '../explore/http/routes.ts';
 import { compressResponses } from '../http/compression.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
@@ -17,7 +17,7 @@ import type { IntakeContext } from '../intake/http/access.ts';
 import { KeyedAccess } from '../intake/http/access.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
 import type { MarketplaceContext } from '../market/http/context.ts';
-import { MARKETPLACE_PREFIX, registerMarketplace } from '../market/http/routes.ts';
+import { registerMarketplace } from '../market/http/routes.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
 import { StoreShares } from '../shop/http/shares.ts';
@@ -29,6 +29,7 @@ import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
 import { EventLoopDelay, inProgressMaxAt, shedLoad } from './load-shedding.ts';
+import { corsHeadersOf } from './public-interfaces.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver } from './request-observer.ts';
@@ -90,6 +91,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   compressResponses(app);
   answerUnknownRoutes(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
+  await app.register((scope) => registerExplore(scope, marketplace, options.chains));
   const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));
@@ -197,6 +199,6 @@ function sendError(
   }
   const hasDetails = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);
   const { status, headers, envelope } = toErrorResponse(error, { details: hasDetails });
-  if (isBelow(request.url, MARKETPLACE_PREFIX)) reply.headers(CORS_HEADERS);
+  reply.headers(corsHeadersOf(request.url));
   void reply.code(status).headers(headers).send(envelope);
 }

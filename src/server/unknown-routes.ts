@@ -4,9 +4,8 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../core/errors.ts';
-import { CORS_HEADERS } from '../http/cached-response.ts';
 import { pathOf } from '../http/request-target.ts';
-import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+import { corsHeadersOf } from './public-interfaces.ts';
 
 const PREFLIGHT_MAX_AGE_S = '86400';
 
@@ -36,9 +35,10 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 
 function sendPreflight(request: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
   reply.header('allow', allowed);
-  if (request.url.startsWith(MARKETPLACE_PREFIX)) {
+  const cors = corsHeadersOf(request.url);
+  if (Object.keys(cors).length > 0) {
     reply.headers({
-      ...CORS_HEADERS,
+      ...cors,
       'access-control-allow-methods': allowed,
       'access-control-allow-headers': '*',
       'access-control-max-age': PREFLIGHT_MAX_AGE_S,

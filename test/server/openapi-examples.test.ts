@@ -21,7 +21,7 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
 /** The listing of the examples has not expired at this time. */
 const NOW = Date.UTC(2026, 5, 2);
-const PATHS = { marketplace: '/v1', store: '/api/v1', intake: '/intake/v1' };
+const PATHS = { marketplace: '/v1', explore: '/explore/v1', store: '/api/v1', intake: '/intake/v1' };
 
 type Media = { schema: object; example?: unknown };
 type Parameter = { name: string; in: string; required: boolean; schema: object; example?: unknown };

@@ -57,7 +57,7 @@ export async function registerMarketplace(
   // Path parameters are parsed by their routes: what is valid depends on the chain.
   app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
   await registerOpenApi(app, DOCUMENT);
-  registerIndexRoutes(app, context);
+  registerIndexRoutes(app, context, MARKETPLACE_PREFIX);
   registerCollectionsRoute(app, context);
   registerCollectionRoute(app, context);
   registerFloorRoute(app, context);

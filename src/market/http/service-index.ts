@@ -1,4 +1,4 @@
-// GET /v1 and GET /v1/openapi.json.
+// The index of an interface and its OpenAPI document: GET /v1 and GET /v1/openapi.json, and the same of the explore interface.
 
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
@@ -49,9 +49,11 @@ export const IndexSchema = Type.Object(
 );
 type WireIndex = Static<typeof IndexSchema>;
 
-export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext): void {
+/** Registers the routes of the interface whose paths begin with `prefix`. */
+export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext, prefix: string): void {
+  const documentPath = `${prefix}/openapi.json`;
   cachedRoute(app, context, {
-    path: '/v1',
+    path: prefix,
     schema: {
       operationId: 'getIndex',
       summary: 'List the endpoints',
@@ -64,7 +66,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
         name: context.market.serviceName,
         version: context.version,
         documentation: `${context.baseUrl()}/docs`,
-        openapi: `${context.baseUrl()}/v1/openapi.json`,
+        openapi: `${context.baseUrl()}${documentPath}`,
         endpoints: listEndpoints(app),
       };
       return createCachedResponse({ cacheTag: NO_COLLECTION, policy: CACHE_POLICY, body: { data } });
@@ -72,7 +74,7 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
   });
 
   cachedRoute(app, context, {
-    path: '/v1/openapi.json',
+    path: documentPath,
     schema: {
       operationId: 'getOpenApi',
       summary: 'Read this document',

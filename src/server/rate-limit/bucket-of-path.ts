@@ -4,7 +4,7 @@ import type { RateLimitBucket } from '../../http/rate-limit.ts';
 import { withoutTrailingSlash } from '../../http/request-target.ts';
 
 const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
-const COUNTED = /^\/(v1|docs|status)(\/|$)/;
+const COUNTED = /^\/(v1|explore\/v1|docs|status)(\/|$)/;
 
 /**
  * The bucket of a path. Null for paths that are not counted by client address, such as those of the store and the intake, which count by

@@ -52,6 +52,7 @@ export function renderSchema(): Promise<string> {
 /** The committed file of each OpenAPI document, and the path where the service serves it. */
 const OPENAPI_PATHS = {
   'openapi/marketplace.json': '/v1/openapi.json',
+  'openapi/explore.json': '/explore/v1/openapi.json',
   'openapi/store.json': '/api/v1/openapi.json',
   'openapi/intake.json': '/intake/v1/openapi.json',
 };

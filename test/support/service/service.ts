@@ -10,6 +10,8 @@ import { createLog } from '../../../src/core/log.ts';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';
 import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
+import { EXPLORE_PREFIX } from '../../../src/explore/http/routes.ts';
+import { MARKETPLACE_PREFIX } from '../../../src/market/http/routes.ts';
 import type { ServiceOptions } from '../../../src/service.ts';
 import { startService } from '../../../src/service.ts';
 import type { Vendor } from '../../../src/upstreams/vendor.ts';
@@ -59,12 +61,15 @@ export async function startTestService(options: {
     ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
     ...(options.open && { open: options.open }),
   });
-  const contract = createOpenApiContract(await (await fetch(`${service.url}/v1/openapi.json`)).json());
+  const contractOf = async (prefix: string) =>
+    createOpenApiContract(await (await fetch(`${service.url}${prefix}/openapi.json`)).json());
+  const [marketplace, explore] = [await contractOf(MARKETPLACE_PREFIX), await contractOf(EXPLORE_PREFIX)];
 
   const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
     const response = await fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, text, body: text === '' ? null : parse(text) };
+    const contract = path.startsWith(EXPLORE_PREFIX) ? explore : marketplace;
     contract.check(init.method ?? 'GET', path, answer);
     return answer;
   };

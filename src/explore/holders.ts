@@ -1,0 +1,56 @@
+// How the tokens of a collection are distributed over their holders.
+
+import type { Collection } from '../core/collection.ts';
+import type { Market } from '../market/market.ts';
+import { requireValue } from '../market/market-source.ts';
+import type { Figure } from '../market/provenance/figure.ts';
+import { NO_LISTED_COUNT, toHoldingFigures } from '../market/provenance/holdings.ts';
+import { listHoldingFacts } from '../market/queries/stats.ts';
+import { resolveCollection } from '../market/resolve-collection.ts';
+import type { Holder, HolderRange } from './queries/holders.ts';
+import { countHolders, listLargestHolders } from './queries/holders.ts';
+
+const RANGES = [
+  { from: 1, to: 1 },
+  { from: 2, to: 3 },
+  { from: 4, to: 10 },
+  { from: 11, to: 25 },
+  { from: 26, to: 100 },
+  { from: 101, to: null },
+];
+const LARGEST_MAX = 100;
+
+/** `known` is null if the holders of some tokens are not known. */
+export type CollectionHolders = {
+  collection: Collection;
+  known: { holders: number; tokens: number; distribution: HolderRange[]; largest: Holder[] } | null;
+};
+
+/** Throws `not_found` when `id` names no collection, and `upstream_error` when the holders cannot be read. */
+export async function readHolders(market: Market, id: string): Promise<CollectionHolders> {
+  const collection = await resolveCollection(market, id);
+  const { snapshot, tokensComplete } = collection;
+  const read = market.holders.withinOneDeadline();
+  const facts = requireValue(await read((db) => listHoldingFacts(db, [collection.id])), 'upstream_error');
+  const figures = toHoldingFigures(
+    facts.get(collection.id) ?? null,
+    { snapshot, tokensComplete, ...NO_LISTED_COUNT },
+    market.clock(),
+  );
+  if (!isCounted(figures.owners) || !isCounted(figures.supply)) return { collection, known: null };
+  const [distribution, largest] = requireValue(
+    await read((db) =>
+      Promise.all([countHolders(db, collection.id, RANGES), listLargestHolders(db, collection.id, LARGEST_MAX)]),
+    ),
+    'upstream_error',
+  );
+  return {
+    collection,
+    known: { holders: figures.owners.value, tokens: figures.supply.value, distribution, largest },
+  };
+}
+
+/** Whether the figure was counted in stored rows. Only then do the rows have every holder. */
+function isCounted(figure: Figure<number> | null): figure is Figure<number> {
+  return figure !== null && figure.kind !== 'reported' && figure.kind !== 'snapshot';
+}

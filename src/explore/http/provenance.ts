@@ -1,0 +1,126 @@
+// GET /explore/v1/collections/{id}/provenance.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
+import type { CollectionDetail } from '../../market/collection.ts';
+import { readCollectionDetail } from '../../market/collection.ts';
+import { collectionParams } from '../../market/http/collection-identity.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import { marketResponses } from '../../market/http/envelopes.ts';
+import type { Figure, ProvenanceKind } from '../../market/provenance/figure.ts';
+import { PROVENANCE_KINDS } from '../../market/provenance/figure.ts';
+import { cacheTagOf } from '../../market/resolve-collection.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+
+const FIGURES = [
+  'floor',
+  'volume.allTime',
+  'volume.sevenDay',
+  'volume.twentyFourHour',
+  'sales.allTime',
+  'sales.sevenDay',
+  'sales.twentyFourHour',
+  'supply',
+  'owners',
+  'listedCount',
+] as const;
+type FigureName = (typeof FIGURES)[number];
+
+const KINDS = [...PROVENANCE_KINDS, 'unknown'] as const;
+
+export const ProvenanceSchema = Type.Object(
+  {
+    figures: Type.Array(
+      Type.Object(
+        {
+          figure: Type.Unsafe<FigureName>({
+            type: 'string',
+            enum: FIGURES,
+            description: 'The field below `stats` in `GET /v1/collections/{id}`.',
+          }),
+          kind: Type.Unsafe<ProvenanceKind | 'unknown'>({
+            type: 'string',
+            enum: KINDS,
+            description:
+              '`chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. ' +
+              '`reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the ' +
+              'collection record. `unknown`: the figure is null at present.',
+          }),
+          source: typeOrNull<string>('string', 'The chain, marketplace or import; null for a snapshot, or if unknown.'),
+          at: dateTimeOrNull('When the figure was right; null if this is not known.'),
+          complete: Type.Boolean({
+            description: 'True if the figure covers all that its name says. A figure that does not is served as null.',
+          }),
+        },
+        { description: 'Where one figure comes from.', ...closed },
+      ),
+      { description: 'One entry for each figure.' },
+    ),
+  },
+  {
+    $id: 'Provenance',
+    title: 'Provenance',
+    description: 'Where the figures of a collection come from.',
+    examples: [
+      {
+        figures: [
+          { figure: 'floor', kind: 'scan', source: 'opensea', at: '2026-06-01T08:58:12.000Z', complete: true },
+          { figure: 'supply', kind: 'chain', source: 'ethereum', at: '2026-06-01T08:59:47.000Z', complete: true },
+          { figure: 'volume.allTime', kind: 'unknown', source: null, at: null, complete: false },
+        ],
+      },
+    ],
+    ...closed,
+  },
+);
+type WireProvenance = Static<typeof ProvenanceSchema>;
+
+export function registerProvenanceRoute(app: FastifyInstance, context: MarketplaceContext): void {
+  cachedRoute(app, context, {
+    path: '/explore/v1/collections/:id/provenance',
+    schema: {
+      operationId: 'getProvenance',
+      summary: 'Read where the figures of a collection come from',
+      description: 'The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves.',
+      tags: ['Collections'],
+      params: collectionParams,
+      response: marketResponses(dataOf(ref('Provenance')), 400, 404),
+    },
+    respond: async ({ id = '' }) => {
+      const detail = await readCollectionDetail(context.market, id);
+      return createCachedResponse({
+        cacheTag: cacheTagOf(detail.collection, id),
+        policy: detail.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        body: { data: toWireProvenance(detail) },
+      });
+    },
+  });
+}
+
+function toWireProvenance({ floor, volume, sales, supply, owners, listedCount }: CollectionDetail): WireProvenance {
+  const figures: Record<FigureName, Figure<unknown> | null> = {
+    floor,
+    'volume.allTime': volume.allTime,
+    'volume.sevenDay': volume.sevenDay,
+    'volume.twentyFourHour': volume.twentyFourHour,
+    'sales.allTime': sales.allTime,
+    'sales.sevenDay': sales.sevenDay,
+    'sales.twentyFourHour': sales.twentyFourHour,
+    supply,
+    owners,
+    listedCount,
+  };
+  return {
+    figures: FIGURES.map((figure) => {
+      const known = figures[figure];
+      if (!known) return { figure, kind: 'unknown', source: null, at: null, complete: false };
+      const { kind, source, at, complete } = known;
+      return { figure, kind, source, at: at === null ? null : new Date(at).toISOString(), complete };
+    }),
+  };
+}

@@ -1,0 +1,44 @@
+// The explore interface: what front ends need beside `/v1`. All its routes and component schemas.
+
+import type { FastifyInstance } from 'fastify';
+import type { Chains } from '../../core/chains.ts';
+import { registerOpenApi } from '../../http/openapi.ts';
+import { createQueryValidator } from '../../http/query.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import { ErrorSchema } from '../../market/http/envelopes.ts';
+import { IndexSchema, registerIndexRoutes } from '../../market/http/service-index.ts';
+import { HoldersSchema, registerHoldersRoute } from './holders.ts';
+import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
+
+export const EXPLORE_PREFIX = '/explore/v1';
+
+const DOCUMENT = {
+  title: 'Mercat explore interface',
+  description:
+    'Public, read-only data for pages about collections, tokens and wallets, on the same chains as the marketplace interface. No API key ' +
+    'is needed, and browsers may call it from any origin. Prices, listings, errors, cursors and rate limits are those of the marketplace ' +
+    'interface. Null means unknown, never zero. Fields may be added to responses.',
+  tags: [
+    { name: 'Collections', description: 'What is known about a collection.' },
+    { name: 'Service', description: 'The interface itself.' },
+  ],
+  keyed: false,
+};
+
+const COMPONENT_SCHEMAS = [ProvenanceSchema, HoldersSchema, IndexSchema, ErrorSchema];
+
+/** `app` must be a Fastify scope of its own, because its validator is replaced. */
+export async function registerExplore(
+  app: FastifyInstance,
+  context: MarketplaceContext,
+  chains: Chains,
+): Promise<void> {
+  for (const schema of COMPONENT_SCHEMAS) app.addSchema(schema);
+  const validateQuery = createQueryValidator(chains);
+  // Path parameters are parsed by their routes: what is valid depends on the chain.
+  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
+  await registerOpenApi(app, DOCUMENT);
+  registerIndexRoutes(app, context, EXPLORE_PREFIX);
+  registerProvenanceRoute(app, context);
+  registerHoldersRoute(app, context);
+}

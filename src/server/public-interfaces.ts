@@ -1,0 +1,13 @@
+// The interfaces that browsers may call from any origin.
+
+import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
+import { CORS_HEADERS } from '../http/cached-response.ts';
+import { isBelow } from '../http/request-target.ts';
+import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+
+const PUBLIC_PREFIXES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX];
+
+/** The CORS headers of a response to a request for `target`. Empty for an interface that only its own origin may call. */
+export function corsHeadersOf(target: string): Readonly<Record<string, string>> {
+  return PUBLIC_PREFIXES.some((prefix) => isBelow(target, prefix)) ? CORS_HEADERS : {};
+}

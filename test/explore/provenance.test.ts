@@ -1,0 +1,86 @@
+// GET /explore/v1/collections/{id}/provenance.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestCollection } from '../support/service/market.ts';
+import { HOUR_MS, MINUTE_MS, START, forEachMarket, newCollection } from '../support/service/market.ts';
+
+const NAMES = [
+  'floor',
+  'volume.allTime',
+  'volume.sevenDay',
+  'volume.twentyFourHour',
+  'sales.allTime',
+  'sales.sevenDay',
+  'sales.twentyFourHour',
+  'supply',
+  'owners',
+  'listedCount',
+];
+const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false };
+const pathOf = (subject: TestCollection) => `/explore/v1/collections/${subject.slug}/provenance`;
+
+forEachMarket('provenance', {}, (market) => {
+  const figuresOf = async (subject: TestCollection): Promise<Record<string, object>> => {
+    const { data } = await market.ok(pathOf(subject));
+    assert.deepEqual(
+      data.figures.map((one: any) => one.figure),
+      NAMES,
+    );
+    return Object.fromEntries(data.figures.map(({ figure, ...provenance }: any) => [figure, provenance]));
+  };
+
+  test('every figure of a collection without facts is unknown', async () => {
+    const subject = newCollection({ chain: 'solana' });
+    await market.load([subject.collection()]);
+    assert.deepEqual(await figuresOf(subject), Object.fromEntries(NAMES.map((name) => [name, UNKNOWN])));
+  });
+
+  test('a reported figure has its marketplace record and its time', async () => {
+    const subject = newCollection();
+    const at = new Date(START - HOUR_MS).toISOString();
+    await market.load([
+      subject.collection(),
+      subject.stats({ owners: 12, supply: 40, at }),
+      subject.analytics({ volume: { allTime: 7, twentyFourHour: 1 }, at }),
+    ]);
+    const figures = await figuresOf(subject);
+    const analytics = { kind: 'reported', source: 'analytics', at, complete: true };
+    assert.deepEqual(figures['owners'], { kind: 'reported', source: 'stats', at, complete: true });
+    assert.deepEqual(figures['supply'], { kind: 'reported', source: 'stats', at, complete: true });
+    assert.deepEqual(figures['volume.allTime'], analytics);
+    assert.deepEqual(figures['volume.twentyFourHour'], analytics);
+    assert.deepEqual(figures['volume.sevenDay'], UNKNOWN);
+  });
+
+  test('a figure that became too old is unknown', async () => {
+    const subject = newCollection();
+    const at = market.ago(2 * HOUR_MS - MINUTE_MS);
+    await market.load([subject.collection(), subject.analytics({ volume: { twentyFourHour: 1 }, at })]);
+    assert.equal(((await figuresOf(subject)) as any)['volume.twentyFourHour'].kind, 'reported');
+    market.advance(2 * MINUTE_MS);
+    assert.deepEqual((await figuresOf(subject))['volume.twentyFourHour'], UNKNOWN);
+  });
+
+  test('a figure is unknown exactly if the marketplace interface serves it as null', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection({ tokensComplete: true }),
+      subject.order('1', 5),
+      subject.token('1', { owner: `0x${'1'.repeat(40)}` }),
+      subject.sale('1', 9),
+    ]);
+    const { stats } = (await market.ok(subject.path)).data;
+    const figures: any = await figuresOf(subject);
+    for (const name of NAMES) {
+      const value = name.split('.').reduce((part, key) => part[key], stats);
+      assert.equal(figures[name].kind === 'unknown', value === null, name);
+    }
+    assert.equal(figures.floor.kind, 'scan');
+    assert.equal(figures.supply.kind, 'imported');
+  });
+
+  test('a collection that does not exist is a 404', async () => {
+    assert.equal((await market.get('/explore/v1/collections/nowhere/provenance')).status, 404);
+  });
+});
