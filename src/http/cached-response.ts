@@ -55,14 +55,14 @@ export function createCachedResponse(options: {
 }): CachedResponse {
   const { policy } = options;
   const text = JSON.stringify(options.body);
-  const bytes = Buffer.from(text);
+  const bytes = toOwnBuffer(text);
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   const shared = { 'cache-control': toCacheControl(policy), etag, vary: 'Accept-Encoding', ...CORS_HEADERS };
   return {
     route: null,
     cacheTag: options.cacheTag,
     validUntil: options.validUntil ?? null,
-    parts: options.timestamped ? text.split(RESPONSE_TIME).map((part) => Buffer.from(part)) : [bytes],
+    parts: options.timestamped ? text.split(RESPONSE_TIME).map(toOwnBuffer) : [bytes],
     size: bytes.length,
     encoded: bytes.length < ENCODED_BYTES_MIN || options.timestamped ? null : new EncodedBodies(bytes),
     etag,
@@ -73,6 +73,13 @@ export function createCachedResponse(options: {
     }),
     notModifiedHeaders: flatten(shared),
   };
+}
+
+/** `Buffer.from` would take small buffers from a shared block of 64 KiB, and a cached response would keep the complete block in memory. */
+function toOwnBuffer(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /**

@@ -24,7 +24,13 @@ forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     const holderOf = (name: string) => toEvmAddress('holder', name);
     await market.load([
       subject.collection({ tokensComplete: true }),
-      ...holdings(subject, { [holderOf('a')]: 1, [holderOf('b')]: 3, [holderOf('c')]: 4, [holderOf('d')]: 1, [VAULT]: 30 }),
+      ...holdings(subject, {
+        [holderOf('a')]: 1,
+        [holderOf('b')]: 3,
+        [holderOf('c')]: 4,
+        [holderOf('d')]: 1,
+        [VAULT]: 30,
+      }),
     ]);
     const data = await read(subject);
     assert.deepEqual([data.holders, data.tokens], [5, 39]);
