@@ -13,8 +13,8 @@ export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
   /**
-   * The number of lines of rejected CSV rows, without the first line of each row. A row has several lines if its quoted cells contain line
-   * breaks.
+   * The number of lines of rejected CSV rows and of malformed parts of JSON files, without the first line of each. A CSV row has several
+   * lines if its quoted cells contain line breaks.
    */
   skippedLines: number;
   warnings: ImportWarnings;

@@ -213,18 +213,24 @@ function toRejection(reason: string): ParsedRecord {
 export const BATCH_ROWS_MAX = 500;
 const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
 
+/** If the source fails, yields the rows that were read before, then throws the error of the source. */
 async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<ParsedRow[]> {
   let batch: ParsedRow[] = [];
   let size = 0;
-  for await (const rows of source) {
-    for (const row of rows) {
-      batch.push(row);
-      size += row.size;
-      if (batch.length < BATCH_ROWS_MAX && size < BATCH_CHARACTERS_MAX) continue;
-      yield batch;
-      batch = [];
-      size = 0;
+  try {
+    for await (const rows of source) {
+      for (const row of rows) {
+        batch.push(row);
+        size += row.size;
+        if (batch.length < BATCH_ROWS_MAX && size < BATCH_CHARACTERS_MAX) continue;
+        yield batch;
+        batch = [];
+        size = 0;
+      }
     }
+  } catch (error) {
+    if (batch.length > 0) yield batch;
+    throw error;
   }
   if (batch.length > 0) yield batch;
 }

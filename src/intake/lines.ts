@@ -122,7 +122,8 @@ class LineSplitter {
   }
 
   /**
-   * Ends a row with an unclosed quote. Adds to `lines` a rejection of its first line, and each later line as a row of its own. Returns the
+   * Ends a row with an unclosed quote. Adds to `lines` a rejection of its first line, and each later line as a row of its own. A first line
+   * with `\\"` may be complete, because some programs write a quote in this way: the parser of the row decides. Returns the
    * bytes after its last line break: the beginning of the next row. The added lines are not searched for quoted line breaks, so the time
    * stays linear in the size of the file.
    */
@@ -132,8 +133,10 @@ class LineSplitter {
     for (let start = 0; start < last;) {
       const end = bytes.indexOf(LF, start);
       const line = toLine(bytes.subarray(start, end), this.#number);
-      if (start > 0 && line) lines.push(line);
-      if (start === 0) lines.push({ number: this.#number, text: null, reason: withValue(UNCLOSED, line?.text ?? '') });
+      if (line && (start > 0 || hasEscapedQuote(line.text))) lines.push(line);
+      else if (start === 0) {
+        lines.push({ number: this.#number, text: null, reason: withValue(UNCLOSED, line?.text ?? '') });
+      }
       this.#number += 1;
       start = end + 1;
     }
@@ -231,6 +234,10 @@ class QuotedLineEnds implements LineEnds {
     this.spansLines = spansLines;
     return found;
   }
+}
+
+function hasEscapedQuote(text: string | null): boolean {
+  return text !== null && /\\["']/.test(text);
 }
 
 /** Converts the bytes of one line. Returns null when the line is blank. */

@@ -41,6 +41,7 @@ class SocketImport {
   readonly #onEvent: ImportListener;
   #summary: ImportSummary = new ImportCounter().summary();
   #sourceError: { error: unknown } | null = null;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(socketPath: string, options: ConnectionImportOptions, onEvent: ImportListener) {
     this.#request = http.request({
@@ -60,11 +61,7 @@ class SocketImport {
   }
 
   async run(source: AsyncIterable<Uint8Array>): Promise<ImportSummary> {
-    let patience: NodeJS.Timeout | undefined;
-    const abort = () => {
-      this.#stop();
-      patience = setTimeout(() => this.#request.destroy(), STOP_PATIENCE_MS);
-    };
+    const abort = () => this.#stop(this.#signal?.reason);
     this.#signal?.addEventListener('abort', abort, { once: true });
     if (this.#signal?.aborted) abort();
     void this.#send(source);
@@ -76,14 +73,14 @@ class SocketImport {
       throw new ImportFailure(this.#summary, (this.#sourceError ?? aborted ?? { error }).error);
     } finally {
       this.#signal?.removeEventListener('abort', abort);
-      clearTimeout(patience);
+      clearTimeout(this.#patience);
       this.#request.destroy();
     }
   }
 
   /**
-   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`, and the
-   * request is destroyed.
+   * Sends the source until it ends or the request is closed. Never rejects: an error of the source is kept in `#sourceError`, and stops the
+   * import.
    */
   async #send(source: AsyncIterable<Uint8Array>): Promise<void> {
     try {
@@ -94,14 +91,15 @@ class SocketImport {
       if (!this.#request.destroyed && !this.#request.writableEnded) this.#request.end();
     } catch (error) {
       this.#sourceError = { error };
-      this.#request.destroy();
+      this.#stop(error);
     }
   }
 
-  /** Ends the body with the trailer that stops the import. */
-  #stop(): void {
+  /** Ends the body with the trailer that stops the import, and waits for the report of the server. */
+  #stop(reason: unknown): void {
+    this.#patience ??= setTimeout(() => this.#request.destroy(), STOP_PATIENCE_MS);
     if (this.#request.writableEnded || this.#request.destroyed) return;
-    this.#request.addTrailers({ [STOPPED_TRAILER]: encodeURIComponent(describeError(this.#signal?.reason)) });
+    this.#request.addTrailers({ [STOPPED_TRAILER]: encodeURIComponent(describeError(reason)) });
     this.#request.end();
   }
 

@@ -44,6 +44,33 @@ for (const [name, content, description] of FILES) {
   });
 }
 
+test('a quote inside a cell may be written with a backslash', async () => {
+  const rows = await read(String.raw`id,name,price
+7,"Wolf, \"old\"",1.5
+8,"5\"",2
+9,"\"a\", b",3
+10,"C:\dir\",4
+11,"a ""b""",5
+12,"\"",6
+13,"open,7
+14,"plain",8
+`);
+  assert.deepEqual(
+    rows.map(([line, cells]) => [line, Array.isArray(cells) ? cells[1] : /not closed/.test(String(cells))]),
+    [
+      [1, 'name'],
+      [2, 'Wolf, "old"'],
+      [3, '5"'],
+      [4, '"a", b'],
+      [5, 'C:\\dir\\'],
+      [6, 'a "b"'],
+      [7, '"'],
+      [8, true],
+      [9, 'plain'],
+    ],
+  );
+});
+
 test('the first line of an Excel file may name the delimiter', async () => {
   const rows = ROWS.map(([line, cells]) => [Number(line) + 1, cells]);
   assert.deepEqual(await read('sep=;\r\nid;name;price\r\n7;"Wolf, ""old""";1.5\r\n8;a b;2\r\n'), rows);

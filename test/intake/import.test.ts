@@ -185,13 +185,14 @@ forEachEngine('import', (engine) => {
     assert.equal(unknown[`ethereum_${idOf(1)}`], 2);
   });
 
-  test('an error while the records are read ends the import with a failure that counts the stored rows', async () => {
+  test('an error while the records are read ends the import with a failure, after all records before it are stored', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(BATCH + 1)));
       throw new Error('the disk is gone');
     }
     const failure = await failureOf(importRecords(toContext(db), broken(), { format: 'ndjson' }));
-    assert.equal(failure.message, 'stopped after 500 rows were stored: the disk is gone');
+    assert.equal(failure.message, 'stopped after 501 rows were stored: the disk is gone');
+    assert.deepEqual([failure.summary.read, await countOf('indexer.token')], [BATCH + 1, BATCH + 1]);
     const early = importRecords(toContext(db), toChunks('a\n'), { format: 'csv', map: { kind: { column: 'k' } } });
     assert.match((await failureOf(early)).message, /^stopped before any row was stored: .* the column "k"/);
   });

@@ -20,6 +20,8 @@ import { printable } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { explainFile } from './explain.ts';
 import { toJsonLines } from './json-records.ts';
+import type { MalformedPart } from './json-values.ts';
+import { describeMalformed } from './json-values.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 import { RecordedLines, createResponseTally } from './recorded-responses.ts';
 import type { RejectedRow } from './rejections.ts';
@@ -196,41 +198,63 @@ async function importFile(
     progress.update({ ...source.position(), text });
     lines?.forget(event.read);
   };
-  /** Counts rows that were rejected before they became records. */
-  let lost = 0;
+  /** Counts rows that were rejected before they became records, and their lines after the first. */
+  const lost = { rows: 0, skippedLines: 0 };
   const interruption = toInterruption(io.signal);
   try {
     const { format, map, dryRun, replace, shopifyShop } = request;
     const shop = shopifyShop === null ? null : { shop: shopifyShop, tally: createShopifyTally() };
     const onLost = (row: RejectedRow) => {
-      lost += 1;
+      lost.rows += 1;
       onRejected(row);
+    };
+    const onMalformed = (part: MalformedPart) => {
+      lost.skippedLines += part.lines - 1;
+      onLost({ line: part.line, reason: describeMalformed(part) });
     };
     const options = { format, dryRun, replace, file: source.name, signal: interruption.signal, ...(map && { map }) };
     const noteDialect = (note: string) => progress.print(`${source.name}: ${note}`);
     const chunks =
       shop === null
-        ? toIntakeChunks(source, format, noteDialect)
+        ? toIntakeChunks(source, { format, onNote: noteDialect, onMalformed })
         : toShopifyLines(source.chunks, { ...shop, onRejected: onLost });
     const summary = await connection.import(lines?.chunks() ?? chunks, options, onEvent);
     if (shop) progress.print(`${source.name}: ${describeShopify(shop.tally)}`);
-    return addRejected(summary, lost);
+    return addLost(summary, lost);
+  } catch (error) {
+    throw error instanceof ImportFailure ? new ImportFailure(addLost(error.summary, lost), error.cause) : error;
   } finally {
     interruption.release();
     progress.clear();
   }
 }
 
-function addRejected(summary: ImportSummary, rejected: number): ImportSummary {
-  return { ...summary, read: summary.read + rejected, refused: summary.refused + rejected };
+/** Adds the rows that were rejected before they became records. */
+function addLost(
+  summary: ImportSummary,
+  { rows, skippedLines }: { rows: number; skippedLines: number },
+): ImportSummary {
+  return {
+    ...summary,
+    read: summary.read + rows,
+    refused: summary.refused + rows,
+    skippedLines: summary.skippedLines + skippedLines,
+  };
 }
 
 function toIntakeChunks(
   source: ImportSource,
-  format: ImportRequest['format'],
-  onNote: (note: string) => void,
+  {
+    format,
+    onNote,
+    onMalformed,
+  }: {
+    format: ImportRequest['format'];
+    onNote: (note: string) => void;
+    onMalformed: (part: MalformedPart) => void;
+  },
 ): AsyncIterable<Uint8Array> {
-  return format === 'csv' ? describedCsv(source.chunks, onNote) : toJsonLines(source.chunks);
+  return format === 'csv' ? describedCsv(source.chunks, onNote) : toJsonLines(source.chunks, onMalformed);
 }
 
 /** Yields the bytes of a CSV file. Prints a note first if the dialect of the file is unusual. */

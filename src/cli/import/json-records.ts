@@ -2,6 +2,7 @@
 // memory.
 
 import { peek } from '../../intake/peek.ts';
+import type { MalformedPart } from './json-values.ts';
 import { splitValues } from './json-values.ts';
 
 const LF = 0x0a;
@@ -15,12 +16,16 @@ const LAYOUT_HEAD_SIZE = 64 * 1024;
 
 /**
  * Yields NDJSON. A file with one value on each line is passed on unchanged, so that a malformed line rejects only itself. In any other
- * file, a value has the number of the line on which it begins. Several values on one line get consecutive numbers.
+ * file, a value has the number of the line on which it begins. Several values on one line get consecutive numbers. `onMalformed` is called
+ * for each part of such a file that is no value.
  */
-export async function* toJsonLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* toJsonLines(
+  bytes: AsyncIterable<Uint8Array>,
+  onMalformed: (part: MalformedPart) => void,
+): AsyncGenerator<Uint8Array> {
   const { head, source } = await peek(bytes, isLayoutVisible);
   if (isLineByLine(head)) yield* source;
-  else yield* joinValues(source);
+  else yield* joinValues(source, onMalformed);
 }
 
 function isLayoutVisible(head: Buffer): boolean {
@@ -52,9 +57,17 @@ function countOpenBrackets(text: string): number {
   return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);
 }
 
-async function* joinValues(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* joinValues(
+  source: AsyncIterable<Uint8Array>,
+  onMalformed: (part: MalformedPart) => void,
+): AsyncGenerator<Uint8Array> {
   let nextLine = 1;
-  for await (const { line, element, bytes } of splitValues(source, 'record')) {
+  for await (const value of splitValues(source, 'record')) {
+    if (value.bytes === null) {
+      onMalformed(value);
+      continue;
+    }
+    const { line, element, bytes } = value;
     if (!element && bytes.length === 2 && bytes[0] === OPEN_BRACKET) continue;
     const blankLines = Math.max(0, line - nextLine);
     nextLine += blankLines + 1;

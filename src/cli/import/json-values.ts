@@ -12,83 +12,176 @@ export type JsonValue = {
   bytes: Uint8Array;
 };
 
+/** A part of the file that is no value. `line`: the line on which it begins. `lines`: the number of its lines. */
+export type MalformedPart = { line: number; lines: number; bytes: null; reason: string };
+
 /** The largest value in bytes, the same as the workers' limit for DAS responses. A parsed value uses up to ten times as much memory. */
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /**
- * Throws OperatorError if a comma or bracket is wrong, if the text ends within a value, or if a value is too long. `noun` names a value in
- * messages.
+ * Splits a file into values. After a missing or misplaced quote, comma or bracket, the next object that begins a line with the indentation
+ * of the first object is read as the next value, and the part before is malformed. If no object begins a line, throws OperatorError. Also
+ * throws if the text ends within a top-level array, or if a value is too long. `noun` names a value in messages.
  */
 export async function* splitValues(
   source: AsyncIterable<Uint8Array>,
   noun: 'response' | 'record',
-): AsyncGenerator<JsonValue> {
+): AsyncGenerator<JsonValue | MalformedPart> {
   const splitter = new JsonValueSplitter(noun);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();
 }
 
+/** The reason, and the lines that were not read if there are several. */
+export function describeMalformed({ line, lines, reason }: MalformedPart): string {
+  return lines > 1 ? `${reason}; lines ${line} to ${line + lines - 1} were not read` : reason;
+}
+
 /** What may come next if no value is open. `anything`: outside of a top-level array. The other three are positions in such an array. */
 type Expected = 'anything' | 'element or end' | 'element' | 'comma or end';
 
-/** A value whose end has not been read yet. `depth`: the number of its open brackets. `parts`: its bytes so far. `size`: their number. */
-type OpenValue = { line: number; depth: number; quoted: boolean; escaped: boolean; parts: Buffer[]; size: number };
+/**
+ * A value whose end has not been read yet. `brackets`: the closing brackets that it needs. `parts`: its bytes so far. `size`: their number.
+ * `malformed`: why it is no value, or null. The bytes of a malformed value are not kept.
+ */
+type OpenValue = {
+  line: number;
+  brackets: number[];
+  quoted: boolean;
+  escaped: boolean;
+  parts: Buffer[];
+  size: number;
+  malformed: string | null;
+};
+
+function openValue(line: number, malformed: string | null = null): OpenValue {
+  return { line, brackets: [], quoted: false, escaped: false, parts: [], size: 0, malformed };
+}
 
 class JsonValueSplitter {
   readonly #noun: string;
+  readonly #layout = new ObjectLayout();
   #expected: Expected = 'anything';
   #open: OpenValue | null = null;
   #line = 1;
   #top = 0;
   /** The line on which the most recent top-level array began. */
   #arrayLine = 0;
+  /** Whether an object that begins a line with the indentation of the first object ends an open value. */
+  #strict = false;
 
   constructor(noun: string) {
     this.#noun = noun;
   }
 
-  *push(chunk: Uint8Array): Generator<JsonValue> {
+  *push(chunk: Uint8Array): Generator<JsonValue | MalformedPart> {
     let start = 0;
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index] as number;
-      if (this.#open !== null) {
-        const end = readByte(this.#open, byte);
-        if (end !== 'none') {
+      const beginsObject = this.#layout.read(byte);
+      if (this.#open !== null && beginsObject && (this.#strict || this.#open.malformed !== null)) {
+        yield this.#endMalformed(this.#open, this.#line - this.#open.line);
+      }
+      if (this.#open !== null && this.#open.malformed === null) {
+        let end = readByte(this.#open, byte);
+        if (end === 'wrong bracket' && this.#canBreakUp) {
+          append(this.#open, chunk.subarray(start, index));
+          yield* this.#breakUp(this.#open);
+          this.#layout.read(byte);
+          start = index;
+          end = this.#open === null ? 'none' : readByte(this.#open, byte);
+        }
+        if (end === 'with this byte' || end === 'before this byte') {
           yield this.#finish(this.#open, chunk.subarray(start, end === 'with this byte' ? index + 1 : index));
           if (end === 'with this byte') continue;
+        } else if (end === 'wrong bracket') {
+          this.#open.malformed = this.#toMisplaced();
+        } else if (byte === LF && this.#open?.quoted && this.#layout.isKnown) {
+          this.#open.malformed = `a quote${this.#line === this.#open.line ? '' : ` on line ${this.#line}`} is not closed`;
         }
       }
-      const found = this.#open === null ? this.#readBetween(byte) : null;
+      const found = this.#open === null ? this.#readBetween(byte, beginsObject) : null;
       if (found === 'empty array') {
         yield { line: this.#arrayLine, top: this.#top, element: false, bytes: Buffer.from('[]') };
       }
       if (found === 'value') {
-        this.#open = { line: this.#line, depth: 0, quoted: false, escaped: false, parts: [], size: 0 };
+        this.#open = openValue(this.#line);
+        if (byte === OPEN_BRACE) this.#layout.noteObject();
         readByte(this.#open, byte);
         start = index;
       }
       if (byte === LF) this.#line += 1;
     }
-    if (this.#open !== null) append(this.#open, chunk.subarray(start), this.#noun);
+    if (this.#open !== null) yield* this.#hold(this.#open, chunk.subarray(start));
   }
 
-  *end(): Generator<JsonValue> {
-    const open = this.#open;
-    if (open !== null && open.depth === 0 && !open.quoted) yield this.#finish(open, new Uint8Array());
+  *end(): Generator<JsonValue | MalformedPart> {
+    if (this.#open !== null && this.#open.malformed === null) {
+      if (this.#open.brackets.length === 0 && !this.#open.quoted) yield this.#finish(this.#open, new Uint8Array());
+      else if (this.#canBreakUp) yield* this.#breakUp(this.#open);
+    }
     if (this.#open !== null) {
-      throw new OperatorError(
-        `the file ends within the ${this.#noun} that begins on line ${this.#open.line}: look there for a quote or a bracket that is not closed; nothing from this line on was read`,
+      const { line, malformed } = this.#open;
+      const reason = malformed ?? UNCLOSED;
+      if (!this.#layout.isKnown) {
+        throw new OperatorError(
+          `the file ends within the ${this.#noun} that begins on line ${line}: look there for a quote or a bracket that is not closed; nothing from this line on was read`,
+        );
+      }
+      yield this.#endMalformed(
+        { ...this.#open, malformed: reason },
+        this.#line - line + (this.#layout.atLineStart ? 0 : 1),
       );
+      return;
     }
     if (this.#expected !== 'anything') {
-      throw new OperatorError(`the file ends within the array that begins on line ${this.#arrayLine}`);
+      throw new OperatorError(
+        `the file ends within the array that begins on line ${this.#arrayLine}; it may be cut off`,
+      );
     }
+  }
+
+  /** Keeps the bytes of an open value that continues in the next chunk. A value that is too long is broken up. */
+  *#hold(value: OpenValue, part: Uint8Array): Generator<JsonValue | MalformedPart> {
+    if (value.malformed !== null) return;
+    append(value, part);
+    if (value.size <= VALUE_SIZE_MAX) return;
+    if (!this.#canBreakUp) {
+      throw new OperatorError(
+        `the ${this.#noun} that begins on line ${value.line} is longer than ${VALUE_SIZE_MAX} bytes: keep ${this.#noun}s as they were received, one on each line or in an array`,
+      );
+    }
+    yield* this.#breakUp(value);
+  }
+
+  get #canBreakUp(): boolean {
+    return this.#layout.isKnown && !this.#strict;
+  }
+
+  /** Reads an unclosed value again. Each object that begins a line like the first object is now a value of its own. */
+  *#breakUp(value: OpenValue): Generator<JsonValue | MalformedPart> {
+    const bytes = Buffer.concat(value.parts);
+    this.#open = null;
+    this.#line = value.line;
+    if (this.#expected === 'anything') this.#top -= 1;
+    else this.#expected = 'element';
+    this.#layout.restart();
+    this.#strict = true;
+    yield* this.push(bytes);
+    this.#strict = false;
+  }
+
+  /** Ends a malformed part of `lines` lines. The next value may follow. */
+  #endMalformed({ line, malformed }: OpenValue, lines: number): MalformedPart {
+    this.#open = null;
+    if (this.#expected !== 'anything') this.#expected = 'comma or end';
+    return { line, lines, bytes: null, reason: malformed ?? UNCLOSED };
   }
 
   /**
    * Reads a byte outside of values. Returns whether it is the first byte of a value or the end of an empty array. Null if it is neither.
    */
-  #readBetween(byte: number): 'value' | 'empty array' | null {
+  #readBetween(byte: number, beginsObject: boolean): 'value' | 'empty array' | null {
     if (isSpace(byte) || (this.#top === 0 && BOM.includes(byte))) return null;
     const expected = this.#expected;
     if (byte === OPEN_BRACKET && expected === 'anything') {
@@ -106,16 +199,23 @@ class JsonValueSplitter {
       return null;
     }
     if (expected === 'comma or end' || byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) {
-      throw new OperatorError(
-        `line ${this.#line}: not JSON: a comma or a bracket is missing or misplaced; the rest of the file was not read`,
-      );
+      // A comma may be missing before an object that begins a line. Anything else is skipped up to such an object.
+      if (beginsObject) return 'value';
+      this.#open = openValue(this.#line, this.#toMisplaced());
+      return null;
     }
     if (expected === 'anything') this.#top += 1;
     return 'value';
   }
 
+  /** The reason for a misplaced byte. Throws if nothing after it can be read. */
+  #toMisplaced(): string {
+    if (this.#layout.isKnown) return MISPLACED;
+    throw new OperatorError(`line ${this.#line}: not JSON: ${MISPLACED}; the rest of the file was not read`);
+  }
+
   #finish(value: OpenValue, tail: Uint8Array): JsonValue {
-    append(value, tail, this.#noun);
+    append(value, tail);
     this.#open = null;
     const element = this.#expected !== 'anything';
     if (element) this.#expected = 'comma or end';
@@ -123,30 +223,77 @@ class JsonValueSplitter {
   }
 }
 
-function append(value: OpenValue, part: Uint8Array, noun: string): void {
-  value.size += part.length;
-  if (value.size > VALUE_SIZE_MAX) {
-    throw new OperatorError(
-      `the ${noun} that begins on line ${value.line} is longer than ${VALUE_SIZE_MAX} bytes: keep ${noun}s as they were received, one on each line or in an array`,
-    );
+const MISPLACED = 'a comma or a bracket is missing or misplaced';
+const UNCLOSED = 'a quote or a bracket is not closed';
+
+/** Recognises objects that begin a line with as many spaces and tabs before them as the first object that does. */
+class ObjectLayout {
+  /** Null until an object begins a line. */
+  #indentation: number | null = null;
+  /** The number of spaces and tabs since the last line end, or -1 after any other byte. */
+  #leading = 0;
+  /** `#leading` before the latest byte, if this byte is the first of its line that is no space or tab. Otherwise -1. */
+  #begunAt = -1;
+
+  get isKnown(): boolean {
+    return this.#indentation !== null;
   }
+
+  /** Whether no byte of the current line was read. */
+  get atLineStart(): boolean {
+    return this.#leading === 0;
+  }
+
+  /** Reads the next byte of the file. Returns whether this byte begins an object, and a line, with the indentation if it is known. */
+  read(byte: number): boolean {
+    this.#begunAt = -1;
+    if (byte === LF) this.#leading = 0;
+    else if (this.#leading >= 0) {
+      if (byte === SPACE || byte === TAB) this.#leading += 1;
+      else if (!BOM.includes(byte)) {
+        this.#begunAt = this.#leading;
+        this.#leading = -1;
+      }
+    }
+    return byte === OPEN_BRACE && this.#begunAt >= 0 && this.#begunAt === (this.#indentation ?? this.#begunAt);
+  }
+
+  /** Called for the first byte of an object that is a value. */
+  noteObject(): void {
+    if (this.#begunAt >= 0) this.#indentation ??= this.#begunAt;
+  }
+
+  /** Called before a value that begins a line is read again. */
+  restart(): void {
+    this.#leading = this.#indentation ?? -1;
+  }
+}
+
+function append(value: OpenValue, part: Uint8Array): void {
+  value.size += part.length;
   // Copied, because the source may reuse the memory of its chunk.
   value.parts.push(Buffer.from(part));
 }
 
-/** Reads the next byte of an open value. Returns where the value ends, or `none` if it continues. */
-function readByte(value: OpenValue, byte: number): 'with this byte' | 'before this byte' | 'none' {
+/**
+ * Reads the next byte of an open value. Returns where the value ends, or `none` if it continues. A bracket that closes another kind of
+ * bracket is wrong, and is not read.
+ */
+function readByte(value: OpenValue, byte: number): 'with this byte' | 'before this byte' | 'wrong bracket' | 'none' {
+  const { brackets } = value;
   if (value.escaped) value.escaped = false;
   else if (value.quoted) {
     if (byte === BACKSLASH) value.escaped = true;
     else if (byte === QUOTE) value.quoted = false;
   } else if (byte === QUOTE) value.quoted = true;
-  else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) value.depth += 1;
+  else if (byte === OPEN_BRACE) brackets.push(CLOSE_BRACE);
+  else if (byte === OPEN_BRACKET) brackets.push(CLOSE_BRACKET);
   else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-    if (value.depth === 0) return 'before this byte';
-    value.depth -= 1;
-    if (value.depth === 0) return 'with this byte';
-  } else if (value.depth === 0 && (byte === COMMA || isSpace(byte))) return 'before this byte';
+    if (brackets.length === 0) return 'before this byte';
+    if (brackets.at(-1) !== byte) return 'wrong bracket';
+    brackets.pop();
+    if (brackets.length === 0) return 'with this byte';
+  } else if (brackets.length === 0 && (byte === COMMA || isSpace(byte))) return 'before this byte';
   return 'none';
 }
 

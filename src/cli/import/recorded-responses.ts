@@ -5,7 +5,7 @@ import { NOT_UTF8 } from '../../intake/lines.ts';
 import { parseExactJson } from '../../upstreams/exact-json.ts';
 import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import type { ParsedPage } from '../../upstreams/response-rows.ts';
-import { splitValues } from './json-values.ts';
+import { describeMalformed, splitValues } from './json-values.ts';
 
 /** The number of a page, and of a row in this page, both from 1. Without `row`, the position is the page itself. */
 export type RowPosition = { page: number; row?: number };
@@ -51,7 +51,15 @@ export class RecordedLines {
     const position = { page: 0, row: 0 };
     /** `holds`: whether the elements of the current top-level array are rows or responses. Null until its first valid element is read. */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
-    for await (const { top, element, bytes } of splitValues(this.#source, 'response')) {
+    for await (const part of splitValues(this.#source, 'response')) {
+      if (part.bytes === null) {
+        position.page += 1;
+        position.row = 0;
+        this.#tally.pages += 1;
+        this.#reject({ page: position.page }, `line ${part.line}: ${describeMalformed(part)}`);
+        continue;
+      }
+      const { top, element, bytes } = part;
       const value = readValue(this.#reader, bytes);
       if (top !== array.top) array = { top, holds: null };
       const isOfSamePage = array.holds === 'rows';

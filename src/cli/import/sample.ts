@@ -52,7 +52,7 @@ async function readFirstRows(chunks: AsyncIterable<Uint8Array>): Promise<string[
 /** The first JSON objects of a file, with numbers as JsonNumbers. Values that are not objects are left out. */
 export async function sampleObjects(chunks: AsyncIterable<Uint8Array>): Promise<Record<string, unknown>[]> {
   const objects: Record<string, unknown>[] = [];
-  for await (const lines of splitLines(toJsonLines(chunks))) {
+  for await (const lines of splitLines(toJsonLines(chunks, () => undefined))) {
     for (const { text } of lines) {
       const parsed = text === null ? null : parseObject(text);
       if (parsed && 'object' in parsed) objects.push(parsed.object);

@@ -97,7 +97,7 @@ function parseRows(lines: readonly Line[], dialect: CsvDialect): ParsedRow[] {
 function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
   const position = positionOf(line);
   if (line.text === null) return { ...position, cells: null, reason: line.reason };
-  const parsed = parseText(line.text, dialect);
+  const parsed = parseRowText(line.text, dialect);
   if (!Array.isArray(parsed)) {
     // The parser's message counts lines from the start of this row, not of the file.
     return {
@@ -112,16 +112,24 @@ function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
     : { ...position, cells: null, reason: 'is not exactly one CSV row' };
 }
 
+/** MySQL and others write a quote inside a quoted cell as `\\"` instead of `""`. Such a row is read if it has no other reading. */
+function parseRowText(text: string, dialect: CsvDialect): string[][] | Error {
+  const parsed = parseText(text, dialect);
+  if (Array.isArray(parsed) || !text.includes(`\\${dialect.quote}`)) return parsed;
+  const escaped = parseText(text, dialect, '\\');
+  return Array.isArray(escaped) ? escaped : parsed;
+}
+
 function positionOf({ number, text }: Line): { line: number; lines: number; size: number } {
   return { line: number, lines: text?.split('\n').length ?? 1, size: text?.length ?? 0 };
 }
 
-function parseText(text: string, { delimiter, quote, spaced }: CsvDialect): string[][] | Error {
+function parseText(text: string, { delimiter, quote, spaced }: CsvDialect, escape: string = quote): string[][] | Error {
   try {
     return parse(text, {
       delimiter,
       quote,
-      escape: quote,
+      escape,
       ltrim: spaced,
       record_delimiter: '\n',
       relax_column_count: true,

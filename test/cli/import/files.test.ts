@@ -114,9 +114,10 @@ describe('JSON', () => {
     assert.throws(() => JSON.parse(line), /control character/i);
   });
 
-  test('a missing comma or bracket ends the import with the line', async () => {
-    const { code, stderr } = await run([file('f.json', '[{"a":1}\n{"b":2}]')]);
-    assert.equal(code, 1);
+  test('a missing comma before an object that begins a line changes nothing; elsewhere it ends the import', async () => {
+    assert.equal(await toLines('[{"a":1}\n{"b":2}]'), '{"a":1}\n{"b":2}\n');
+    const { code, stderr, received } = await run([file('f.json', '[{"a":1},\n3 {"b":2}]')]);
+    assert.deepEqual([code, received], [1, '{"a":1}\n3\n']);
     assert.match(
       stderr,
       /line 2: not JSON: a comma or a bracket is missing or misplaced; the rest of the file was not read/,

@@ -166,6 +166,23 @@ forEachEngine('mercat import', (engine) => {
     assert.match(String(written[0]?.['reason']), /^kind: must be one of/);
   });
 
+  test('the lines of a JSON file that cannot be read are counted, and the other rows are stored', async () => {
+    const [one, two, three] = tokens(3).map((row) => JSON.stringify(row, null, 2));
+    const text = `[\n${one},\n${two?.replace('"1"', '"1')},\n${three}\n]\n`;
+    const { code, stdout, stderr } = await run([file('a.json', text), '--json']);
+    const { read, inserted, refused, skippedLines } = JSON.parse(stdout) as Record<string, number>;
+    const lines = two?.split('\n').length ?? 0;
+    assert.deepEqual([code, read, inserted, refused, skippedLines], [1, 3, 2, 1, lines - 1]);
+    assert.match(stderr, /a\.json:8: a quote on line 12 is not closed; lines 8 to \d+ were not read\n$/);
+    const cutOff = await run([file('b.json', `[\n${one},\n${three},\n`), '--json']);
+    const { error, ...counts } = JSON.parse(cutOff.stdout) as Record<string, unknown>;
+    assert.deepEqual([counts['read'], counts['unchanged']], [2, 2]);
+    assert.match(
+      String(error),
+      /stopped after 2 rows were stored: the file ends within the array that begins on line 1; /,
+    );
+  });
+
   test('control characters in imported text are not sent to the terminal', async () => {
     const { stderr } = await run(['-'], { stdin: '{"kind":"token","\u001b[2J\u009b":1}\n\u001b]0;x\u0007\n' });
     // oxlint-disable-next-line no-control-regex -- the test searches for control characters

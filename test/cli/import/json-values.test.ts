@@ -1,17 +1,22 @@
 // The JSON values in a file of recorded responses do not depend on the chunks in which the file is read. Text that is not JSON
-// causes an error that names the line.
+// is reported with its lines, or causes an error that names the line.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonValue } from '../../../src/cli/import/json-values.ts';
-import { splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
+import type { JsonValue, MalformedPart } from '../../../src/cli/import/json-values.ts';
+import { describeMalformed, splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { toChunks } from '../../support/service/intake.ts';
 
-async function split(content: string | Uint8Array, chunkSize?: number): Promise<JsonValue[]> {
-  const values: JsonValue[] = [];
+async function splitAll(content: string | Uint8Array, chunkSize?: number): Promise<(JsonValue | MalformedPart)[]> {
+  const values: (JsonValue | MalformedPart)[] = [];
   for await (const value of splitValues(toChunks(content, chunkSize), 'response')) values.push(value);
   return values;
+}
+
+async function split(content: string | Uint8Array, chunkSize?: number): Promise<JsonValue[]> {
+  const values = await splitAll(content, chunkSize);
+  return values.map((value) => (value.bytes === null ? assert.fail(describeMalformed(value)) : value));
 }
 
 const parsed = (values: readonly JsonValue[]) =>
@@ -57,23 +62,80 @@ test('each value has the line on which it begins', async () => {
   }
 });
 
-test('an error about malformed JSON names a line, after all values before it were produced', async () => {
+/** The values of a file, and in place of each malformed part its first line, number of lines and reason. */
+async function splitMalformed(text: string, chunkSize?: number): Promise<unknown[]> {
+  return (await splitAll(text, chunkSize)).map((value) =>
+    value.bytes === null
+      ? [value.line, value.lines, value.reason]
+      : (JSON.parse(Buffer.from(value.bytes).toString()) as unknown),
+  );
+}
+
+const QUOTE = 'a quote is not closed';
+const BRACKET = 'a quote or a bracket is not closed';
+const MISPLACED = 'a comma or a bracket is missing or misplaced';
+
+test('after a mistake, reading goes on at the next object that begins a line like the first one', async () => {
+  const rows = [1, 2, 3, 4].map((id) => ({ id, of: { name: `n${id}`, list: [id] } }));
+  const [one, , three, four] = rows;
+  for (const indent of [0, 2]) {
+    const array =
+      (indent === 0
+        ? JSON.stringify(rows).replaceAll(',{"id"', ',\n{"id"').replace('[', '[\n')
+        : JSON.stringify(rows, null, 2)) + '\n';
+    const line = indent === 0 ? 3 : 11;
+    const lines = indent === 0 ? 1 : 9;
+    for (const [mistake, text, part] of [
+      ['an unclosed quote', array.replace('n2"', 'n2'), indent === 0 ? QUOTE : 'a quote on line 14 is not closed'],
+      ['an unclosed bracket', array.replace(/(n2"[^\]]*\]\s*)\}/, '$1'), BRACKET],
+    ] as const) {
+      for (const chunkSize of [1, 7, 10_000]) {
+        const found = await splitMalformed(text, chunkSize);
+        assert.deepEqual(found, [one, [line, lines, part], three, four], `${mistake}, ${indent}, ${chunkSize}`);
+      }
+    }
+    const withBracket = array.replace(/(n2"[^\]]*\]\s*\}\s*\})/, '$1 }');
+    const extra = [indent === 0 ? 3 : 19, 1, MISPLACED];
+    assert.deepEqual(
+      await splitMalformed(withBracket),
+      [...rows.slice(0, 2), extra, three, four],
+      'a bracket too many',
+    );
+    assert.deepEqual(
+      await splitMalformed(array.replaceAll(/,(\s*\{\s*"id")/g, '$1')),
+      rows,
+      'no commas between values',
+    );
+  }
+});
+
+test('of a file that ends within a value, the values before are read, and the lines of the rest are counted', async () => {
+  assert.deepEqual(await splitMalformed('{"a":1}\n{"b":[1'), [{ a: 1 }, [2, 1, BRACKET]]);
+  assert.deepEqual(await splitMalformed('[\n{"a":1},\n{"b":\n"c'), [{ a: 1 }, [3, 2, BRACKET]]);
+  assert.deepEqual(await splitMalformed('{"a":"1\n'), [[1, 1, QUOTE]]);
+  const many = Array.from({ length: 20_000 }, (_, id) => `{"id":{"x":${id}}`).join(',\n');
+  const parts = (await splitAll(`[\n${many}\n]`)) as MalformedPart[];
+  assert.equal(parts.length, 20_000, 'unclosed brackets in every value');
+  assert.ok(parts.every(({ bytes }) => bytes === null));
+});
+
+test('a mistake in a file in which no object begins a line is an error that names a line, after the values before it', async () => {
   const cases: [string, number, RegExp][] = [
+    ['["a",\n"b', 1, /^the file ends within the response that begins on line 2: look there for a quote or a bracket/],
     [
-      '{"a":1}\n{"b":[1',
+      '[1,\n2',
       1,
-      /^the file ends within the response that begins on line 2: look there for a quote or a bracket/,
+      /^the file ends within the response|^the file ends within the array that begins on line 1; it may be/,
     ],
-    ['{"a":1}\n"b', 1, /^the file ends within the response that begins on line 2: look there for a quote or a bracket/],
-    ['[1,\n2', 1, /^the file ends within the response|^the file ends within the array that begins on line 1$/],
-    ['[{},\n', 1, /^the file ends within the array that begins on line 1$/],
+    ['[{},\n', 1, /^the file ends within the array that begins on line 1; it may be cut off$/],
+    ['[\n{},\n', 1, /^the file ends within the array that begins on line 1; it may be cut off$/],
     ['[{} {}]', 1, /^line 1: not JSON/],
     ['[{},\n,{}]', 1, /^line 2: not JSON/],
     ['[{},]', 1, /^line 1: not JSON/],
     ['[{}}', 1, /^line 1: not JSON/],
     ['[,]', 0, /^line 1: not JSON/],
-    ['{}\n]', 1, /^line 2: not JSON/],
-    ['{},{}', 1, /^line 1: not JSON/],
+    ['1\n]', 1, /^line 2: not JSON/],
+    ['1,{}', 1, /^line 1: not JSON/],
   ];
   for (const [text, valuesMin, reason] of cases) {
     let values = 0;

@@ -139,8 +139,9 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
       const { code, summary, stderr } = await importAndReadRefused(text.slice(0, -30));
       assert.equal(code, 1);
-      assert.match(stderr, /the file ends within the response that begins on line 2: look there [^\n]+\n$/);
-      assert.match(summary.error ?? '', /the file ends within/);
+      assert.match(stderr, /the file ends within the response that begins on line 2: look there [^\n]+\n/);
+      assert.match(summary.error ?? '', /^file:?.*: stopped after 2 rows were stored: the file ends within/);
+      assert.deepEqual([summary.read, summary.inserted], [2, 2]);
     });
 
     test('a recorded response that is an error is reported with the error message of the upstream', async () => {
