@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
 import { integer, rowDecoder } from './rows.ts';
+import type { WriteRecording } from './write-recording.ts';
 
 /** The three counts add up to the number of rows given. */
 export type UpsertCounts = { inserted: number; updated: number; unchanged: number };
@@ -22,6 +23,8 @@ export type Upsert<R> = {
    * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
    */
   sql: string;
+  /** Records the rows of `upserted`. `sql` must then return what the recording needs. */
+  recording?: WriteRecording;
 };
 
 const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer });
@@ -29,11 +32,12 @@ const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer 
 /** Writes any number of rows in one statement. Several rows may have the same identity. */
 export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: Upsert<R>): Promise<UpsertCounts> {
   if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
+  const { sql, recording } = upsert;
   const folded = foldRows(rows, upsert);
   const [found] = await tx.query(
-    `with ${upsert.sql}
+    `with ${sql} ${recording?.toSql('upserted', 2) ?? ''}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
-    [JSON.stringify(folded.rows.map(upsert.toColumns))],
+    [JSON.stringify(folded.rows.map(upsert.toColumns)), ...(recording?.params ?? [])],
   );
   if (!found) throw new Error('an upsert returned no counts');
   const { inserted, written } = decodeCounts(found);

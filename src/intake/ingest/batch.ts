@@ -7,15 +7,15 @@ import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import { isAborted, repeatAborted } from '../../database/port.ts';
 import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
+import type { RecordWrites } from '../../database/write-recording.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { upsertCoverage } from '../../market/queries/coverage.ts';
 import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
-import type { NewListing, TrackListings } from '../../market/queries/listing-writes.ts';
+import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
-  listListingKeysOfOrders,
   updateListingsOfEndedOrders,
   updateTermsOfSharedOrders,
   upsertListings,
@@ -33,7 +33,7 @@ import { toKeyText } from '../queries/tracked-tables.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
-import type { ChangeLog, TrackChanges } from '../undo/change-log.ts';
+import type { ChangeLog } from '../undo/change-log.ts';
 import { trackNothing } from '../undo/change-log.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
@@ -130,7 +130,7 @@ async function ingestPrimaryPart(
   }));
   const orders = primary.flatMap(({ record }) => signedOrderOf(record) ?? []);
   if (orders.length > 0 && !options.dryRun) {
-    await retireMirroredListings({ indexer, chains }, orders, options.now, trackListings(options.changes?.track));
+    await retireMirroredListings({ indexer, chains }, orders, options.now, options.changes?.recordTo('listing'));
   }
   const hasCatalog = primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
   if (hasCatalog && !options.dryRun) await copyCatalog();
@@ -218,14 +218,11 @@ async function writeIndexed(
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
-  const listings = await writeListings(tx, rowsOf(records, 'listing'), trackListings(changes?.track));
+  const listings = await writeListings(tx, rowsOf(records, 'listing'), changes?.recordTo('listing'));
   counts.set('listing', listings.counts);
-  const saleKeys = rowsOf(records, 'sale').map(({ key }) => key);
-  const sales = await track(tx, 'sale', saleKeys, () => ingestSales(tx, records, { isImport, replace }));
+  const sales = await ingestSales(tx, records, { isImport, replace, ...(changes && { changes }) });
   counts.set('sale', sales.counts);
-  const tokens = rowsOf(records, 'token');
-  const tokenKeys = tokens.map(({ collectionId, asset }) => toKeyText(collectionId, asset));
-  counts.set('token', await track(tx, 'token', tokenKeys, () => upsertTokens(tx, tokens)));
+  counts.set('token', await upsertTokens(tx, rowsOf(records, 'token'), changes?.recordTo('token')));
   const stats = rowsOf(records, 'stats');
   const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
   counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
@@ -241,24 +238,12 @@ async function writeIndexed(
 async function writeListings(
   tx: Queryable,
   listings: readonly NewListing[],
-  track: TrackListings,
+  record?: RecordWrites,
 ): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
-  return track(tx, listings, async () => {
-    const counts = await upsertListings(tx, listings);
-    const shared = await updateTermsOfSharedOrders(tx, listings);
-    const ended = await updateListingsOfEndedOrders(tx, listings);
-    return { counts, assets: [...listings, ...shared, ...ended] };
-  });
-}
-
-/** Returns a function that records the changes of the given listings, and of other listings of the same orders. */
-function trackListings(track: TrackChanges = trackNothing): TrackListings {
-  if (track === trackNothing) return (_tx, _listings, write) => write();
-  return async (tx, listings, write) => {
-    const hashes = listings.flatMap(({ orderHash }) => orderHash ?? []);
-    const ofOrders = hashes.length > 0 ? await listListingKeysOfOrders(tx, hashes) : [];
-    return track(tx, 'listing', [...listings.flatMap(({ key }) => key ?? []), ...ofOrders], write);
-  };
+  const counts = await upsertListings(tx, listings, record);
+  const shared = await updateTermsOfSharedOrders(tx, listings, record);
+  const ended = await updateListingsOfEndedOrders(tx, listings, record);
+  return { counts, assets: [...listings, ...shared, ...ended] };
 }
 
 /**

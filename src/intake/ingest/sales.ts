@@ -7,22 +7,26 @@ import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
 import { deleteDifferingSales, listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
+import type { ChangeLog } from '../undo/change-log.ts';
+import { trackNothing } from '../undo/change-log.ts';
 
 type NumberedSale = { line: number; sale: NewSale };
 
 /**
  * `isImport`: conflicts are reported; otherwise they are counted as unchanged. `replace`: a sale replaces a stored sale with other facts,
- * unless the stored sale was read from a chain. Of several records of one sale, the last replaces. The transaction must have locked the
- * figures.
+ * unless the stored sale was read from a chain. Of several records of one sale, the last replaces. `changes` records what is written. The
+ * transaction must have locked the figures.
  */
 export async function ingestSales(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { isImport, replace }: { isImport: boolean; replace: boolean },
+  { isImport, replace, changes }: { isImport: boolean; replace: boolean; changes?: ChangeLog },
 ): Promise<{ counts: UpsertCounts; conflicts: LineRejection[] }> {
   const sales = records.flatMap(({ line, record }) => (record.kind === 'sale' ? [{ line, sale: record.row }] : []));
   const rows = sales.map(({ sale }) => sale);
-  const counts = replace ? await replaceSales(tx, rows) : await upsertSales(tx, rows);
+  const counts = replace
+    ? await replaceSales(tx, rows, changes?.track)
+    : await upsertSales(tx, rows, changes?.recordTo('sale'));
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
   const found = await findConflicts(tx, sales);
   // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. That is no conflict.
@@ -34,16 +38,19 @@ export async function ingestSales(
 }
 
 /** If a record does not name the seller or the buyer, the stored seller or buyer is kept. */
-async function replaceSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
+async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = trackNothing): Promise<UpsertCounts> {
   const lastByKey = new Map(sales.map((sale) => [sale.key, sale]));
   const stored = await listSaleFacts(tx, [...lastByKey.keys()]);
   const last = Array.from(lastByKey.values(), (sale) => {
     const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
-  const replaced = await deleteDifferingSales(tx, last);
-  const { inserted } = await upsertSales(tx, last);
-  return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
+  // The stored sale is deleted and inserted again, so neither statement knows the sale before and after the change.
+  return track(tx, 'sale', [...lastByKey.keys()], async () => {
+    const replaced = await deleteDifferingSales(tx, last);
+    const { inserted } = await upsertSales(tx, last);
+    return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
+  });
 }
 
 /** Compares each sale with the stored sale of the same identity. Called after the upsert, so every sale is stored. */

@@ -3,8 +3,18 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { WriteRecording } from '../../database/write-recording.ts';
 import type { TrackedKind } from './tracked-tables.ts';
-import { hashSql, keyCondition, restoreSql, tableOf, TRACKED_KINDS, TRACKED_TABLES } from './tracked-tables.ts';
+import {
+  hashSql,
+  keyCondition,
+  keySql,
+  restoreSql,
+  storedRowSql,
+  tableOf,
+  TRACKED_KINDS,
+  TRACKED_TABLES,
+} from './tracked-tables.ts';
 
 export type ImportSchema = 'main' | 'indexer';
 
@@ -16,8 +26,7 @@ const decodeImage = rowDecoder('row image', { key: text, image: text });
 export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<RowImage[]> {
   const rows = await tx.query(
     `select wanted.key, to_jsonb(stored)::text as image from unnest($1::text[]) as wanted (key)
-     join ${tableOf(kind)} as stored on ${keyCondition(kind)}
-     ${TRACKED_TABLES[kind].isLocked ? 'order by wanted.key for update of stored' : ''}`,
+     cross join lateral (${storedRowSql(kind)} ${TRACKED_TABLES[kind].isLocked ? 'for update' : ''}) as stored`,
     [keys],
   );
   return rows.map(decodeImage);
@@ -26,33 +35,59 @@ export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: read
 const decodeClosed = rowDecoder('import_log', { closed: boolean });
 
 /**
- * Records the rows with these keys that were inserted, or differ from their image in `before`. Returns false if the import is closed by an
- * undo: the transaction must then be rolled back.
+ * Locks an import until the transaction ends, so that an undo waits for the transaction. Returns false if the import is closed by an undo:
+ * the transaction must then be rolled back.
  */
-export async function insertImportChange(
-  tx: Queryable,
-  { importId, seq, kind, keys }: { importId: string; seq: number; kind: TrackedKind; keys: readonly string[] },
-  before: readonly RowImage[],
-): Promise<boolean> {
-  const { schema } = TRACKED_TABLES[kind];
+export async function lockOpenImport(tx: Queryable, schema: ImportSchema, importId: string): Promise<boolean> {
   const [row] = await tx.query(
-    `with log as (
-       insert into ${schema}.import_log (import_id) values ($1)
-       on conflict (import_id) do update set import_id = excluded.import_id returning closed
-     ), changed as (
-       select wanted.key, ${hashSql(kind)} as hash, before.image::jsonb as image
-       from unnest($4::text[]) as wanted (key) join ${tableOf(kind)} as stored on ${keyCondition(kind)}
-       left join unnest($5::text[], $6::text[]) as before (key, image) on before.key = wanted.key
-       where before.image is null or before.image::jsonb <> to_jsonb(stored)
-     ), logged as (
-       insert into ${schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
-       select $1, $2, $3, count(*), array_agg(key), array_agg(hash), array_agg(image)
-       from changed having count(*) > 0
-     )
-     select closed from log`,
-    [importId, seq, kind, keys, before.map(({ key }) => key), before.map(({ image }) => image)],
+    `insert into ${schema}.import_log (import_id) values ($1)
+     on conflict (import_id) do update set import_id = excluded.import_id returning closed`,
+    [importId],
   );
   return row !== undefined && !decodeClosed(row).closed;
+}
+
+/** Names a change. The later change of an import has the higher number. */
+type ChangeId = { importId: string; seq: number };
+
+/**
+ * Records the rows of one writing statement: the rows that it inserted, and the rows that it updated with their image before. The statement
+ * must write rows of this kind. Another transaction must not be able to change them meanwhile.
+ */
+export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
+  return {
+    returning: `, ${keySql(kind)} as changed_key, ${hashSql(kind)} as changed_hash`,
+    // All expressions of a statement read the rows as they were before it.
+    toSql: (written, first) => `, recorded as (
+       insert into ${TRACKED_TABLES[kind].schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
+       select $${first}, $${first + 1}, $${first + 2}, count(*), array_agg(wanted.key), array_agg(wanted.hash),
+         array_agg(case when not wanted.inserted then (
+           select to_jsonb(before) from (${storedRowSql(kind)}) as before) end)
+       from (select changed_key as key, changed_hash as hash, inserted from ${written}) as wanted having count(*) > 0
+     )`,
+    params: [importId, seq, kind],
+  };
+}
+
+/** Records the rows with these keys that were inserted, or differ from their image in `before`. */
+export async function insertImportChange(
+  tx: Queryable,
+  { importId, seq, kind, keys }: ChangeId & { kind: TrackedKind; keys: readonly string[] },
+  before: readonly RowImage[],
+): Promise<void> {
+  const { schema } = TRACKED_TABLES[kind];
+  await tx.query(
+    `with changed as (
+       select wanted.key, ${hashSql(kind)} as hash, before.image::jsonb as image
+       from unnest($4::text[]) as wanted (key) cross join lateral (${storedRowSql(kind)}) as stored
+       left join unnest($5::text[], $6::text[]) as before (key, image) on before.key = wanted.key
+       where before.image is null or before.image::jsonb <> to_jsonb(stored)
+     )
+     insert into ${schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
+     select $1, $2, $3, count(*), array_agg(key), array_agg(hash), array_agg(image)
+     from changed having count(*) > 0`,
+    [importId, seq, kind, keys, before.map(({ key }) => key), before.map(({ image }) => image)],
+  );
 }
 
 /** Closes an import: its process cannot change further rows of this database. Waits for its transaction in progress. */

@@ -152,6 +152,14 @@ export function toKeyText(...values: readonly string[]): string {
   return values.join('\n');
 }
 
+/** The SQL expression for the key text of the row `stored`. */
+export function keySql(kind: TrackedKind): string {
+  const parts = Object.entries(TRACKED_TABLES[kind].key).map(
+    ([column, type]) => `stored.${column}${type === 'uuid' ? '::text' : ''}`,
+  );
+  return parts.join(` || E'\\n' || `);
+}
+
 /** The SQL condition under which the row `stored` has the key text `wanted.key`. */
 export function keyCondition(kind: TrackedKind): string {
   return Object.entries(TRACKED_TABLES[kind].key)
@@ -160,6 +168,14 @@ export function keyCondition(kind: TrackedKind): string {
       return `stored.${column} = ${part}${type === 'uuid' ? '::uuid' : ''}`;
     })
     .join(' and ');
+}
+
+/**
+ * The SQL subquery for the row that has the key text `wanted.key`. `limit 1` makes PostgreSQL search the index once for each key. A plain
+ * join would read the complete table for each batch, until the table has about 25,000 rows.
+ */
+export function storedRowSql(kind: TrackedKind): string {
+  return `select * from ${tableOf(kind)} as stored where ${keyCondition(kind)} limit 1`;
 }
 
 /** The SQL expression for the hash of the compared columns. The hash does not depend on session settings such as the time zone. */

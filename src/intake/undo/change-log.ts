@@ -3,10 +3,12 @@
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Queryable } from '../../database/port.ts';
-import { insertImportChange, listRowImages } from '../queries/import-changes.ts';
+import type { RecordWrites } from '../../database/write-recording.ts';
+import { insertImportChange, listRowImages, lockOpenImport, toWriteRecording } from '../queries/import-changes.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
+import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
 
 /** Runs `write`, and records which of the rows with these keys it inserted or changed. */
 export type TrackChanges = <T>(
@@ -26,6 +28,8 @@ export class ChangeLog {
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();
+  /** The transactions in which the import was found open. It stays open until they end. */
+  readonly #open = new WeakSet<Queryable>();
 
   constructor(importId: string, startedAt: number) {
     this.importId = importId;
@@ -41,16 +45,31 @@ export class ChangeLog {
     for (const { collectionId, subject } of coverage) this.#covered.add(toKeyText(collectionId, subject));
   }
 
+  /** Lets a statement record the rows of this kind that it writes. */
+  recordTo(kind: TrackedKind): RecordWrites {
+    return async (tx) => toWriteRecording(kind, await this.#next(tx, kind));
+  }
+
+  /** For several statements that together change rows: reads the rows before and after them. Costs more than `recordTo`. */
   readonly track: TrackChanges = async (tx, kind, keys, write) => {
     const wanted = [...new Set(keys)];
     if (wanted.length === 0) return write();
+    const change = await this.#next(tx, kind);
     const before = await listRowImages(tx, kind, wanted);
     const result = await write();
-    this.#seq += 1;
-    const change = { importId: this.importId, seq: this.#seq, kind, keys: wanted };
-    if (!(await insertImportChange(tx, change, before))) {
-      throw new OperatorError(`the import ${this.importId} is being undone`);
-    }
+    await insertImportChange(tx, { ...change, kind, keys: wanted }, before);
     return result;
   };
+
+  /** The identity of the next change in this transaction. Throws if the import is closed by an undo. */
+  async #next(tx: Queryable, kind: TrackedKind): Promise<{ importId: string; seq: number }> {
+    const { importId } = this;
+    if (!this.#open.has(tx)) {
+      if (!(await lockOpenImport(tx, TRACKED_TABLES[kind].schema, importId)))
+        throw new OperatorError(`the import ${importId} is being undone`);
+      this.#open.add(tx);
+    }
+    this.#seq += 1;
+    return { importId, seq: this.#seq };
+  }
 }

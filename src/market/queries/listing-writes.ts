@@ -6,6 +6,8 @@ import type { Queryable, Statements } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
+import type { RecordWrites } from '../../database/write-recording.ts';
+import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { CollectionAsset } from './figures.ts';
 import type { RefreshContext } from '../ranks.ts';
@@ -37,13 +39,6 @@ export type NewListing = {
   partial: boolean | null;
 };
 
-/** Runs `write`, and records what it changed. `write` may change the given listings, and other listings of the same orders. */
-export type TrackListings = <T>(
-  tx: Queryable,
-  listings: readonly { key?: string; orderHash: string | null }[],
-  write: () => Promise<T>,
-) => Promise<T>;
-
 /** Terms of a signed order that some marketplaces do not report. Another listing of the same order may have them. */
 const ORDER_TERMS = ['operator', 'protocol_address', 'counter', 'quantity', 'partial'];
 const JUDGED_TERMS = ['seller', 'order_hash', ...ORDER_TERMS];
@@ -72,8 +67,14 @@ const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
  * is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows that are new, were retired, or
  * get other JUDGED_TERMS.
  */
-export function upsertListings(tx: Queryable, listings: readonly NewListing[]): Promise<UpsertCounts> {
+export async function upsertListings(
+  tx: Queryable,
+  listings: readonly NewListing[],
+  record = recordNothing,
+): Promise<UpsertCounts> {
+  const recording = await record(tx);
   return upsertRows(tx, listings, {
+    recording,
     keyOf: (listing) => listing.key,
     fold: foldListing,
     toColumns: toListingColumns,
@@ -95,7 +96,7 @@ export function upsertListings(tx: Queryable, listings: readonly NewListing[]): 
         and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
             is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status)))
-      returning (xmax = 0) as inserted)`,
+      returning (xmax = 0) as inserted${recording.returning})`,
   });
 }
 
@@ -176,14 +177,6 @@ export async function updateExpiredListings(
 
 const decodeKey = rowDecoder('listing', { key: text });
 
-/** On all chains, in the form of `NewListing.key`. */
-export async function listListingKeysOfOrders(db: Queryable, orderHashes: readonly string[]): Promise<string[]> {
-  const rows = await db.query(`select key from indexer.listing where order_hash = any($1)`, [
-    [...new Set(orderHashes)],
-  ]);
-  return rows.map((row) => decodeKey(row).key.replaceAll('-', ''));
-}
-
 /**
  * Retires the active listings of the given orders on one chain, at all marketplaces. Runs in a transaction of its own. `at` in
  * milliseconds.
@@ -195,8 +188,8 @@ export async function updateListingsOfOwnOrders(
     orderHashes,
     at,
     chains,
-    track,
-  }: { orderHashes: readonly string[]; at: number; chains: Chains; track: TrackListings },
+    record = recordNothing,
+  }: { orderHashes: readonly string[]; at: number; chains: Chains; record?: RecordWrites },
 ): Promise<void> {
   const hashes = [...orderHashes].sort();
   await db.transaction(async (tx) => {
@@ -208,14 +201,15 @@ export async function updateListingsOfOwnOrders(
     if (listed.length === 0) return;
     const collectionIds = listed.map(decodeAsset).map(({ collectionId }) => collectionId);
     await lockFigures(tx, collectionIds);
-    const listings = hashes.map((orderHash) => ({ orderHash }));
-    const retired = await track(tx, listings, () =>
-      tx.query(
-        `update indexer.listing set status = 'cancelled', retired_at = $3
+    const recording = await record(tx);
+    const retired = await tx.query(
+      `with retired as (
+         update indexer.listing as stored set status = 'cancelled', retired_at = $3
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
-         returning collection_id, asset`,
-        [chain, hashes, new Date(at), collectionIds],
-      ),
+         returning false as inserted, collection_id, asset${recording.returning}
+       ) ${recording.toSql('retired', 5)}
+       select collection_id, asset from retired`,
+      [chain, hashes, new Date(at), collectionIds, ...recording.params],
     );
     await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
   });
@@ -229,26 +223,31 @@ export async function updateListingsOfOwnOrders(
 export async function updateTermsOfSharedOrders(
   tx: Queryable,
   listings: readonly Pick<NewListing, 'orderHash'>[],
+  record = recordNothing,
 ): Promise<CollectionAsset[]> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return [];
+  const recording = await record(tx);
   const changed = await tx.query(
     `with known as (
        select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, ${ORDER_TERMS.join(', ')}
        from indexer.listing where order_hash = any($1) and counter is not null and operator is not null
        order by chain, order_hash, asset, listed_at desc, key
-     )
-     update indexer.listing as other set
-       ${ORDER_TERMS.map((term) => `${term} = coalesce(other.${term}, known.${term})`).join(', ')},
-       undeliverable = case when other.status = 'active' and exists (
-         select from indexer.judged_collection as judged
-         where judged.collection_id = other.collection_id and judged.state <> 'leaving') then 'pending'
-         else other.undeliverable end
-     from known
-     where other.order_hash = known.order_hash and other.chain = known.chain and other.collection_id = known.collection_id
-       and other.asset = known.asset and (other.counter is null or other.operator is null)
-     returning other.collection_id, other.asset`,
-    [hashes],
+     ), changed as (
+       update indexer.listing as stored set
+         ${ORDER_TERMS.map((term) => `${term} = coalesce(stored.${term}, known.${term})`).join(', ')},
+         undeliverable = case when stored.status = 'active' and exists (
+           select from indexer.judged_collection as judged
+           where judged.collection_id = stored.collection_id and judged.state <> 'leaving') then 'pending'
+           else stored.undeliverable end
+       from known
+       where stored.order_hash = known.order_hash and stored.chain = known.chain
+         and stored.collection_id = known.collection_id and stored.asset = known.asset
+         and (stored.counter is null or stored.operator is null)
+       returning false as inserted, stored.collection_id, stored.asset${recording.returning}
+     ) ${recording.toSql('changed', 2)}
+     select collection_id, asset from changed`,
+    [hashes, ...recording.params],
   );
   return changed.map(decodeAsset);
 }
@@ -262,22 +261,27 @@ export async function updateTermsOfSharedOrders(
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
   listings: readonly Pick<NewListing, 'orderHash'>[],
+  record = recordNothing,
 ): Promise<CollectionAsset[]> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return [];
-  const ended = await tx.query(
+  const recording = await record(tx);
+  const changed = await tx.query(
     `with ended as (
        select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, status, tx
        from indexer.listing
        where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
        order by chain, order_hash, asset, status desc, key
-     )
-     update indexer.listing as other set status = ended.status, tx = coalesce(other.tx, ended.tx), retired_at = null
-     from ended
-     where other.order_hash = ended.order_hash and other.chain = ended.chain and other.collection_id = ended.collection_id
-       and other.asset = ended.asset and (other.status = 'active' or other.retired_at is not null) and other.ended_at is null
-     returning other.collection_id, other.asset`,
-    [hashes],
+     ), changed as (
+       update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
+       from ended
+       where stored.order_hash = ended.order_hash and stored.chain = ended.chain
+         and stored.collection_id = ended.collection_id and stored.asset = ended.asset
+         and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
+       returning false as inserted, stored.collection_id, stored.asset${recording.returning}
+     ) ${recording.toSql('changed', 2)}
+     select collection_id, asset from changed`,
+    [hashes, ...recording.params],
   );
-  return ended.map(decodeAsset);
+  return changed.map(decodeAsset);
 }

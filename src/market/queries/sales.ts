@@ -16,6 +16,7 @@ import {
 } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { recordNothing } from '../../database/write-recording.ts';
 
 /** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
 export type Sale = {
@@ -131,13 +132,19 @@ export const ADD_TO_SUMS = `hours as (
  * without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from the chain
  * stands for all sales of its transaction and collection.
  */
-export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<UpsertCounts> {
+export async function upsertSales(
+  tx: Queryable,
+  sales: readonly NewSale[],
+  record = recordNothing,
+): Promise<UpsertCounts> {
+  const recording = await record(tx);
   return upsertRows(tx, sales, {
+    recording,
     keyOf: (sale) => sale.key,
     fold: (earlier) => earlier,
     toColumns: toSaleColumns,
     sql: `upserted as (
-        insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
+        insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
         select * from json_to_recordset($1::json) as incoming (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
@@ -147,7 +154,7 @@ export function upsertSales(tx: Queryable, sales: readonly NewSale[]): Promise<U
             and of_chain.tx = incoming.tx and of_chain.block_number is not null
             and of_chain.asset in (incoming.asset, '${BUNDLE}'))
         on conflict (key) do nothing
-        returning true as inserted, collection_id, sold_at, price_raw, seller
+        returning true as inserted, collection_id, sold_at, price_raw, seller${recording.returning}
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
         from upserted where ${TRADED} group by collection_id, hour order by collection_id, hour

@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { amount, assetId, boolean, column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
+import { recordNothing } from '../../database/write-recording.ts';
 import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
@@ -79,9 +80,13 @@ export async function findObservedToken(
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
-/** A common table expression: the rows of `before` that the expression `upserted` has replaced. */
-const REPLACED = `replaced as (
-    select stored.* from before as stored join upserted on ${isSameToken('upserted')})`;
+/**
+ * The SQL subquery for the token that was stored before the statement and is the token of a row of `other`. `limit 1` makes PostgreSQL use
+ * the primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
+ */
+const storedToken = (other: string) =>
+  `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
+    from indexer.token as stored where ${isSameToken(other)} limit 1)`;
 
 /** A null field leaves the stored value unchanged. */
 export type NewToken = {
@@ -95,8 +100,14 @@ export type NewToken = {
 };
 
 /** A holder that was read from a chain is never replaced by a reported holder. */
-export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promise<UpsertCounts> {
+export async function upsertTokens(
+  tx: Queryable,
+  tokens: readonly NewToken[],
+  record = recordNothing,
+): Promise<UpsertCounts> {
+  const recording = await record(tx);
   return upsertRows(tx, tokens, {
+    recording,
     keyOf: (token) => `${token.collectionId} ${token.asset}`,
     fold: (earlier, later) => ({
       ...earlier,
@@ -116,9 +127,6 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
     }),
     sql: `incoming as (select * from json_to_recordset($1::json) as incoming (
         collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
-      ), before as (
-        select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
-        from indexer.token as stored join incoming on ${isSameToken('incoming')}
       ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
       select * from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
@@ -129,8 +137,10 @@ export function upsertTokens(tx: Queryable, tokens: readonly NewToken[]): Promis
         coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
         coalesce(excluded.rarity_rank, stored.rarity_rank),
         case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
-      returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block
-      ), ${REPLACED}, ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,
+      returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block${recording.returning}
+      ), replaced as (
+        select before.* from upserted cross join lateral ${storedToken('upserted')} as before where not upserted.inserted
+      ), ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,
   });
 }
 
@@ -162,8 +172,7 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
          as incoming (collection_id, asset, chain, owner, burned, owner_block)
      ), before as (
-       select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
-       from indexer.token as stored join incoming on ${isSameToken('incoming')}
+       select stored.* from incoming cross join lateral ${storedToken('incoming')} as stored
      ), upserted as (
        insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
        select * from incoming
@@ -210,8 +219,7 @@ export async function deleteUnmintedTokens(
   await tx.query(
     `with unminted as (select * from unnest($1::text[], $2::text[]) as unminted (collection_id, asset)),
      before as (
-       select stored.collection_id, stored.owner, stored.burned, stored.owner_block
-       from indexer.token as stored join unminted on ${isSameToken('unminted')}
+       select stored.* from unminted cross join lateral ${storedToken('unminted')} as stored
      ), kept as (
        update indexer.token as stored set owner = null, burned = false, owner_block = null from unminted
        where ${isSameToken('unminted')} and ${IS_DESCRIBED}

@@ -1,0 +1,23 @@
+// Lets a caller record the rows that a statement writes, within the same statement, so that the rows are not read a second time. This file
+// must not know what is recorded.
+
+import type { Queryable } from './port.ts';
+
+/** What is added to a statement that writes rows in a common table expression. */
+export type WriteRecording = {
+  /** Expressions for the `returning` clause, each after a comma. The statement must give the written table the alias `stored`. */
+  returning: string;
+  /**
+   * Further common table expressions, each after a comma. `written` is the expression that writes. It must also return `inserted`. `first`
+   * is the number of the first of `params` in the statement.
+   */
+  toSql: (written: string, first: number) => string;
+  params: readonly unknown[];
+};
+
+/** Prepares the recording of one statement. Must be called in the transaction of the statement, before the statement. */
+export type RecordWrites = (tx: Queryable) => Promise<WriteRecording>;
+
+const NOTHING: WriteRecording = { returning: '', toSql: () => '', params: [] };
+
+export const recordNothing: RecordWrites = () => Promise.resolve(NOTHING);

@@ -1,0 +1,67 @@
+// How many stored rows an import reads, on both engines, in tables without statistics. PostgreSQL counts the rows itself.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Database, Queryable } from '../../src/database/port.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { listing, runImport, sale, SELLER, toContext, token, toNdjson } from '../support/service/intake.ts';
+
+const STORED = 1_000;
+const IMPORTED = 100;
+/** Each of some statements may read a table once. A statement that reads it once for each record reads 100,000 rows. */
+const READS_MAX = 10 * STORED;
+
+/** The owners are few, so that the sums by owner are also read. */
+const KINDS = {
+  sale: (n: number) => sale({ tokenId: String(n), tx: `0x${n}`, logIndex: 1 }),
+  token: (n: number) =>
+    token({ tokenId: String(n), name: `Token ${n}`, owner: `0x${String(n % 50).padStart(40, '0')}` }),
+  listing: (n: number) => listing({ id: `L${n}`, tokenId: String(n), orderHash: `0x${n}`, seller: SELLER }),
+};
+
+/** The database, and the rows that the transactions read of each table. */
+function countReads(db: Database): { db: Database; reads: Map<string, number> } {
+  const reads = new Map<string, number>();
+  const addReads = async (tx: Queryable, sign: 1 | -1) => {
+    const tables = await tx.query<{ name: string; rows: number }>(
+      `select relname as name, (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+       where schemaname = 'indexer' and relname in ('sale', 'token', 'listing', 'holder', 'listed_asset')`,
+    );
+    for (const { name, rows } of tables) reads.set(name, (reads.get(name) ?? 0) + sign * (rows ?? 0));
+  };
+  const counted: Database = {
+    ...db,
+    transaction: (work) =>
+      db.transaction(async (tx) => {
+        await addReads(tx, -1);
+        const result = await work(tx);
+        await addReads(tx, 1);
+        return result;
+      }),
+    within: () => counted,
+  };
+  return { db: counted, reads };
+}
+
+forEachEngine('rows read by an import', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+
+  for (const [kind, toRecord] of Object.entries(KINDS)) {
+    test(`the rows of a collection are not read for each imported ${kind}`, async () => {
+      const records = (from: number, count: number) =>
+        toNdjson(Array.from({ length: count }, (_, n) => toRecord(from + n)));
+      await runImport(toContext(db), records(0, STORED));
+      const counted = countReads(db);
+      // Half of the records are stored already.
+      const { summary } = await runImport(toContext(counted.db), records(STORED - IMPORTED / 2, IMPORTED));
+      assert.equal(summary.inserted, IMPORTED / 2);
+      for (const [table, rows] of counted.reads) {
+        assert.ok(rows <= READS_MAX, `${rows} rows of ${table} were read`);
+      }
+      assert.ok((counted.reads.get(kind) ?? 0) > 0);
+    });
+  }
+});
