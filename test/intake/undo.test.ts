@@ -20,7 +20,7 @@ import { Ingester } from '../../src/upstreams/ingester.ts';
 import { ask } from '../orders/test-orders.ts';
 import { signOrder, toParameters } from '../support/chain/signed-orders.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { dumpEveryTable, IMPORT_TABLES, listEveryTable } from '../support/service/every-table.ts';
+import { listEveryTable } from '../support/service/every-table.ts';
 import {
   collection,
   EVM,
@@ -30,126 +30,13 @@ import {
   product,
   runImport,
   sale,
-  SELLER,
   toContext,
   token,
   toNdjson,
 } from '../support/service/intake.ts';
+import { dumpUndoable, OTHER_CONTRACT, rate, UNDOABLE_RECORDS } from '../support/service/undoable.ts';
 
-const OTHER = '0x00000000000000000000000000000000000000bb';
-/** An amount with more digits than a JavaScript number holds. */
-const LARGE = '123456789012345678901234567891';
 const ID = `ethereum_${EVM}`;
-const stats = (fields: object = {}) => ({
-  kind: 'stats',
-  chain: 'ethereum',
-  contractAddress: EVM,
-  owners: 3,
-  floorRaw: '70',
-  at: '2026-05-20T00:00:00Z',
-  ...fields,
-});
-const analytics = (fields: object = {}) => ({
-  kind: 'analytics',
-  chain: 'ethereum',
-  contractAddress: EVM,
-  volume: { allTime: 12.5 },
-  at: '2026-05-20T00:00:00Z',
-  ...fields,
-});
-const rate = (fields: object = {}) => ({
-  kind: 'rate',
-  symbol: 'ETH',
-  usd: 3000.5,
-  at: '2026-05-20T00:00:00Z',
-  ...fields,
-});
-
-/** For each kind: some records, and records that change all their rows and add another row. */
-const KINDS: Record<string, { first: object[]; second: object[] }> = {
-  collection: {
-    first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
-    second: [
-      collection({ slug: 'renamed', name: 'Renamed', launched: true, snapshot: { floorRaw: '9', supply: 4 } }),
-      collection({ contractAddress: OTHER, slug: 'aa' }),
-    ],
-  },
-  order: {
-    first: [order({ priceRaw: LARGE })],
-    second: [order({ priceRaw: '40', expiresAt: '2026-07-01T00:00:00Z' }), order({ tokenId: '2' })],
-  },
-  listing: {
-    first: [listing({ priceRaw: LARGE, expiresAt: '2026-07-01T00:00:00Z' })],
-    second: [
-      listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z', seller: OTHER }),
-      listing({ id: 'L2', tokenId: '2', priceRaw: '10' }),
-    ],
-  },
-  sale: {
-    first: [sale({ tx: '0x1', logIndex: 1, price: LARGE, seller: SELLER }), sale({ tx: '0x3', logIndex: 1 })],
-    second: [
-      sale({ tx: '0x1', logIndex: 1, price: '70', seller: SELLER, timestamp: '2026-04-01T00:00:00Z' }),
-      sale({ tx: '0x2', price: '5' }),
-    ],
-  },
-  token: {
-    first: [token({ name: 'One', owner: SELLER })],
-    second: [token({ name: 'Uno', owner: OTHER, rarityRank: 1 }), token({ tokenId: '2', owner: OTHER })],
-  },
-  stats: {
-    first: [stats()],
-    second: [stats({ owners: 9, floorRaw: null, at: '2026-05-21T00:00:00Z' }), stats({ contractAddress: OTHER })],
-  },
-  analytics: {
-    first: [analytics()],
-    second: [analytics({ volume: { allTime: 13 }, at: '2026-05-21T00:00:00Z' }), analytics({ contractAddress: OTHER })],
-  },
-  rate: {
-    first: [rate()],
-    second: [rate({ usd: 3100, at: '2026-05-21T00:00:00Z' }), rate({ symbol: 'SOL', usd: 150 })],
-  },
-  product: {
-    first: [product({ inventory: 20, collections: ['a'] })],
-    second: [product({ price: '21.00', inventory: 3, image: null, collections: ['b'] }), product({ name: 'Cup' })],
-  },
-};
-
-/** Tables that are not compared: logs that only grow, the records of imports, and the state of background work. */
-const OTHER_TABLES = [...IMPORT_TABLES, 'main.event', 'main.delivery', 'main.adjustment'];
-
-/** Some rows mean the same as no row: a row that was created only to be locked, and a row of sums that are back at zero. */
-function isBlank(table: string, row: Record<string, unknown>): boolean {
-  if (table === 'indexer.sale_hour' || table === 'indexer.sale_total') return row['sales'] === 0;
-  if (table === 'main.collection_book') return row['listed_assets'] === 0;
-  if (table !== 'indexer.collection_figures') return false;
-  const counts = ['listed_assets', 'own_listed_assets', 'tokens', 'holders'].map((name) => row[name]);
-  return counts.every((count) => count === 0) && row['recorded'] === false;
-}
-
-/** Columns that are new in each write, and ranking keys of collections without a record. Nothing reads these keys. */
-function noiseOf(table: string, row: Record<string, unknown>): string[] {
-  if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
-  const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
-  return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
-}
-
-async function dump(db: Database): Promise<Record<string, unknown[]>> {
-  const tables: Record<string, unknown[]> = {};
-  for (const [table, rows] of await dumpEveryTable(db, OTHER_TABLES)) {
-    tables[table] = rows
-      .flatMap((text) => {
-        const row = JSON.parse(text) as Record<string, unknown>;
-        const noise = noiseOf(table, row);
-        if (isBlank(table, row)) return [];
-        // The text has all digits of an amount. The parsed row has not.
-        if (noise.length === 0) return [text];
-        for (const name of noise) delete row[name];
-        return [JSON.stringify(row)];
-      })
-      .sort();
-  }
-  return tables;
-}
 
 /** The process was killed before this transaction began. */
 class Killed extends Error {}
@@ -206,30 +93,30 @@ forEachEngine('imports undo', (engine) => {
   };
   const list = () => readImports(context, 10);
 
-  for (const [kind, { first, second }] of Object.entries(KINDS)) {
+  for (const [kind, { first, second }] of Object.entries(UNDOABLE_RECORDS)) {
     test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}`, async () => {
-      const empty = await dump(db);
+      const empty = await dumpUndoable(db);
       const firstId = await load(first);
-      const one = await dump(db);
+      const one = await dumpUndoable(db);
       assert.notDeepEqual(one, empty);
       assert.equal((await undo(firstId)).state, 'undone');
-      assert.deepEqual(await dump(db), empty);
+      assert.deepEqual(await dumpUndoable(db), empty);
       const again = await load(first);
-      assert.deepEqual(await dump(db), one);
+      assert.deepEqual(await dumpUndoable(db), one);
 
       const secondId = await load(second, { replace: true });
-      const two = await dump(db);
+      const two = await dumpUndoable(db);
       assert.notDeepEqual(two, one);
       const { rows, kept } = await undo(secondId);
       assert.deepEqual(rows, { [kind]: { removed: 1, restored: 1, missing: 0, kept: 0 } });
       assert.deepEqual(kept, []);
-      assert.deepEqual(await dump(db), one);
+      assert.deepEqual(await dumpUndoable(db), one);
       const repeated = await load(second, { replace: true });
-      assert.deepEqual(await dump(db), two);
+      assert.deepEqual(await dumpUndoable(db), two);
 
       await undo(repeated);
       await undo(again);
-      assert.deepEqual(await dump(db), empty);
+      assert.deepEqual(await dumpUndoable(db), empty);
     });
   }
 
@@ -237,9 +124,9 @@ forEachEngine('imports undo', (engine) => {
     const filler = Array.from({ length: 600 }, (_, index) => token({ tokenId: String(index + 10) }));
     await load([token({ name: 'Earlier' })]);
     const id = await load([token({ name: 'A' }), ...filler, token({ name: 'B' })]);
-    const stored = await dump(db);
+    const stored = await dumpUndoable(db);
     const preview = await createImportOperations(context)['imports.undo']({ id, dryRun: true });
-    assert.deepEqual(await dump(db), stored);
+    assert.deepEqual(await dumpUndoable(db), stored);
     const { rows } = await undo(id);
     assert.deepEqual(rows, { token: { removed: 600, restored: 2, missing: 0, kept: 0 } });
     assert.deepEqual(preview.rows, rows);
@@ -248,14 +135,14 @@ forEachEngine('imports undo', (engine) => {
   /** Records of all kinds. The 500 tokens before them put them into a second batch. */
   const everyKind = (side: 'first' | 'second', tokens = 0) => [
     ...Array.from({ length: tokens }, (_, index) => token({ tokenId: String(index + 10), name: `${side} ${index}` })),
-    ...Object.values(KINDS).flatMap((records) => records[side]),
+    ...Object.values(UNDOABLE_RECORDS).flatMap((records) => records[side]),
   ];
 
   test('an import that is cut off after any of its transactions is undone completely', async () => {
     await load(everyKind('first', 500));
-    const one = await dump(db);
+    const one = await dumpUndoable(db);
     const complete = await load(everyKind('second', 500), { replace: true });
-    const two = await dump(db);
+    const two = await dumpUndoable(db);
     await undo(complete);
     for (let limit = 0; ; limit += 1) {
       const killed = killedAfter(db, limit);
@@ -270,27 +157,27 @@ forEachEngine('imports undo', (engine) => {
       assert.ok(cut && (limit === 0 || Object.keys(cut.undoable).length > 0));
       assert.equal(cut.endedAt, null);
       assert.equal((await undo(cut.id)).state, 'undone');
-      assert.deepEqual(await dump(db), one, `the rows differ after ${limit} transactions`);
+      assert.deepEqual(await dumpUndoable(db), one, `the rows differ after ${limit} transactions`);
     }
     await recount();
-    assert.deepEqual(await dump(db), two);
+    assert.deepEqual(await dumpUndoable(db), two);
   });
 
   test('an undo that is cut off between two transactions continues where it stopped', async () => {
     await load(everyKind('first'));
-    const one = await dump(db);
+    const one = await dumpUndoable(db);
     for (const limit of [0, 1, 5, 9]) {
       const id = await load(everyKind('second'), { replace: true });
       const killed = toContext(killedAfter(db, limit), { copyCatalog: () => Promise.resolve() });
       await assert.rejects(undoPart(killed, id, { budgetMs: 60_000 }), Killed);
       assert.equal((await list())[0]?.undo?.state, 'undoing');
       assert.equal((await undo(id)).state, 'undone');
-      assert.deepEqual(await dump(db), one, `the rows differ after ${limit} transactions`);
+      assert.deepEqual(await dumpUndoable(db), one, `the rows differ after ${limit} transactions`);
     }
   });
 
   test('a row that has changed since the import is left and named', async () => {
-    const empty = await dump(db);
+    const empty = await dumpUndoable(db);
     const id = await load([token({ name: 'One' }), token({ tokenId: '2', name: 'Two' })]);
     const later = await load([token({ name: 'Uno' })]);
     const part = await undo(id);
@@ -300,7 +187,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual((await list()).find((one) => one.id === id)?.undoable, { token: 1 });
     await undo(later);
     assert.deepEqual((await undo(id)).rows, { token: { removed: 1, restored: 0, missing: 0, kept: 0 } });
-    assert.deepEqual(await dump(db), empty);
+    assert.deepEqual(await dumpUndoable(db), empty);
   });
 
   test('a product whose stock has changed since the import is left', async () => {
@@ -316,10 +203,13 @@ forEachEngine('imports undo', (engine) => {
 
   test('a collection record is left while its collection is followed', async () => {
     await load([collection()]);
-    const renamed = await load([collection({ slug: 'renamed' }), collection({ contractAddress: OTHER, slug: 'bb' })]);
+    const renamed = await load([
+      collection({ slug: 'renamed' }),
+      collection({ contractAddress: OTHER_CONTRACT, slug: 'bb' }),
+    ]);
     await db.query(
       `insert into main.follow (collection_id, chain, contract_address, created_at) values ($1, 'ethereum', $2, now())`,
-      [`ethereum_${OTHER}`, OTHER],
+      [`ethereum_${OTHER_CONTRACT}`, OTHER_CONTRACT],
     );
     await load([collection({ contractAddress: `0x${'c'.repeat(40)}`, slug: 'aa' })]);
     const { kept, state } = await undo(renamed);
@@ -327,7 +217,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(
       kept.map(({ row, reason }) => [row, reason]),
       [
-        [`ethereum_${OTHER}`, 'the collection is followed'],
+        [`ethereum_${OTHER_CONTRACT}`, 'the collection is followed'],
         [ID, 'another collection has its earlier slug'],
       ],
     );
@@ -341,17 +231,17 @@ forEachEngine('imports undo', (engine) => {
   test('an undo restores the listings of the same order at other marketplaces', async () => {
     const order1 = { orderHash: '0xaa' };
     await load([listing(order1), listing({ ...order1, source: 'blur', id: 'B1' })]);
-    const one = await dump(db);
+    const one = await dumpUndoable(db);
     const id = await load([listing({ ...order1, status: 'filled', tx: '0x1' })]);
     assert.deepEqual(await db.query(`select distinct status from indexer.listing`), [{ status: 'filled' }]);
     assert.deepEqual((await undo(id)).rows, { listing: { removed: 0, restored: 2, missing: 0, kept: 0 } });
-    assert.deepEqual(await dump(db), one);
+    assert.deepEqual(await dumpUndoable(db), one);
   });
 
   test('an undo of a signed order lists the mirrored listing of the order again', async () => {
     const signed = ask();
     await load([listing({ seller: signed.offerer, orderHash: hashOrder(signed) })]);
-    const one = await dump(db);
+    const one = await dumpUndoable(db);
     const seaport = { parameters: toParameters(signed), signature: await signOrder(1, signed) };
     const id = await load([order({ seller: signed.offerer, priceRaw: '1000', seaport })]);
     const [retired] = await db.query(`select status, retired_at is not null as retired from indexer.listing`);
@@ -362,7 +252,7 @@ forEachEngine('imports undo', (engine) => {
       listing: { removed: 0, restored: 1, missing: 0, kept: 0 },
       order: { removed: 1, restored: 0, missing: 0, kept: 0 },
     });
-    assert.deepEqual(await dump(db), one);
+    assert.deepEqual(await dumpUndoable(db), one);
   });
 
   test('a listing that has expired since is deleted', async () => {
@@ -396,7 +286,7 @@ forEachEngine('imports undo', (engine) => {
   test('an import that is being undone stores no more rows', async () => {
     let undone: Promise<UndoPart> | null = null;
     const tokens = Array.from({ length: 1_200 }, (_, index) => token({ tokenId: String(index) }));
-    const empty = await dump(db);
+    const empty = await dumpUndoable(db);
     const failure = await runImport(context, toNdjson(tokens), {
       onEvent: async () => {
         const [running] = await list();
@@ -408,7 +298,7 @@ forEachEngine('imports undo', (engine) => {
     assert.match(failure.message, /is being undone/);
     const [id = ''] = failure.summary.imports;
     await undo(id);
-    assert.deepEqual(await dump(db), empty);
+    assert.deepEqual(await dumpUndoable(db), empty);
   });
 
   test('a dry run and an import of a worker are not listed', async () => {

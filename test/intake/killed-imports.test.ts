@@ -1,0 +1,204 @@
+// Processes that import or undo are killed with SIGKILL at varying moments. Then the undo leaves the rows from before the import, and the
+// same import leaves the rows of one import. CRASHES sets the number of kills of each.
+
+import assert from 'node:assert/strict';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createDatabase } from '../../src/database/port.ts';
+import { readImports } from '../../src/intake/undo/list-imports.ts';
+import { undoPart } from '../../src/intake/undo/undo-import.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { recountFigures } from '../../src/market/recount.ts';
+import { createShop } from '../../src/shop/shops.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { TestEngine } from '../support/engines/each-engine.ts';
+import { listing, NOW, runImport, sale, toContext, token, toNdjson } from '../support/service/intake.ts';
+import { dumpUndoable, UNDOABLE_RECORDS } from '../support/service/undoable.ts';
+import { until } from '../support/until.ts';
+
+const ROUNDS = Number(process.env['CRASHES'] ?? 1);
+const LIMIT_MS = 120_000;
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Records of one kind for each of these numbers, in the first and the second version of the file. */
+const ROWS = 600;
+const BATCH_ROWS = 500;
+const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
+
+function toRecords(version: 'first' | 'second'): object[] {
+  return [
+    ...numbers.map((n) =>
+      token({ tokenId: String(n), name: `${version} ${n}`, owner: `0x${String(n % 50).padStart(40, '0')}` }),
+    ),
+    ...numbers.map((n) =>
+      sale({ tokenId: String(n), tx: `0x${n}`, logIndex: 1, price: version === 'first' ? '1' : '2' }),
+    ),
+    ...numbers.map((n) => listing({ tokenId: String(n), id: `${version} ${n}`, orderHash: `0x${n}` })),
+    ...Object.values(UNDOABLE_RECORDS).flatMap((records) => records[version]),
+  ];
+}
+
+/** The second version, with a rejected row in each batch. The import prints the row when it has stored the batch. */
+const SECOND = toNdjson(
+  toRecords('second').flatMap((record, index) => (index % (BATCH_ROWS / 2) === 0 ? [record, 'x'] : [record])),
+);
+const BATCHES = Math.ceil(SECOND.split('\n').length / BATCH_ROWS);
+
+type Settings = Awaited<ReturnType<TestEngine['settings']>>;
+
+/** `mercat` with these arguments, in a process of its own. */
+class Command {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly #closed: Promise<unknown>;
+  output = '';
+
+  constructor(settings: Settings, args: readonly string[], input = '') {
+    const { PATH = '' } = process.env;
+    const env = { PATH, HOME: settings['DATA_DIR'] ?? '', PORT: '0', LOG_LEVEL: 'error', ...settings };
+    this.child = spawn(process.execPath, [MAIN, ...args], { env });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    }
+    this.#closed = once(this.child, 'close');
+    // A killed process does not read its input to the end.
+    this.child.stdin.on('error', () => undefined).end(input);
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Waits until the process has written `text`, or has ended. */
+  async written(text: string): Promise<void> {
+    await until(() => this.hasEnded || this.output.includes(text), LIMIT_MS, `${this.output} does not contain ${text}`);
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.child.kill(signal);
+    await this.#closed;
+  }
+}
+
+async function open(settings: Settings): Promise<Database> {
+  if (settings['DATABASE_URL'] !== undefined) {
+    const pool = new pg.Pool({ connectionString: settings['DATABASE_URL'], max: 4 });
+    pool.on('error', () => undefined);
+    return createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  }
+  const { pool, close } = await openEmbedded({ dir: path.join(settings['DATA_DIR'] ?? '', 'db') });
+  return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+}
+
+/** Opens the database for `work`. No other process may have the embedded database open. */
+async function use<T>(settings: Settings, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = await open(settings);
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+const contextOf = (db: Database) => {
+  // On a slow machine, a statement with a deadline may fail. A copy of the catalog would then be missing.
+  const patient: Database = { ...db, within: () => patient };
+  return toContext(patient, { copyCatalog: () => Promise.resolve() });
+};
+
+/** The rows, after the work that a running service does in the background. All figures must agree with the rows. */
+async function dump(db: Database): Promise<Record<string, unknown[]>> {
+  await copyCatalog(contextOf(db), { timeoutMs: LIMIT_MS, batchesMax: 100 });
+  const differences = await recountFigures(
+    { ...contextOf(db), main: db, indexer: db },
+    { prefix: '', now: NOW, limit: 10 },
+  );
+  assert.deepEqual(differences, []);
+  return dumpUndoable(db);
+}
+
+/** The ids of the imports that are not undone, newest first, without the import of the first version. */
+async function listToUndo(db: Database): Promise<string[]> {
+  const imports = await readImports(contextOf(db), 100);
+  return imports.slice(0, -1).flatMap(({ id, undo }) => (undo?.state === 'undone' ? [] : [id]));
+}
+
+async function undoAll(db: Database): Promise<void> {
+  for (const id of await listToUndo(db)) {
+    const { state } = await undoPart(contextOf(db), id, { budgetMs: LIMIT_MS });
+    assert.equal(state, 'undone');
+  }
+}
+
+/** Who is killed beside a server: the command, or the server that works for it. */
+type Victim = 'command' | 'server';
+
+forEachEngine('killed imports', (engine) => {
+  let settings: Settings;
+  let first: Record<string, unknown[]>;
+  let second: Record<string, unknown[]>;
+  before(async () => {
+    settings = await engine.settings();
+    await use(settings, async (db) => {
+      await createShop(contextOf(db), 's');
+      await runImport(contextOf(db), toNdjson(toRecords('first')));
+      first = await dump(db);
+      await runImport(contextOf(db), SECOND, { replace: true });
+      second = await dump(db);
+      await undoAll(db);
+      assert.deepEqual(await dump(db), first);
+    });
+  });
+
+  /** Runs `round` with a server, or without one. */
+  const beside = async (victim: Victim | null, round: (server: Command | null) => Promise<void>) => {
+    const server = victim === null ? null : new Command(settings, ['serve', '--no-sample', '--no-workers']);
+    try {
+      await server?.written('http://');
+      await round(server);
+    } finally {
+      await server?.end('SIGTERM');
+    }
+  };
+
+  /** Kills an import after some of its batches, then an undo of it after some time, and undoes what is left. */
+  const killOnce = async (victim: Victim | null, round: number) => {
+    await beside(victim, async (server) => {
+      const command = new Command(settings, ['import', '-', '--replace'], SECOND);
+      await command.written(`stdin:${1 + (round % BATCHES) * BATCH_ROWS + 1}:`);
+      await sleep((round * 37) % 60);
+      await (victim === 'server' ? server : command)?.end('SIGKILL');
+      if (victim === 'server') await command.end('SIGTERM');
+    });
+    const [id = ''] = await use(settings, listToUndo);
+    assert.notEqual(id, '', 'the killed import has stored nothing');
+    await beside(victim, async (server) => {
+      const command = new Command(settings, ['imports', 'undo', id]);
+      await sleep(300 + ((round * 137) % 700));
+      await (victim === 'server' ? server : command)?.end('SIGKILL');
+      if (victim === 'server') await command.end('SIGTERM');
+    });
+    await use(settings, async (db) => {
+      await undoAll(db);
+      assert.deepEqual(await dump(db), first, `the rows differ after round ${round}`);
+    });
+  };
+
+  test(`after ${ROUNDS} kills of imports and of their undos, an undo leaves nothing behind and an import leaves the rows of one import`, async () => {
+    // Without CRASHES, the embedded engine is tested without a server, and PostgreSQL with a server.
+    const victims =
+      engine.name === 'embedded' ? ([null, 'server', 'command'] as const) : (['server', null, 'command'] as const);
+    for (let round = 0; round < ROUNDS; round += 1) await killOnce(victims[round % victims.length] ?? null, round);
+    await use(settings, async (db) => {
+      await runImport(contextOf(db), SECOND, { replace: true });
+      assert.deepEqual(await dump(db), second);
+    });
+  });
+});

@@ -1,0 +1,129 @@
+// Records of each kind in two versions, and the rows that an import and its undo must leave as they were.
+
+import type { Database } from '../../../src/database/port.ts';
+import { dumpEveryTable, IMPORT_TABLES } from './every-table.ts';
+import { collection, EVM, listing, order, product, sale, SELLER, token } from './intake.ts';
+
+export const OTHER_CONTRACT = '0x00000000000000000000000000000000000000bb';
+/** An amount with more digits than a JavaScript number holds. */
+const LARGE = '123456789012345678901234567891';
+const stats = (fields: object = {}) => ({
+  kind: 'stats',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  owners: 3,
+  floorRaw: '70',
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+const analytics = (fields: object = {}) => ({
+  kind: 'analytics',
+  chain: 'ethereum',
+  contractAddress: EVM,
+  volume: { allTime: 12.5 },
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+export const rate = (fields: object = {}) => ({
+  kind: 'rate',
+  symbol: 'ETH',
+  usd: 3000.5,
+  at: '2026-05-20T00:00:00Z',
+  ...fields,
+});
+
+/** For each kind: some records, and records that change all their rows and add another row. */
+export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[] }> = {
+  collection: {
+    first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
+    second: [
+      collection({ slug: 'renamed', name: 'Renamed', launched: true, snapshot: { floorRaw: '9', supply: 4 } }),
+      collection({ contractAddress: OTHER_CONTRACT, slug: 'aa' }),
+    ],
+  },
+  order: {
+    first: [order({ priceRaw: LARGE })],
+    second: [order({ priceRaw: '40', expiresAt: '2026-07-01T00:00:00Z' }), order({ tokenId: '2' })],
+  },
+  listing: {
+    first: [listing({ priceRaw: LARGE, expiresAt: '2026-07-01T00:00:00Z' })],
+    second: [
+      listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z', seller: OTHER_CONTRACT }),
+      listing({ id: 'L2', tokenId: '2', priceRaw: '10' }),
+    ],
+  },
+  sale: {
+    first: [sale({ tx: '0x1', logIndex: 1, price: LARGE, seller: SELLER }), sale({ tx: '0x3', logIndex: 1 })],
+    second: [
+      sale({ tx: '0x1', logIndex: 1, price: '70', seller: SELLER, timestamp: '2026-04-01T00:00:00Z' }),
+      sale({ tx: '0x2', price: '5' }),
+    ],
+  },
+  token: {
+    first: [token({ name: 'One', owner: SELLER })],
+    second: [
+      token({ name: 'Uno', owner: OTHER_CONTRACT, rarityRank: 1 }),
+      token({ tokenId: '2', owner: OTHER_CONTRACT }),
+    ],
+  },
+  stats: {
+    first: [stats()],
+    second: [
+      stats({ owners: 9, floorRaw: null, at: '2026-05-21T00:00:00Z' }),
+      stats({ contractAddress: OTHER_CONTRACT }),
+    ],
+  },
+  analytics: {
+    first: [analytics()],
+    second: [
+      analytics({ volume: { allTime: 13 }, at: '2026-05-21T00:00:00Z' }),
+      analytics({ contractAddress: OTHER_CONTRACT }),
+    ],
+  },
+  rate: {
+    first: [rate()],
+    second: [rate({ usd: 3100, at: '2026-05-21T00:00:00Z' }), rate({ symbol: 'SOL', usd: 150 })],
+  },
+  product: {
+    first: [product({ inventory: 20, collections: ['a'] })],
+    second: [product({ price: '21.00', inventory: 3, image: null, collections: ['b'] }), product({ name: 'Cup' })],
+  },
+};
+
+/** Tables that are not compared: logs that only grow, the records of imports, secrets, and the state of background work. */
+const OTHER_TABLES = [...IMPORT_TABLES, 'main.secret', 'main.event', 'main.delivery', 'main.adjustment'];
+
+/** Some rows mean the same as no row: a row that was created only to be locked, and a row of sums that are back at zero. */
+function isBlank(table: string, row: Record<string, unknown>): boolean {
+  if (table === 'indexer.sale_hour' || table === 'indexer.sale_total') return row['sales'] === 0;
+  if (table === 'main.collection_book') return row['listed_assets'] === 0;
+  if (table !== 'indexer.collection_figures') return false;
+  const counts = ['listed_assets', 'own_listed_assets', 'tokens', 'holders'].map((name) => row[name]);
+  return counts.every((count) => count === 0) && row['recorded'] === false;
+}
+
+/** Columns that are new in each write, and ranking keys of collections without a record. Nothing reads these keys. */
+function noiseOf(table: string, row: Record<string, unknown>): string[] {
+  if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
+  const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
+  return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
+}
+
+/** The rows that an import and its undo leave as they were, as JSON text, by table. */
+export async function dumpUndoable(db: Database): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const [table, rows] of await dumpEveryTable(db, OTHER_TABLES)) {
+    tables[table] = rows
+      .flatMap((text) => {
+        const row = JSON.parse(text) as Record<string, unknown>;
+        const noise = noiseOf(table, row);
+        if (isBlank(table, row)) return [];
+        // The text has all digits of an amount. The parsed row has not.
+        if (noise.length === 0) return [text];
+        for (const name of noise) delete row[name];
+        return [JSON.stringify(row)];
+      })
+      .sort();
+  }
+  return tables;
+}
