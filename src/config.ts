@@ -18,10 +18,13 @@ import { CHAIN_SETTINGS, RPC_URLS_SETTING } from './chains/settings.ts';
 import type { Setting, SettingTable } from './core/setting.ts';
 import { SECRET_KEY_BYTES } from './core/secret-keys.ts';
 import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings, splitList } from './core/setting.ts';
+import type { TelemetrySettings } from './telemetry/settings.ts';
+import { TELEMETRY_SETTINGS } from './telemetry/settings.ts';
 import { VENDORS } from './upstreams/registry.ts';
 import type { ConfiguredVendor, Vendor } from './upstreams/vendor.ts';
 
 export type Config = ServiceSettings &
+  TelemetrySettings &
   ChainSettings & {
     /** The marketplaces and other vendors that the service reads, each with its settings. */
     vendors: readonly ConfiguredVendor[];
@@ -226,6 +229,7 @@ export const SETTINGS: readonly Setting<unknown>[] = listSettings(VENDORS);
 function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
   return [
     ...Object.values<Setting<unknown>>(SERVICE_SETTINGS),
+    ...Object.values<Setting<unknown>>(TELEMETRY_SETTINGS),
     RPC_URLS_SETTING,
     ...Object.values<Setting<unknown>>(CHAIN_SETTINGS),
     ...vendors.flatMap(({ settings }) => settings),
@@ -266,6 +270,7 @@ export function readConfig(
   const rpcUrls = [...endpointSettings].map(([name, id]) => [id, valueOf(RPC_URLS_SETTING, name)] as const);
   return {
     ...readSettings(SERVICE_SETTINGS, valueOf),
+    ...readSettings(TELEMETRY_SETTINGS, valueOf),
     ...readSettings(CHAIN_SETTINGS, valueOf),
     rpcUrls: new Map(rpcUrls.filter(([, urls]) => urls.length > 0)),
     vendors: vendors.map((vendor) => vendor.configure(valueOf)),

@@ -19,6 +19,7 @@ import { OperatorError } from './core/errors.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import type { MetricsSources } from './metrics/metrics.ts';
 import type { RequestObserver } from './server/request-observer.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
 import { RejectionCounts } from './http/rejection-counts.ts';
@@ -139,6 +140,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const context = createContext({ ...options, clock, databases });
   const { market, changes, secretKeys } = context;
   closers.push(context.close);
+  const telemetry = await openTelemetry(context, closers);
   closers.push(
     startPeriodic(
       { name: 'recent-views', periodMs: RECENT_VIEWS_PERIOD_MS, run: () => market.recentViews.flush() },
@@ -176,11 +178,11 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   };
   const responses = new ResponseCache(changes, clock);
   const rejections = new RejectionCounts();
-  const metrics = await openMetrics(context, {
+  const metrics = await openMetrics(context, telemetry, {
     tasks: workers.tasks,
     http: { responses, rejections, store: databases.store },
   });
-  if (metrics) frontClosers.push(metrics.close);
+  frontClosers.push(metrics.close);
   const app = await createHttpServer({
     intake,
     marketplace: {
@@ -200,7 +202,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     },
     storeRateLimit: config.storeRateLimit,
     health,
-    observers: metrics ? [metrics.observe] : [],
+    observers: metrics.observers,
+    tracer: telemetry?.tracer ?? null,
     accessLog: config.accessLog,
     rejections,
     readStatus: readOncePerSecond(readStatus),
@@ -262,27 +265,43 @@ async function openWindows({ config, log, clock, random }: ServiceContext): Prom
   return RedisWindows.open({ url, serviceName, log, clock, random });
 }
 
-/** Serves the metrics of this process. Returns null if the settings name no address for metrics. */
+/** Starts the export of traces. Returns null if the settings name no receiver. */
+async function openTelemetry(context: ServiceContext, closers: Closer[]): Promise<Telemetry | null> {
+  const { config, serviceName, log } = context;
+  if (config.otlpEndpoint === null) return null;
+  const { Telemetry } = await import('./telemetry/telemetry.ts');
+  const telemetry = new Telemetry(config.otlpEndpoint, { config, serviceName, version: readVersion(), log });
+  closers.push(() => telemetry.close());
+  telemetry.start();
+  return telemetry;
+}
+
+/**
+ * Serves the metrics of this process if the settings name an address for them, and exports them with `telemetry`. Both read the metrics by
+ * themselves, because a read begins a new period of the event loop's figures.
+ */
 async function openMetrics(
   context: ServiceContext,
-  { tasks, http }: { tasks: RunningTasks; http: MetricsSources['http'] },
-): Promise<{ observe: RequestObserver; close: Closer } | null> {
-  const { metricsAddress } = context.config;
-  if (metricsAddress === null) return null;
-  // Imported only if metrics are served, because the library slows the start.
-  const [{ Metrics }, { startMetricsServer }] = await Promise.all([
-    import('./metrics/metrics.ts'),
-    import('./metrics/metrics-server.ts'),
-  ]);
-  const metrics = new Metrics({ ...context, version: readVersion(), tasks, http });
-  const stop = await startMetricsServer(metrics, metricsAddress, context.log);
-  return {
-    observe: metrics.observe,
-    close: async () => {
-      await stop();
-      metrics.close();
-    },
+  telemetry: Telemetry | null,
+  sources: Pick<MetricsSources, 'tasks' | 'http'>,
+): Promise<{ observers: RequestObserver[]; close: Closer }> {
+  const { config, log } = context;
+  const observers: RequestObserver[] = [];
+  const closers: Closer[] = [];
+  const create = async () => {
+    // Imported only if metrics are read, because the library slows the start.
+    const { Metrics } = await import('./metrics/metrics.ts');
+    const metrics = new Metrics({ ...context, version: readVersion(), ...sources });
+    observers.push(metrics.observe);
+    closers.push(async () => metrics.close());
+    return metrics;
   };
+  if (config.metricsAddress !== null) {
+    const { startMetricsServer } = await import('./metrics/metrics-server.ts');
+    closers.push(await startMetricsServer(await create(), config.metricsAddress, log));
+  }
+  if (telemetry?.exportsMetrics) telemetry.exportMetrics(await create());
+  return { observers, close: () => Promise.all(closers.map((close) => close())) };
 }
 
 export type Workers = {
@@ -320,6 +339,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
+    const telemetry = await openTelemetry(context, closers);
     await requireSecretKeys(context);
     const workers = await startWorkers(context, { drive: true });
     closers.push(() => {
@@ -328,8 +348,8 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
       context.followed.close();
       return stopped;
     });
-    const metrics = await openMetrics(context, { tasks: workers.tasks, http: null });
-    if (metrics) closers.push(metrics.close);
+    const metrics = await openMetrics(context, telemetry, { tasks: workers.tasks, http: null });
+    closers.push(metrics.close);
     return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {
     await closeInOrder(closers);

@@ -20,6 +20,7 @@ const CONTEXTS = [
   'service.ts',
   'context.ts',
   'config.ts',
+  'telemetry',
   'metrics',
   'workers',
   'chains',
@@ -120,6 +121,10 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+oracle\//, /^cli\/audit-fillable\.ts$/),
     broken: [{ name: 'chains/a.ts', text: `import { askVerdicts } from '../../oracle/chain-verdicts.ts';` }],
   },
+  'the export of telemetry is loaded only if it is switched on': {
+    rule: onlyIn(/^import \{[^}]*\} from '[./]*\/telemetry\/(?!settings)/m, /^telemetry\//),
+    broken: [{ name: 'service.ts', text: `import { Telemetry } from './telemetry/telemetry.ts';` }],
+  },
   'SQL stands in queries/ and database/ alone': {
     rule: onlyIn(
       /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/,
@@ -139,8 +144,9 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     broken: [{ name: 'shop/a.ts', text: `process.env['PORT']` }],
   },
   'core does no input or output': {
+    // A diagnostics channel calls its subscribers in this process.
     rule: (files) =>
-      nowhere(/from 'node:(?!crypto|zlib)|\bfetch\(|\bsetTimeout\b/)(
+      nowhere(/from 'node:(?!crypto|zlib|diagnostics_channel)|\bfetch\(|\bsetTimeout\b/)(
         files.filter(({ name }) => contextOf(name) === 'core'),
       ),
     broken: [{ name: 'core/a.ts', text: `import { readFileSync } from 'node:fs';` }],

@@ -3,9 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { traced } from '../core/traced.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { ConnectionLane } from './connection-lane.ts';
 import { ConnectionOrder } from './connection-order.ts';
+import { describeStatement, describeTransaction } from './traced-statement.ts';
 
 export type Row = QueryResultRow;
 
@@ -83,12 +85,20 @@ export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClos
   // One message, so that the limit costs no round trip. It belongs to the transaction, because behind PgBouncer a connection has no
   // settings.
   const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
-  const inUse: PoolInUse = { pool, order, begin, openedAt, respondedAt: Number.NEGATIVE_INFINITY, demotedAt: null };
+  const inUse: PoolInUse = {
+    pool,
+    name,
+    order,
+    begin,
+    openedAt,
+    respondedAt: Number.NEGATIVE_INFINITY,
+    demotedAt: null,
+  };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
-    query: (sql, params) => send(toStatement(sql, params)),
-    queryPrepared: (sql, params) => prepared.run(send, sql, params),
-    transaction: (work) => runTransaction(inUse, bounds, work),
+    query: (sql, params) => traced(describeStatement(name, sql), () => send(toStatement(sql, params))),
+    queryPrepared: (sql, params) => traced(describeStatement(name, sql), () => prepared.run(send, sql, params)),
+    transaction: (work) => traced(describeTransaction(name), () => runTransaction(inUse, bounds, work)),
   });
   const unbounded: Bounds = { deadline: Number.POSITIVE_INFINITY, lane: undefined };
   const sendUnbounded: Send = async <R extends Row>(statement: Statement) =>
@@ -234,6 +244,7 @@ export async function repeatAborted<T>(
  */
 type PoolInUse = {
   pool: Pool;
+  readonly name: string;
   order: ConnectionOrder | null;
   readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
@@ -307,7 +318,9 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
   return withClient(inUse, bounds, async ({ send, discard }) => {
     try {
       await send(toStatement(inUse.begin));
-      const result = await work({ query: (sql, params) => send(toStatement(sql, params)) });
+      const result = await work({
+        query: (sql, params) => traced(describeStatement(inUse.name, sql), () => send(toStatement(sql, params))),
+      });
       await send(toStatement('commit'));
       return result;
     } catch (error) {

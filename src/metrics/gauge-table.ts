@@ -61,7 +61,7 @@ export const METRIC_NAMES: readonly string[] = Object.keys(DEFINITIONS);
 
 /** Metrics with their values at one moment. A metric without a value is left out. */
 export class GaugeTable {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
   readonly #metrics = new Map<MetricName, Gauge | Counter>();
 
   /** Must be called at most once for each name and set of labels. */
@@ -69,14 +69,10 @@ export class GaugeTable {
     let metric = this.#metrics.get(name);
     if (!metric) {
       const { help, labels: labelNames } = DEFINITIONS[name];
-      const configuration = { name, help, labelNames, registers: [this.#registry] };
+      const configuration = { name, help, labelNames, registers: [this.registry] };
       metric = name.endsWith('_total') ? new Counter(configuration) : new Gauge(configuration);
       this.#metrics.set(name, metric);
     }
     metric.inc(labels, value);
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
   }
 }

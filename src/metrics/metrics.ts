@@ -1,4 +1,4 @@
-// The metrics of a process in the text format of Prometheus. Only the durations of requests are recorded here. All other values are read
+// The metrics of a process, in the text format of Prometheus or as families of OpenTelemetry. Only the durations of requests are recorded here. All other values are read
 // when the metrics are requested, from counters elsewhere and from the databases.
 
 import { Registry } from 'prom-client';
@@ -11,6 +11,8 @@ import type { RequestObserver } from '../server/request-observer.ts';
 import { findDeliveryQueue } from '../shop/queries/delivery-queue.ts';
 import type { RunningTasks } from '../workers/start.ts';
 import { GaugeTable } from './gauge-table.ts';
+import type { MetricFamily } from './metric-families.ts';
+import { toMetricFamilies } from './metric-families.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { RuntimeMetrics } from './runtime-metrics.ts';
 import { setChainMetrics, setTaskMetrics } from './task-metrics.ts';
@@ -44,13 +46,21 @@ export class Metrics {
   }
 
   /** The metrics as text, read at most once a second. */
-  readonly text: () => Promise<string> = readOncePerSecond(() => this.#read());
+  readonly text: () => Promise<string> = readOncePerSecond(async () => {
+    const texts = await Promise.all((await this.#read()).map((registry) => registry.metrics()));
+    return texts.join('');
+  });
+
+  async families(): Promise<MetricFamily[]> {
+    return toMetricFamilies(await this.#read());
+  }
 
   close(): void {
     this.#runtime.close();
   }
 
-  async #read(): Promise<string> {
+  /** The registries of all metrics. */
+  async #read(): Promise<Registry[]> {
     const { serviceName, version } = this.#sources;
     const gauges = new GaugeTable();
     gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
@@ -63,7 +73,7 @@ export class Metrics {
       setFrom(gauges, 'chains', () => this.#sources.tasks.readChains(), setChainMetrics),
       setFrom(gauges, 'webhooks', () => findDeliveryQueue(this.#sources.main.within(DATABASE_TIMEOUT_MS)), setQueue),
     ]);
-    return `${await this.#registry.metrics()}${await gauges.text()}`;
+    return [this.#registry, gauges.registry];
   }
 
   #setPools(gauges: GaugeTable): void {

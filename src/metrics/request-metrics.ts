@@ -1,28 +1,29 @@
 // The duration of requests by operation and status. Names follow the semantic conventions of OpenTelemetry for HTTP servers.
 
-import { METHODS } from 'node:http';
 import type { Registry } from 'prom-client';
 import { Histogram } from 'prom-client';
 import type { RequestObserver } from '../server/request-observer.ts';
+import { knownMethodOf } from '../server/request-observer.ts';
 
 /** The boundaries of the conventions, and three lower ones, because cached responses take less than a millisecond. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-const KNOWN_METHODS = new Set(METHODS);
-/** The label of every method that no specification names. Without it, clients could create any number of labels. */
 const OTHER_METHOD = '_OTHER';
+
+/** The name of the histogram. */
+export const REQUEST_DURATION = 'http_server_request_duration_seconds';
 
 export function createRequestMetrics(registry: Registry): RequestObserver {
   const durations = new Histogram({
-    name: 'http_server_request_duration_seconds',
+    name: REQUEST_DURATION,
     help: 'Duration of requests. http_route is empty when no route was reached.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
     buckets: SECONDS,
     registers: [registry],
   });
-  return ({ request: { method = '' }, route, status, seconds }) =>
+  return ({ request, route, status, seconds }) =>
     durations.observe(
       {
-        http_request_method: KNOWN_METHODS.has(method) ? method : OTHER_METHOD,
+        http_request_method: knownMethodOf(request) ?? OTHER_METHOD,
         http_route: route ?? '',
         http_response_status_code: status,
       },

@@ -1,8 +1,13 @@
 // One HTTP exchange with an upstream: a deadline for the complete exchange, and a limit on the size of the decompressed body. A redirect
 // (every 3xx except 304) is an ExchangeFailure. All other statuses are returned to the caller. Nothing is retried.
 
+import type { TracedOperation } from '../core/traced.ts';
+import { traced } from '../core/traced.ts';
+
 export type ExchangeOptions = {
   method?: 'GET' | 'POST';
+  /** What traces show instead of the URL, which may hold a key. If absent, traces do not show the exchange. */
+  trace?: ExchangeTrace;
   headers?: Readonly<Record<string, string>>;
   body?: string;
   /** The deadline of the complete exchange, body included. */
@@ -13,6 +18,9 @@ export type ExchangeOptions = {
   bytesMax: number;
   signal?: AbortSignal;
 };
+
+/** `peer`: the name of the upstream. `operation`: default, the method. There must be few different operations. */
+export type ExchangeTrace = { peer: string; operation?: string };
 
 export type Exchange = { status: number; headers: Headers; body: Buffer };
 
@@ -36,17 +44,46 @@ const MESSAGES = {
 };
 
 /** Throws ExchangeFailure. */
-export async function exchange(url: string, options: ExchangeOptions): Promise<Exchange> {
-  const { status, headers, chunks } = await openExchange(url, options);
-  const body = await Array.fromAsync(chunks);
-  return { status, headers, body: Buffer.concat(body) };
+export function exchange(url: string, options: ExchangeOptions): Promise<Exchange> {
+  return tracedExchange(options, async () => {
+    const { status, headers, chunks } = await open(url, options);
+    const body = await Array.fromAsync(chunks);
+    return { status, headers, body: Buffer.concat(body) };
+  });
 }
 
 /** A response whose body has not been read. Leaving the loop over `chunks` early closes the connection. */
 export type OpenExchange = { status: number; headers: Headers; chunks: AsyncGenerator<Uint8Array> };
 
-/** This function and the reading of `chunks` throw ExchangeFailure. */
-export async function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
+/** This function and the reading of `chunks` throw ExchangeFailure. Traces show the time until the head of the response. */
+export function openExchange(url: string, options: ExchangeOptions): Promise<OpenExchange> {
+  return tracedExchange(options, () => open(url, options));
+}
+
+function tracedExchange<R extends { status: number }>(
+  { method = 'GET', trace }: ExchangeOptions,
+  work: () => Promise<R>,
+): Promise<R> {
+  if (!trace) return work();
+  const describe = () => ({
+    kind: 'client' as const,
+    name: `${trace.operation ?? method} ${trace.peer}`,
+    needsParent: false,
+    attributes: { 'http.request.method': method, 'server.service.name': trace.peer },
+  });
+  return traced(describe, async (operation) => {
+    const response = await work();
+    if (operation) noteStatus(operation, response.status);
+    return response;
+  });
+}
+
+export function noteStatus(operation: TracedOperation, status: number): void {
+  operation.attributes['http.response.status_code'] = status;
+  if (status >= 400) operation.failure = String(status);
+}
+
+async function open(url: string, options: ExchangeOptions): Promise<OpenExchange> {
   const { method = 'GET', headers = {}, timeoutMs, stallMs, bytesMax, signal } = options;
   const deadline = AbortSignal.timeout(timeoutMs);
   const watch = stallMs === undefined ? null : createStallWatch(stallMs);

@@ -10,10 +10,11 @@ import type { RequestObserver } from './request-observer.ts';
 const TEXT_LENGTH_MAX = 200;
 
 export function createAccessLog(log: Log, clientAddress: (request: IncomingMessage) => string): RequestObserver {
-  return ({ request, id, target, route, status, seconds, isAborted }) =>
+  return ({ request, id, target, route, status, seconds, isAborted }) => {
+    const trace = traceOf(request);
     log.info('request', {
       requestId: id,
-      ...traceOf(request),
+      ...(trace && { traceId: trace.traceId, parentId: trace.parentId }),
       method: request.method,
       path: target === null ? null : pathOf(target).slice(0, TEXT_LENGTH_MAX),
       route,
@@ -23,4 +24,5 @@ export function createAccessLog(log: Log, clientAddress: (request: IncomingMessa
       userAgent: request.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
       ...(isAborted && { aborted: true }),
     });
+  };
 }

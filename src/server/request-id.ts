@@ -6,8 +6,9 @@ import type { IncomingMessage } from 'node:http';
 export const REQUEST_ID_HEADER = 'x-request-id';
 /** The allowed form of an id from outside, which is written into a header and into logs. */
 const REQUEST_ID = /^[\w.:@=-]{1,128}$/;
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 const ALL_ZEROS = /^0+$/;
+const SAMPLED_FLAG = 1;
 
 /** Differs between processes, so that adding a count makes ids unique. */
 const PROCESS_PREFIX = randomBytes(9).toString('base64url');
@@ -21,9 +22,13 @@ export function requestIdOf(request: IncomingMessage): string {
   return `${PROCESS_PREFIX}${requests.toString(36)}`;
 }
 
-/** The ids of the trace and of the caller's span. Null if the request has no valid `traceparent`. */
-export function traceOf(request: IncomingMessage): { traceId: string; parentId: string } | null {
+/** `parentId` is the caller's span. */
+export type RemoteTrace = { traceId: string; parentId: string; isSampled: boolean };
+
+/** Null if the request has no valid `traceparent`. */
+export function traceOf(request: IncomingMessage): RemoteTrace | null {
   const sent = request.headers['traceparent'];
-  const [, traceId = '0', parentId = '0'] = TRACEPARENT.exec(typeof sent === 'string' ? sent : '') ?? [];
-  return ALL_ZEROS.test(traceId) || ALL_ZEROS.test(parentId) ? null : { traceId, parentId };
+  const [, traceId = '0', parentId = '0', flags = '0'] = TRACEPARENT.exec(typeof sent === 'string' ? sent : '') ?? [];
+  if (ALL_ZEROS.test(traceId) || ALL_ZEROS.test(parentId)) return null;
+  return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & SAMPLED_FLAG) !== 0 };
 }

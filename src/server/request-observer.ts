@@ -1,6 +1,7 @@
 // What is known of an ended request, for the metrics and the access log.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { METHODS } from 'node:http';
 
 export type EndedRequest = {
   request: IncomingMessage;
@@ -19,6 +20,20 @@ export type EndedRequest = {
 const ABORTED_STATUS = 499;
 
 export type RequestObserver = (ended: EndedRequest) => void;
+
+/** Makes a trace of each request. */
+export type RequestTracer = {
+  /** Runs a part of the work for a request in the trace of the request. */
+  enter(request: IncomingMessage, run: () => void): void;
+  observe: RequestObserver;
+};
+
+const KNOWN_METHODS = new Set(METHODS);
+
+/** Null for a method that no specification names. Otherwise clients could create any number of labels. */
+export function knownMethodOf({ method = '' }: IncomingMessage): string | null {
+  return KNOWN_METHODS.has(method) ? method : null;
+}
 
 /** The routes of requests that the router has received. */
 export class RoutesOfRequests {

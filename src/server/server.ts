@@ -32,7 +32,7 @@ import { EventLoopDelay, inProgressMaxAt, shedLoad } from './load-shedding.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
-import type { Observation, RequestObserver } from './request-observer.ts';
+import type { Observation, RequestObserver, RequestTracer } from './request-observer.ts';
 import { RoutesOfRequests } from './request-observer.ts';
 import { bucketOf } from './rate-limit/bucket-of-path.ts';
 import { registerReferencePage } from './reference-page.ts';
@@ -50,6 +50,8 @@ export type ServerOptions = {
   health: Health;
   /** Called with each request that has ended. */
   observers: readonly RequestObserver[];
+  /** Null: no traces are made. */
+  tracer: RequestTracer | null;
   /** Whether each request is logged. */
   accessLog: boolean;
   rejections: RejectionCounts;
@@ -85,6 +87,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const app = createRouter(options, { clientAddress, observation, outages, delay });
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
+  if (options.tracer) traceRequests(app, options.tracer);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
   noteServed(app, outages);
@@ -144,8 +147,13 @@ function noteServed(app: FastifyInstance, outages: OutageLog): void {
 }
 
 /** Null if nothing observes requests, which saves the time for it. */
-function toObservation({ observers, accessLog, log }: ServerOptions, clientAddress: ClientAddress): Observation | null {
-  const all = [...observers, ...(accessLog ? [createAccessLog(log, clientAddress)] : [])];
+function toObservation(options: ServerOptions, clientAddress: ClientAddress): Observation | null {
+  const { observers, tracer, accessLog, log } = options;
+  const all = [
+    ...observers,
+    ...(tracer ? [tracer.observe] : []),
+    ...(accessLog ? [createAccessLog(log, clientAddress)] : []),
+  ];
   if (all.length === 0) return null;
   const observe: RequestObserver = (ended) => {
     for (const observer of all) observer(ended);
@@ -158,6 +166,12 @@ function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
     routes.note(request.raw, request.routeOptions.url);
     done();
   });
+}
+
+/** The parser of bodies calls back outside of the trace, so the trace is entered again after it. */
+function traceRequests(app: FastifyInstance, { enter }: RequestTracer): void {
+  app.addHook('onRequest', (request, _reply, done) => enter(request.raw, done));
+  app.addHook('preValidation', (request, _reply, done) => enter(request.raw, done));
 }
 
 function toStoreContext(

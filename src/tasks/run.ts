@@ -6,6 +6,7 @@ import type { Database } from '../database/port.ts';
 import type { TaskChange, TaskOutcome } from './queries/tasks.ts';
 import { claimTask, updateTaskEnded } from './queries/tasks.ts';
 import { describeError } from '../core/errors.ts';
+import { traced } from '../core/traced.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { spreadMs } from '../resilience/backoff.ts';
@@ -82,7 +83,13 @@ async function runUntilDeadline(task: Task, keeper: LeaseKeeper, options: RunOpt
   };
   const request = { isFull: options.isFull ?? options.force ?? false };
   try {
-    return { kind: 'done', result: await Promise.try(() => task.run(deadline.signal, report, request)) };
+    const describe = () => ({
+      kind: 'internal' as const,
+      name: `task ${task.name}`,
+      needsParent: false,
+      attributes: { 'mercat.task': task.name },
+    });
+    return { kind: 'done', result: await traced(describe, async () => task.run(deadline.signal, report, request)) };
   } catch (error) {
     if (options.stop.aborted) return { kind: 'stopped' };
     if (deadline.hasPassed) {

@@ -219,6 +219,7 @@ export class UpstreamClient {
     this.#counts.requests += 1;
     const response = await exchange(url, {
       method,
+      trace: { peer: this.name },
       headers: {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),

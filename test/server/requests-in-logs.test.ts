@@ -120,6 +120,7 @@ describe('an outage of a database', () => {
     const lines: any[] = [];
     const outages = new OutageLog(
       createLog('info', (line) => void lines.push(JSON.parse(line))),
+      undefined,
       () => now,
     );
     return { outages, lines, advance: (ms: number) => (now += ms) };

@@ -178,15 +178,26 @@ export class Endpoint {
     const firstId = this.#nextId;
     this.#nextId += requests.length;
     const calls = requests.map((request, index) => ({ jsonrpc: '2.0', id: firstId + index, ...request }));
-    const response = await this.#post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+    const methods = [...new Set(requests.map(({ method }) => method))].toSorted().join(' ');
+    const response = await this.#post(JSON.stringify(calls.length === 1 ? calls[0] : calls), methods);
     return readResults(response, firstId, requests.length, this.#url.redact);
   }
 
-  async #post(body: string): Promise<Exchange> {
-    const { timeoutMs, signal } = this.#options;
+  /** `methods` are shown in traces. */
+  async #post(body: string, methods: string): Promise<Exchange> {
+    const { timeoutMs, signal, chain, position } = this.#options;
+    const trace = { peer: `${chain.id}-${position}`, operation: methods };
     const { url, headers } = this.#url;
     try {
-      return await exchange(url, { method: 'POST', headers, body, timeoutMs, bytesMax: RESPONSE_BYTES_MAX, signal });
+      return await exchange(url, {
+        method: 'POST',
+        trace,
+        headers,
+        body,
+        timeoutMs,
+        bytesMax: RESPONSE_BYTES_MAX,
+        signal,
+      });
     } catch (error) {
       if (!(error instanceof ExchangeFailure)) throw error;
       if (error.reason === 'aborted') throw new RpcFailure('closed');

@@ -16,6 +16,9 @@ import { toWebhookBody } from '../events.ts';
 import { toWebhookPlace } from '../stored-secrets.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../core/log.ts';
+import { traced } from '../../core/traced.ts';
+import { noteStatus } from '../../resilience/http-exchange.ts';
+import type { AttemptResult } from './attempt.ts';
 import type { Random } from '../../core/random.ts';
 import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './attempt-recorder.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
@@ -151,7 +154,8 @@ export class DeliveryDispatcher {
   async #sendAndRecord(delivery: ClaimedDelivery): Promise<void> {
     const { main, clock, log, sender, secretKeys, onFree } = this.#options;
     try {
-      const result = await sender.send(toRequest(delivery, secretKeys, clock()), this.#stopping.signal);
+      const request = toRequest(delivery, secretKeys, clock());
+      const result = await tracedSend(() => sender.send(request, this.#stopping.signal));
       const wasAborted = this.#stopping.signal.aborted && result.status === null;
       if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), delivery);
       else await this.#recorder.record(delivery, result);
@@ -162,6 +166,22 @@ export class DeliveryDispatcher {
       onFree?.();
     }
   }
+}
+
+/** Traces do not show the URL, which may hold a key of the receiver. */
+function tracedSend(send: () => Promise<AttemptResult>): Promise<AttemptResult> {
+  const describe = () => ({
+    kind: 'client' as const,
+    name: 'POST webhook',
+    needsParent: false,
+    attributes: { 'http.request.method': 'POST', 'server.service.name': 'webhook' },
+  });
+  return traced(describe, async (operation) => {
+    const result = await send();
+    if (operation && result.status !== null) noteStatus(operation, result.status);
+    else if (operation) operation.failure = 'no-response';
+    return result;
+  });
 }
 
 async function fanOutEvents(main: Database, now: number): Promise<void> {

@@ -83,6 +83,7 @@ export class FeedClient {
     const { url, timeoutMs = TIMEOUT_MS, stallMs = STALL_MS } = this.#options;
     this.#requests += 1;
     const { status, headers, chunks } = await openExchange(url, {
+      trace: { peer: NAME },
       headers: {
         accept: 'application/x-ndjson',
         ...toTokenHeaders(this.#options),

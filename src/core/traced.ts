@@ -1,0 +1,31 @@
+// Announces operations that a trace may show, on a diagnostics channel. Without a subscriber the operation runs directly.
+
+import { tracingChannel } from 'node:diagnostics_channel';
+
+export type TracedAttributes = Record<string, string | number>;
+
+/** Must contain no value of a client, no URL and no key. */
+export type TracedOperation = {
+  /** `client`: waits for another system. `internal`: work of this process. */
+  kind: 'client' | 'internal';
+  /** There must be few different names. */
+  name: string;
+  /** Whether the operation is shown only as a part of another one. */
+  needsParent: boolean;
+  /** The operation may add attributes while it runs. */
+  attributes: TracedAttributes;
+  /** What kind of failure it was, for an operation that reports a failure without rejecting. */
+  failure?: string;
+};
+
+export const tracedOperations = tracingChannel<TracedOperation, unknown>('mercat:operation');
+
+/** Runs `work`. `describe` is called only if there is a subscriber; otherwise `work` receives null. */
+export function traced<T>(
+  describe: () => TracedOperation,
+  work: (operation: TracedOperation | null) => Promise<T>,
+): Promise<T> {
+  if (!tracedOperations.hasSubscribers) return work(null);
+  const operation = describe();
+  return tracedOperations.tracePromise(async () => work(operation), operation);
+}
