@@ -21,15 +21,19 @@ export type ResponseEvent =
   | ({ event: 'done' } & ImportSummary)
   | { event: 'error'; message: string; reason: string; summary: ImportSummary };
 
-export type RequestOptions = Pick<ImportOptions, 'format' | 'map' | 'dryRun' | 'replace' | 'file'>;
+export type RequestOptions = Pick<
+  ImportOptions,
+  'format' | 'map' | 'dryRun' | 'replace' | 'createCollections' | 'file'
+>;
 
 /** The longest request target, in bytes. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
-export function toRequestTarget({ format, map, dryRun, replace, file }: RequestOptions): string {
+export function toRequestTarget({ format, map, dryRun, replace, createCollections, file }: RequestOptions): string {
   const query = new URLSearchParams({ format });
   if (dryRun) query.set('dryRun', 'true');
   if (replace) query.set('replace', 'true');
+  if (createCollections) query.set('createCollections', 'true');
   if (file !== undefined) query.set('file', file);
   if (map) query.set('map', JSON.stringify(map));
   const target = `${RECORDS_PATH}?${query.toString()}`;
@@ -48,8 +52,9 @@ export function toRequestTarget({ format, map, dryRun, replace, file }: RequestO
 export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPatterns: boolean }): RequestOptions {
   const {
     format = 'ndjson',
-    dryRun = 'false',
-    replace = 'false',
+    dryRun,
+    replace,
+    createCollections,
     map,
     file,
     ...rest
@@ -58,17 +63,20 @@ export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPa
   if (unknown !== undefined) throw new ServiceError('bad_request', `${unknown}: there is no such parameter`);
   const known = IMPORT_FORMATS.find((one) => one === format);
   if (!known) throw new ServiceError('bad_request', `format: must be one of ${IMPORT_FORMATS.join(', ')}`);
-  if (dryRun !== 'true' && dryRun !== 'false') throw new ServiceError('bad_request', 'dryRun: must be true or false');
-  if (replace !== 'true' && replace !== 'false')
-    throw new ServiceError('bad_request', 'replace: must be true or false');
   if (known === 'csv' && map === undefined) throw new ServiceError('bad_request', 'map: a CSV file needs a column map');
   return {
     format: known,
-    dryRun: dryRun === 'true',
-    replace: replace === 'true',
+    dryRun: parseSwitch('dryRun', dryRun),
+    replace: parseSwitch('replace', replace),
+    createCollections: parseSwitch('createCollections', createCollections),
     ...(typeof file === 'string' && { file }),
     ...(map !== undefined && { map: parseMap(map, allowsPatterns) }),
   };
+}
+
+function parseSwitch(name: string, text: unknown = 'false'): boolean {
+  if (text !== 'true' && text !== 'false') throw new ServiceError('bad_request', `${name}: must be true or false`);
+  return text === 'true';
 }
 
 function parseMap(text: unknown, allowsPatterns: boolean): NonNullable<RequestOptions['map']> {

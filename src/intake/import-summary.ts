@@ -23,6 +23,8 @@ export type ImportSummary = KindCounts & {
    * are not served. Null if the import ended before this was checked.
    */
   unknownCollections: Record<string, number> | null;
+  /** The ids of the collections for which a record was created because the import had none. Empty unless the import was told to. */
+  createdCollections: string[];
   /** The ids of the imported collection records, at most COLLECTIONS_MAX. */
   collections: string[];
   seconds: number;
@@ -39,6 +41,7 @@ export class ImportCounter {
   readonly #byKind: Partial<Record<RecordKind, KindCounts>> = {};
   #read = 0;
   #skippedLines = 0;
+  readonly #createdCollections = new Set<string>();
 
   addRead(records: number): void {
     this.#read += records;
@@ -46,6 +49,15 @@ export class ImportCounter {
 
   addSkippedLines(lines: number): void {
     this.#skippedLines += lines;
+  }
+
+  /** In a dry run, each batch creates the collection again. */
+  addCreatedCollections(ids: readonly string[]): void {
+    for (const id of ids) this.#createdCollections.add(id);
+  }
+
+  get createdCollections(): ReadonlySet<string> {
+    return this.#createdCollections;
   }
 
   addStored(counts: ReadonlyMap<RecordKind, UpsertCounts>): void {
@@ -76,6 +88,7 @@ export class ImportCounter {
       byKind: structuredClone(this.#byKind),
       warnings: {},
       unknownCollections: null,
+      createdCollections: [...this.#createdCollections].sort(),
       collections: [],
       ...noted,
       seconds: Math.round(performance.now() - this.#startedAt) / 1_000,
@@ -93,6 +106,7 @@ export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary
     skippedLines: 0,
     warnings: {},
     unknownCollections: null,
+    createdCollections: [...new Set(summaries.flatMap(({ createdCollections }) => createdCollections))].sort(),
     collections: [...new Set(summaries.flatMap(({ collections }) => collections))].sort(),
     seconds: 0,
     imports: summaries.flatMap(({ imports }) => imports),

@@ -57,11 +57,14 @@ export class RecordNotes {
   }
 
   /**
-   * Finds the collections that have a collection record neither in the import nor in the database. Returns the number of imported records
-   * of each such collection.
+   * Finds the collections that have a collection record neither in the import nor in the database, and for which none was created, as far as
+   * a dry run can create any. Returns the number of imported records of each such collection.
    */
-  async findUnknownCollections(main: Queryable): Promise<Record<string, number>> {
-    const ids = [...this.#recordsOf.keys()].filter((id) => !this.#recorded.has(id));
+  async findUnknownCollections(
+    main: Queryable,
+    created: ReadonlySet<string> = new Set(),
+  ): Promise<Record<string, number>> {
+    const ids = [...this.#recordsOf.keys()].filter((id) => !this.#recorded.has(id) && !created.has(id));
     const stored = new Set(ids.length > 0 ? await listRecordedIds(main, ids) : []);
     const unknown = ids.filter((id) => !stored.has(id)).sort();
     return Object.fromEntries(unknown.map((id) => [id, this.#recordsOf.get(id) ?? 0]));

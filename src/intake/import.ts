@@ -54,6 +54,8 @@ export type ImportOptions = {
   dryRun?: boolean;
   /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
+  /** Whether a collection record, named by its address, is created for each collection without one. */
+  createCollections?: boolean;
   /** Who imports. Default: the operator. */
   importer?: Importer;
   /** The name of the file, for the list of imports. */
@@ -117,7 +119,9 @@ export async function importRecords(
     }
     await ingesting;
     // All records are stored at this point, so an error here does not fail the import: the summary then says nothing about collections.
-    const unknownCollections = await notes.findUnknownCollections(context.main).catch(() => null);
+    const unknownCollections = await notes
+      .findUnknownCollections(context.main, counter.createdCollections)
+      .catch(() => null);
     return await end(counter.summary({ ...toNoted(notes), unknownCollections }), null);
   } catch (error) {
     // If a batch failed, that error has aborted the reading. The cause is then the batch's error, not the abort.
@@ -258,10 +262,12 @@ async function ingestAndCount(
     dryRun: options.dryRun ?? false,
     isImport: true,
     replace: options.replace ?? false,
+    createCollections: options.createCollections ?? false,
     ...(options.importer && { importer: options.importer }),
     ...(changes && { changes }),
     onIngested: (part) => {
       counter.addStored(part.counts);
+      counter.addCreatedCollections(part.createdCollections);
       rejections.push(...part.rejections);
       conflicts.push(...part.conflicts);
     },

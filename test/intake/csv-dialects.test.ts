@@ -56,7 +56,7 @@ test('a quote inside a cell may be written with a backslash', async () => {
 14,"plain",8
 `);
   assert.deepEqual(
-    rows.map(([line, cells]) => [line, Array.isArray(cells) ? cells[1] : /not closed/.test(String(cells))]),
+    rows.map(([line, cells]) => [line, Array.isArray(cells) ? cells[1] : /not closed/.test(cells)]),
     [
       [1, 'name'],
       [2, 'Wolf, "old"'],

@@ -69,7 +69,8 @@ forEachEngine('import', (engine) => {
       refused.map(({ line }) => line),
       [4, 7, 9, 13],
     );
-    const { seconds, byKind, warnings: _warnings, unknownCollections, collections, imports, ...counts } = summary;
+    const { seconds, byKind, warnings: _warnings, unknownCollections, collections, imports, ...others } = summary;
+    const { createdCollections, ...counts } = others;
     assert.deepEqual(counts, {
       read: 12,
       inserted: 8,
@@ -79,7 +80,7 @@ forEachEngine('import', (engine) => {
       refused: 4,
       skippedLines: 0,
     });
-    assert.deepEqual([unknownCollections, collections], [{}, [`ethereum_${EVM}`]]);
+    assert.deepEqual([unknownCollections, collections, createdCollections], [{}, [`ethereum_${EVM}`], []]);
     assert.match(imports.join(), /^imp_[0-9a-f]{32}$/);
     assert.ok(seconds >= 0);
     const one = { inserted: 1, updated: 0, unchanged: 0, conflict: 0, refused: 0 };

@@ -93,6 +93,15 @@ forEachEngine('imports undo', (engine) => {
   };
   const list = () => readImports(context, 10);
 
+  test('an undo deletes the collection records that the import created, and no others', async () => {
+    await load([collection()]);
+    const before = await dumpUndoable(db);
+    const id = await load([sale(), sale({ contractAddress: OTHER_CONTRACT })], { createCollections: true });
+    assert.equal((await db.query('select from main.collection')).length, 2);
+    assert.equal((await undo(id)).state, 'undone');
+    assert.deepEqual(await dumpUndoable(db), before);
+  });
+
   for (const [kind, { first, second }] of Object.entries(UNDOABLE_RECORDS)) {
     test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}`, async () => {
       const empty = await dumpUndoable(db);

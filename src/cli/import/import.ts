@@ -85,6 +85,10 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
         'replace a stored sale of the same identity that has other facts, instead of reporting a conflict',
       )
       .option(
+        '--create-collections',
+        'create a collection record, named by its address, for each collection that has none; a collection record can name it later',
+      )
+      .option(
         '--refused <file>',
         'write each refused row and each conflict to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
@@ -202,7 +206,7 @@ async function importFile(
   const lost = { rows: 0, skippedLines: 0 };
   const interruption = toInterruption(io.signal);
   try {
-    const { format, map, dryRun, replace, shopifyShop } = request;
+    const { format, map, dryRun, replace, createCollections, shopifyShop } = request;
     const shop = shopifyShop === null ? null : { shop: shopifyShop, tally: createShopifyTally() };
     const onLost = (row: RejectedRow) => {
       lost.rows += 1;
@@ -212,7 +216,8 @@ async function importFile(
       lost.skippedLines += part.lines - 1;
       onLost({ line: part.line, reason: describeMalformed(part) });
     };
-    const options = { format, dryRun, replace, file: source.name, signal: interruption.signal, ...(map && { map }) };
+    const { signal } = interruption;
+    const options = { format, dryRun, replace, createCollections, file: source.name, signal, ...(map && { map }) };
     const noteDialect = (note: string) => progress.print(`${source.name}: ${note}`);
     const chunks =
       shop === null

@@ -78,7 +78,7 @@ const COLLECTIONS_PRINTED_MAX = 20;
 
 /** Warnings about records that are probably wrong, or that are not served. */
 export function describeNotes(summary: CompleteSummary): string[] {
-  const { skippedLines, warnings, unknownCollections, answers } = summary;
+  const { skippedLines, warnings, unknownCollections, createdCollections, answers } = summary;
   const notes = WARNING_CODES.flatMap((code) => {
     const warning = warnings[code];
     if (!warning) return [];
@@ -93,18 +93,30 @@ export function describeNotes(summary: CompleteSummary): string[] {
       `warning: refused rows extend over ${lines}, which were not imported; look for a quote that is not closed`,
     );
   }
-  return [...notes, ...describeUnknownCollections(Object.entries(unknownCollections ?? {}))];
+  return [
+    ...describeCreatedCollections(createdCollections),
+    ...notes,
+    ...describeUnknownCollections(Object.entries(unknownCollections ?? {})),
+  ];
+}
+
+function describeCreatedCollections(created: readonly string[]): string[] {
+  if (created.length === 0) return [];
+  const what = created.length === 1 ? '1 collection record' : `${count(created.length)} collection records`;
+  return [`created ${what}, named by the address: ${nameSome(created)}`];
 }
 
 function describeUnknownCollections(unknown: readonly [id: string, records: number][]): string[] {
   if (unknown.length === 0) return [];
   const records = unknown.reduce((sum, [, ofOne]) => sum + ofOne, 0);
-  const named = unknown.slice(0, COLLECTIONS_PRINTED_MAX).map(([id]) => id);
-  const more = unknown.length > named.length ? ` and ${count(unknown.length - named.length)} more` : '';
-  const hint = 'they are not served until a record of the kind collection is imported';
-  return [
-    `warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named.join(', ')}${more}; ${hint}`,
-  ];
+  const named = nameSome(unknown.map(([id]) => id));
+  const hint = 'they are not served until a record of the kind collection is imported; --create-collections creates it';
+  return [`warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named}; ${hint}`];
+}
+
+function nameSome(ids: readonly string[]): string {
+  const more = ids.length > COLLECTIONS_PRINTED_MAX ? ` and ${count(ids.length - COLLECTIONS_PRINTED_MAX)} more` : '';
+  return `${ids.slice(0, COLLECTIONS_PRINTED_MAX).join(', ')}${more}`;
 }
 
 function toRecords(records: number): string {

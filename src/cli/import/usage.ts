@@ -25,6 +25,7 @@ export type ImportFlags = {
   explain?: true;
   dryRun?: true;
   replace?: true;
+  createCollections?: true;
   refused?: string;
   json?: true;
 };
@@ -40,6 +41,7 @@ export type ImportRequest = {
   shopifyShop: string | null;
   dryRun: boolean;
   replace: boolean;
+  createCollections: boolean;
   rejectionsFile: string | null;
   json: boolean;
 };
@@ -69,10 +71,13 @@ export function readImportRequest(
   };
 }
 
-function readSwitches(options: ImportFlags): Pick<ImportRequest, 'dryRun' | 'replace' | 'rejectionsFile' | 'json'> {
+function readSwitches(
+  options: ImportFlags,
+): Pick<ImportRequest, 'dryRun' | 'replace' | 'createCollections' | 'rejectionsFile' | 'json'> {
   return {
     dryRun: options.dryRun ?? false,
     replace: options.replace ?? false,
+    createCollections: options.createCollections ?? false,
     rejectionsFile: options.refused ?? null,
     json: options.json ?? false,
   };

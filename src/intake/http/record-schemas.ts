@@ -340,7 +340,9 @@ const counts = {
 const soFar = {
   read: count('Records that were read: the sum of the other counts of records.'),
   ...counts,
-  skippedLines: count('Lines inside rejected CSV rows, without the first line of each row.'),
+  skippedLines: count(
+    'Lines inside rejected CSV rows and malformed parts of JSON files, without the first line of each.',
+  ),
 };
 const warningSchema = Type.Object(
   {
@@ -370,6 +372,9 @@ const summary = {
         'Records of collections without a collection record, by collection id. Null if the import ended early.',
     },
   ),
+  createdCollections: Type.Array(Type.String(), {
+    description: 'The ids of the collections for which a record was created, as `createCollections` asks for.',
+  }),
   collections: Type.Array(Type.String(), { description: 'The ids of the imported collection records, at most 10000.' }),
   seconds: Type.Number({ minimum: 0, description: 'How long the import took.' }),
   imports: Type.Array(Type.String({ pattern: '^imp_[0-9a-f]{32}$' }), {
@@ -394,6 +399,7 @@ const EVENT_EXAMPLES = [
     byKind: { collection: INSERTED, listing: INSERTED },
     warnings: {},
     unknownCollections: {},
+    createdCollections: [],
     collections: [`${chain}_${contractAddress}`],
     seconds: 0.02,
     imports: ['imp_019aa5c0e80000001f0c5b7d92e64a38'],

@@ -72,6 +72,14 @@ const DOCUMENTED = {
         description: 'If `true`, a sale replaces a stored sale of the same identity that has other facts.',
       }),
     ),
+    createCollections: Type.Optional(
+      Type.String({
+        enum: ['true', 'false'],
+        default: 'false',
+        description:
+          'If `true`, a collection record, named by its address, is created for each collection of a record that has none.',
+      }),
+    ),
     file: Type.Optional(
       Type.String({ description: 'The name of the file. The list of imports shows it to the operator.' }),
     ),

@@ -35,6 +35,8 @@ import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../reco
 import { collectionIdOf } from '../records/parse.ts';
 import type { ChangeLog } from '../undo/change-log.ts';
 import { trackNothing } from '../undo/change-log.ts';
+import type { RecordLocation } from './created-collections.ts';
+import { createCollections, listLocations } from './created-collections.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts, OPERATOR } from './products.ts';
@@ -58,6 +60,8 @@ export type IngestedPart = {
    * written, because the stored order is served in its place.
    */
   ownOrderLines: readonly number[];
+  /** The ids of the collections for which a record was created. */
+  createdCollections: readonly string[];
 };
 
 export type IngestOptions = {
@@ -71,6 +75,8 @@ export type IngestOptions = {
   isImport: boolean;
   /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
+  /** Whether a collection record, named by its address, is created for each collection without one. */
+  createCollections?: boolean;
   importer?: Importer;
   /** Records the changes of an import for an undo. If absent, nothing is recorded. */
   changes?: ChangeLog;
@@ -85,10 +91,11 @@ export async function ingestBatch(
 ): Promise<void> {
   const report = (part: IngestedPart) => {
     options.onIngested(part);
-    if (!options.dryRun) notifyChanged(context, records, part.counts);
+    if (!options.dryRun) notifyChanged(context, records, part);
   };
   const { verified, rejections } = verifyOrders(records);
-  if (rejections.length > 0) report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [] });
+  if (rejections.length > 0)
+    report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [], createdCollections: [] });
   const primary = verified.filter(({ record }) => isPrimary(record));
   const indexed = verified.filter(({ record }) => !isPrimary(record));
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
@@ -118,11 +125,12 @@ async function ingestPrimaryPart(
     caseSensitiveAddressOf(record) === null ? [] : (collectionIdOf(record) ?? []),
   );
   const orderKeys = indexed.flatMap(({ record }) => mirroredOrderOf(record) ?? []);
-  if (primary.length === 0 && collectionIds.length === 0 && orderKeys.length === 0) {
+  const located = options.createCollections ? listLocations([...primary, ...indexed]) : [];
+  if (primary.length + located.length + collectionIds.length + orderKeys.length === 0) {
     return { part: null, known: { contractAddresses: new Map(), orderIds: new Map() } };
   }
   const stored = await transact(main, options.dryRun, async (tx) => ({
-    part: primary.length > 0 ? await writePrimary(tx, primary, options) : null,
+    part: primary.length + located.length > 0 ? await writePrimary(tx, primary, { ...options, located }) : null,
     known: {
       contractAddresses: await listContractAddresses(tx, [...new Set(collectionIds)]),
       orderIds: await listOrderIdsByHash(tx, orderKeys),
@@ -132,7 +140,9 @@ async function ingestPrimaryPart(
   if (orders.length > 0 && !options.dryRun) {
     await retireMirroredListings({ indexer, chains }, orders, options.now, options.changes?.recordTo('listing'));
   }
-  const hasCatalog = primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
+  const hasCatalog =
+    (stored.part?.createdCollections.length ?? 0) > 0 ||
+    primary.some(({ record }) => record.kind === 'collection' || record.kind === 'order');
   if (hasCatalog && !options.dryRun) await copyCatalog();
   return stored;
 }
@@ -156,13 +166,18 @@ async function ingestIndexedPart(
   options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
   if (listings) listings.unchanged += ownOrderLines.length;
-  return { counts, rejections, conflicts, ownOrderLines };
+  return { counts, rejections, conflicts, ownOrderLines, createdCollections: [] };
 }
 
 async function writePrimary(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { now, importer = OPERATOR, changes }: Pick<IngestOptions, 'now' | 'importer' | 'changes'>,
+  {
+    now,
+    importer = OPERATOR,
+    changes,
+    located,
+  }: Pick<IngestOptions, 'now' | 'importer' | 'changes'> & { located: readonly RecordLocation[] },
 ): Promise<IngestedPart> {
   const track = changes?.track ?? trackNothing;
   const collections = records.filter(({ record }) => record.kind === 'collection');
@@ -171,6 +186,7 @@ async function writePrimary(
   const { rejections: collectionRejections, ...collectionCounts } = await track(tx, 'collection', collectionIds, () =>
     upsertCollections(tx, collectionRows, now),
   );
+  const createdCollections = await createCollections(tx, located, { now, track });
   const orders = await ingestOrders(tx, records, { now, track });
   const rates = rowsOf(records, 'rate');
   const symbols = rates.map(({ symbol }) => symbol);
@@ -195,6 +211,7 @@ async function writePrimary(
     ],
     conflicts: [],
     ownOrderLines: [],
+    createdCollections,
   };
 }
 
@@ -301,11 +318,12 @@ function rejectOtherCase({ line, record }: NumberedRecord, stored: ReadonlyMap<s
 function notifyChanged(
   { onChanged }: Pick<IngestContext, 'onChanged'>,
   records: readonly NumberedRecord[],
-  counts: ReadonlyMap<RecordKind, { inserted: number; updated: number }>,
+  { counts, createdCollections }: IngestedPart,
 ): void {
   const kinds = new Set([...counts].flatMap(([kind, { inserted, updated }]) => (inserted + updated > 0 ? [kind] : [])));
+  const collectionIds = new Set(createdCollections);
+  if (createdCollections.length > 0) kinds.add('collection');
   if (kinds.size === 0) return;
-  const collectionIds = new Set<string>();
   for (const { record } of records) {
     const collectionId = kinds.has(record.kind) ? collectionIdOf(record) : null;
     if (collectionId !== null) collectionIds.add(collectionId);

@@ -21,6 +21,7 @@ import {
   emptyTables,
   EVM,
   listing,
+  order,
   product,
   sale,
   toContext,
@@ -95,7 +96,8 @@ forEachEngine('mercat import', (engine) => {
     assert.match(String(imports), /^imp_[0-9a-f]{32}$/);
     const token = { inserted: 2, updated: 0, unchanged: 0, conflict: 0, refused: 0 };
     const counts = { read: 3, ...token, refused: 1, byKind: { token }, skippedLines: 0 };
-    assert.deepEqual(summary, { ...counts, warnings: {}, unknownCollections: { [`ethereum_${EVM}`]: 2 } });
+    const unknownCollections = { [`ethereum_${EVM}`]: 2 };
+    assert.deepEqual(summary, { ...counts, warnings: {}, unknownCollections, createdCollections: [] });
   });
 
   test('mercat import names prices that are probably wrong, conflicts and collections without a record', async () => {
@@ -134,6 +136,43 @@ forEachEngine('mercat import', (engine) => {
       zeroPrice: { count: 1, line: 3, value: '0' },
       tinyPrice: { count: 2, line: 1, value: '59' },
     });
+  });
+
+  test('with --create-collections, collections without a record get one that is named by the address', async () => {
+    const other = '0x00000000000000000000000000000000000000bb';
+    await run([file('named.ndjson', toNdjson([collection()]))]);
+    const mint = 'So11111111111111111111111111111111111111112';
+    const records = [
+      sale(),
+      sale({ contractAddress: other }),
+      order({ contractAddress: other }),
+      token({ chain: 'solana', contractAddress: mint, tokenId: undefined, mint }),
+      { kind: 'stats', chain: 'base', contractAddress: other, owners: 1 },
+    ];
+    const created = [`base_${other}`, `ethereum_${other}`, `solana_${mint.toLowerCase()}`];
+    const readAll = () => db.query('select id, chain, contract_address, name from main.collection order by id');
+    const command = [file('rows.ndjson', toNdjson(records)), '--create-collections'];
+    for (const option of ['--dry-run', '--replace']) {
+      const { code, stdout } = await run([...command, option]);
+      assert.equal(code, 0);
+      assert.match(
+        stdout,
+        new RegExp(`\\ncreated 3 collection records, named by the address: ${created.join(', ')}\\n`),
+      );
+      assert.doesNotMatch(stdout, /warning: .* no collection record/);
+      assert.equal((await readAll()).length, option === '--dry-run' ? 1 : 4);
+    }
+    assert.deepEqual(await readAll(), [
+      { id: created[0], chain: 'base', contract_address: other, name: other },
+      { id: `ethereum_${EVM}`, chain: 'ethereum', contract_address: EVM, name: 'Collection A' },
+      { id: created[1], chain: 'ethereum', contract_address: other, name: other },
+      { id: created[2], chain: 'solana', contract_address: mint, name: mint },
+    ]);
+    const again = JSON.parse((await run([...command, '--json'])).stdout) as Record<string, unknown>;
+    assert.deepEqual([again['createdCollections'], again['unknownCollections']], [[], {}]);
+    await run([file('name.ndjson', toNdjson([collection({ contractAddress: other, slug: 'bb', name: 'B' })]))]);
+    assert.equal((await run(command)).code, 0);
+    assert.equal((await readAll())[2]?.['name'], 'B');
   });
 
   test('mercat import counts products whose slug occurred before in the same import', async () => {
