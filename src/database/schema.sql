@@ -726,5 +726,7 @@ create table indexer.token (
   constraint token_rarity_rank_check CHECK ((rarity_rank >= 1)),
   constraint token_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(asset), asset) WHERE (NOT burned);
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);
+CREATE INDEX token_by_rank ON indexer.token USING btree (collection_id, rarity_rank, length(asset), asset) WHERE ((rarity_rank IS NOT NULL) AND (NOT burned));

@@ -59,6 +59,7 @@ export class Market {
   readonly tokenOverlay: MarketSource;
   readonly buyerFloor: MarketSource;
   readonly holders: MarketSource;
+  readonly tokenLists: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -90,6 +91,7 @@ export class Market {
     this.tokenOverlay = addSource('token-overlay', indexer);
     this.buyerFloor = addSource('buyer-floor', indexer);
     this.holders = addSource('holders', indexer);
+    this.tokenLists = addSource('token-lists', indexer);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

@@ -1,16 +1,20 @@
-// One token: what the indexer observed of it, its listing (from the own order book, otherwise from the mirror), and its beneficial owner.
+// Tokens: what the indexer observed of each, its listing (from the own order book, otherwise from the mirror), and its beneficial owner.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
 import { toCollectionId } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
-import { findFillableOrderOfAsset } from '../orders/queries/fillable-orders.ts';
+import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
+import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
+import type { Result } from '../resilience/source.ts';
 import type { Listing } from './listing.ts';
 import { toListingOfMirror, toListingOfOrder } from './listing.ts';
 import type { Market } from './market.ts';
+import type { MarketSource } from './market-source.ts';
+import { valueOrNull } from './market-source.ts';
 import { listContractAddresses } from './queries/collections.ts';
-import type { ObservedToken } from './queries/tokens.ts';
-import { findObservedToken } from './queries/tokens.ts';
+import type { ObservedSale, ObservedToken } from './queries/tokens.ts';
+import { listObservedTokens, toTokenKeyText } from './queries/tokens.ts';
 
 export type TokenOwner = { address: string | null; kind: 'wallet' | 'custody' | 'unknown'; label: string | null };
 
@@ -23,51 +27,88 @@ export type Token = TokenLocation & {
   rarityRank: number | null;
   owner: TokenOwner;
   listing: Listing | null;
-  lastSaleRaw: bigint | null;
-  /** True when a source failed. Fields that only the failed source has are null. */
-  degraded: boolean;
+  lastSale: ObservedSale | null;
+  /** False if the indexer has no record, listing or sale of the token, or could not be read. */
+  isObserved: boolean;
 };
 
+/** `tokens` are in the order of the request. `observation`: whether the indexer could be read. `complete`: all sources could be read. */
+export type TokensRead = { tokens: Token[]; observation: Result<unknown>; complete: boolean };
+
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the
- * collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
- * listing of the own order book and its seller are known.
+ * Reads tokens. `source` reads the indexer. If the indexer cannot be read, only the listings of the own order book and their sellers are
+ * known. If the order book cannot be read, the listings are those of the mirror.
  */
-export async function readToken(market: Market, location: TokenLocation): Promise<Token> {
-  const { chain, contractAddress, asset } = location;
-  const collectionId = toCollectionId(chain.id, contractAddress);
+export async function readTokens(
+  market: Market,
+  source: MarketSource,
+  locations: readonly TokenLocation[],
+): Promise<TokensRead> {
   const now = market.clock();
-  const [observation, order, record] = await Promise.all([
-    market.tokenOverlay.read((db) => findObservedToken(db, collectionId, asset, now)),
-    chain.family === 'evm'
-      ? market.orderBook.read((db) => findFillableOrderOfAsset(db, collectionId, asset, now))
-      : null,
-    // The id of a collection does not keep the case of a mint, so another mint may lead to the same id.
-    chain.family === 'solana' ? market.primary.read((db) => listContractAddresses(db, [collectionId])) : null,
+  const keys = locations.map(({ chain, contractAddress, asset }) => ({
+    collectionId: toCollectionId(chain.id, contractAddress),
+    asset,
+  }));
+  const evmKeys = keys.filter((_, index) => locations[index]?.chain.family === 'evm');
+  const [observation, book] = await Promise.all([
+    source.read((db) => listObservedTokens(db, keys, now)),
+    evmKeys.length === 0 ? null : market.orderBook.read((db) => listFillableOrdersOfAssets(db, evmKeys, now)),
   ]);
-  const recordedAddress = record?.ok ? record.value.get(collectionId) : undefined;
-  if (recordedAddress !== undefined && recordedAddress !== contractAddress) throw tokenNotFound();
-  if (observation.ok && observation.value === null) throw tokenNotFound();
-  const observed = observation.ok ? observation.value : null;
-  if (observed) market.recentViews.note(collectionId, asset);
+  const orders = new Map((book && valueOrNull(book))?.map((order) => [toTokenKeyText(order), order]));
+  const observed = valueOrNull(observation);
+  const tokens = locations.map((location) => {
+    const key = toTokenKeyText({
+      collectionId: toCollectionId(location.chain.id, location.contractAddress),
+      asset: location.asset,
+    });
+    return toToken(market, location, { observed: observed?.get(key) ?? null, order: orders.get(key) ?? null });
+  });
+  return { tokens, observation, complete: observation.ok && book?.ok !== false };
+}
+
+function toToken(
+  market: Market,
+  location: TokenLocation,
+  { observed, order }: { observed: ObservedToken | null; order: FillableOrder | null },
+): Token {
   // Here `orderId` is the hash of the signed order, if it is known. The list of listings serves the id that the mirror has.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,
   };
-  const own = order?.ok && order.value ? toListingOfOrder(order.value) : null;
-  const listing = own ?? mirrored ?? null;
+  const listing = (order && toListingOfOrder(order)) ?? mirrored ?? null;
   return {
     ...location,
-    collectionId,
+    collectionId: toCollectionId(location.chain.id, location.contractAddress),
     name: observed?.name ?? null,
     image: observed?.image ?? null,
     rarityRank: observed?.rarityRank ?? null,
     owner: toOwner(market, listing, observed),
     listing,
-    lastSaleRaw: observed?.lastSaleRaw ?? null,
-    degraded: !observation.ok || order?.ok === false || record?.ok === false,
+    lastSale: observed?.lastSale ?? null,
+    isObserved: observed !== null,
   };
+}
+
+/**
+ * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the
+ * collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
+ * listing of the own order book and its seller are known. `degraded`: a source failed.
+ */
+export async function readToken(market: Market, location: TokenLocation): Promise<Token & { degraded: boolean }> {
+  const { chain, contractAddress, asset } = location;
+  const collectionId = toCollectionId(chain.id, contractAddress);
+  const [{ tokens, observation, complete }, record] = await Promise.all([
+    readTokens(market, market.tokenOverlay, [location]),
+    // The id of a collection does not keep the case of a mint, so another mint may lead to the same id.
+    chain.family === 'solana' ? market.primary.read((db) => listContractAddresses(db, [collectionId])) : null,
+  ]);
+  const recordedAddress = record?.ok ? record.value.get(collectionId) : undefined;
+  const [token] = tokens;
+  if (!token || (recordedAddress !== undefined && recordedAddress !== contractAddress)) throw tokenNotFound();
+  if (observation.ok && !token.isObserved) throw tokenNotFound();
+  if (token.isObserved) market.recentViews.note(collectionId, asset);
+  return { ...token, degraded: !complete || record?.ok === false };
 }
 
 function tokenNotFound(): ServiceError {

@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import {
   findCheapestOwnFills,
-  findFillableOrderOfAsset,
+  listFillableOrdersOfAssets,
   listCheapestAsks,
   listCollectionsWithFillableAsset,
   listFillableAssets,
@@ -40,7 +40,7 @@ forEachEngine('fillable orders', (engine) => {
 
   const readBook = async () => ({
     orders: (await listFillableOrders(db, ID, { now: NOW, limit: 10 })).map(({ asset }) => asset),
-    ofAsset: (await findFillableOrderOfAsset(db, ID, CHEAP, NOW))?.asset ?? null,
+    ofAsset: (await listFillableOrdersOfAssets(db, [{ collectionId: ID, asset: CHEAP }], NOW))[0]?.asset ?? null,
     cheapest: (await findCheapestOwnFills(db, ID, NOW)).ask,
     asks: [...(await listCheapestAsks(db, [ID], NOW)).values()],
     among: (await listFillableAssetsAmong(db, ID, [CHEAP, HIGHER], NOW)).toSorted(),

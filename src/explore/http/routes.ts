@@ -5,10 +5,14 @@ import type { Chains } from '../../core/chains.ts';
 import { registerOpenApi } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
-import { ErrorSchema } from '../../market/http/envelopes.ts';
+import { ErrorSchema, PaginationSchema } from '../../market/http/envelopes.ts';
+import { MarketItemSchema } from '../../market/http/market-item.ts';
+import { PriceSchema } from '../../market/http/price.ts';
 import { IndexSchema, registerIndexRoutes } from '../../market/http/service-index.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
+import { TokenSchema } from './token.ts';
+import { registerTokensRoute } from './tokens.ts';
 
 export const EXPLORE_PREFIX = '/explore/v1';
 
@@ -20,12 +24,22 @@ const DOCUMENT = {
     'interface. Null means unknown, never zero. Fields may be added to responses.',
   tags: [
     { name: 'Collections', description: 'What is known about a collection.' },
+    { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
   keyed: false,
 };
 
-const COMPONENT_SCHEMAS = [ProvenanceSchema, HoldersSchema, IndexSchema, ErrorSchema];
+const COMPONENT_SCHEMAS = [
+  PriceSchema,
+  MarketItemSchema,
+  TokenSchema,
+  ProvenanceSchema,
+  HoldersSchema,
+  PaginationSchema,
+  IndexSchema,
+  ErrorSchema,
+];
 
 /** `app` must be a Fastify scope of its own, because its validator is replaced. */
 export async function registerExplore(
@@ -39,6 +53,7 @@ export async function registerExplore(
   app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
   await registerOpenApi(app, DOCUMENT);
   registerIndexRoutes(app, context, EXPLORE_PREFIX);
+  registerTokensRoute(app, context);
   registerProvenanceRoute(app, context);
   registerHoldersRoute(app, context);
 }

@@ -25,31 +25,46 @@ import { readPriceContext, toPriceOrNull } from './price.ts';
 const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 const OWNER_KINDS = ['wallet', 'custody', 'unknown'] as const;
 
+/** The fields that every representation of a token has. */
+export const tokenFields = {
+  ...assetIdentity,
+  name: typeOrNull<string>('string', 'Name of the token.'),
+  image: typeOrNull<string>('string', 'Image URL.'),
+  rarity: Type.Object({ rank: countOrNull('Rarity rank; 1 is rarest.') }, { description: 'Rarity.', ...closed }),
+  owner: Type.Object(
+    {
+      address: typeOrNull<string>('string', 'Address of the owner; withheld when `kind` is `custody`.'),
+      kind: Type.Unsafe<(typeof OWNER_KINDS)[number]>({
+        type: 'string',
+        enum: OWNER_KINDS,
+        description:
+          '`wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known.',
+      }),
+      label: typeOrNull<string>('string', 'Label of the custody wallet.'),
+    },
+    {
+      description:
+        'Beneficial owner, never the shared custody wallet: on a followed chain the holder that was read from the chain; otherwise ' +
+        'the seller of a listed token, or the reported holder of a token that is not listed.',
+      ...closed,
+    },
+  ),
+  listing: refOrNull<WireMarketItem>('MarketItem', 'Active listing, if any.'),
+};
+
+/** The example of `tokenFields`. */
+export const TOKEN_FIELDS_EXAMPLE = {
+  ...toExampleIdentity(EXAMPLE_TOKEN.tokenId),
+  name: `${EXAMPLE_COLLECTION.name} #${EXAMPLE_TOKEN.tokenId}`,
+  image: `ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/${EXAMPLE_TOKEN.tokenId}.png`,
+  rarity: { rank: 211 },
+  owner: { address: EXAMPLE_TOKEN.seller, kind: 'wallet', label: null },
+  listing: LISTING_EXAMPLE,
+};
+
 export const TokenDetailSchema = Type.Object(
   {
-    ...assetIdentity,
-    name: typeOrNull<string>('string', 'Name of the token.'),
-    image: typeOrNull<string>('string', 'Image URL.'),
-    rarity: Type.Object({ rank: countOrNull('Rarity rank; 1 is rarest.') }, { description: 'Rarity.', ...closed }),
-    owner: Type.Object(
-      {
-        address: typeOrNull<string>('string', 'Address of the owner; withheld when `kind` is `custody`.'),
-        kind: Type.Unsafe<(typeof OWNER_KINDS)[number]>({
-          type: 'string',
-          enum: OWNER_KINDS,
-          description:
-            '`wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known.',
-        }),
-        label: typeOrNull<string>('string', 'Label of the custody wallet.'),
-      },
-      {
-        description:
-          'Beneficial owner, never the shared custody wallet: on a followed chain the holder that was read from the chain; otherwise ' +
-          'the seller of a listed token, or the reported holder of a token that is not listed.',
-        ...closed,
-      },
-    ),
-    listing: refOrNull<WireMarketItem>('MarketItem', 'Active listing, if any.'),
+    ...tokenFields,
     lastSale: Type.Unsafe<{ price: WirePrice } | null>({
       anyOf: [
         { type: 'object', properties: { price: { $ref: 'Price#' } }, required: ['price'], additionalProperties: false },
@@ -63,23 +78,12 @@ export const TokenDetailSchema = Type.Object(
     $id: 'TokenDetail',
     title: 'TokenDetail',
     description: 'One token.',
-    examples: [
-      {
-        ...toExampleIdentity(EXAMPLE_TOKEN.tokenId),
-        name: `${EXAMPLE_COLLECTION.name} #${EXAMPLE_TOKEN.tokenId}`,
-        image: `ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/${EXAMPLE_TOKEN.tokenId}.png`,
-        rarity: { rank: 211 },
-        owner: { address: EXAMPLE_TOKEN.seller, kind: 'wallet', label: null },
-        listing: LISTING_EXAMPLE,
-        lastSale: { price: toExamplePrice(395n) },
-      },
-    ],
+    examples: [{ ...TOKEN_FIELDS_EXAMPLE, lastSale: { price: toExamplePrice(395n) } }],
     ...closed,
   },
 );
 
-function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
-  const lastSalePrice = toPriceOrNull(token.lastSaleRaw, token.chain, prices);
+export function toTokenFields(token: Token, prices: PriceContext) {
   return {
     ...toAssetIdentity(token, token.asset),
     name: token.name,
@@ -87,8 +91,12 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
     rarity: { rank: token.rarityRank },
     owner: token.owner,
     listing: token.listing && toListingItem(token.listing, token, prices),
-    lastSale: lastSalePrice && { price: lastSalePrice },
   };
+}
+
+function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
+  const lastSalePrice = toPriceOrNull(token.lastSale?.raw ?? null, token.chain, prices);
+  return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
 }
 
 /** The chain decides whether a path parameter must have this form or the EVM form. */

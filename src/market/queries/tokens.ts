@@ -2,7 +2,17 @@
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
-import { amount, assetId, boolean, column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import {
+  amount,
+  assetId,
+  boolean,
+  column,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
@@ -10,10 +20,10 @@ import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 
-/**
- * `isOwnerOfChain`: the owner was read from the chain, not reported by a marketplace. `lastSaleRaw` is the price of the last sale in base
- * units. Null when there is no sale, or when its price cannot be interpreted.
- */
+/** `raw` is in base units, and null if the price cannot be interpreted. `soldAt` in milliseconds. */
+export type ObservedSale = { raw: bigint | null; soldAt: number; source: string; tx: string | null };
+
+/** `isOwnerOfChain`: the owner was read from the chain, not reported by a marketplace. */
 export type ObservedToken = {
   name: string | null;
   image: string | null;
@@ -21,7 +31,7 @@ export type ObservedToken = {
   owner: string | null;
   isOwnerOfChain: boolean;
   listing: MirroredListing | null;
-  lastSaleRaw: bigint | null;
+  lastSale: ObservedSale | null;
 };
 
 const decodeToken = rowDecoder('token', {
@@ -30,35 +40,52 @@ const decodeToken = rowDecoder('token', {
   rarityRank: column('rarity_rank', nullable(safeInteger)),
   owner: nullable(text),
   isOwnerOfChain: column('is_owner_of_chain', boolean),
-  lastSaleRaw: column('sale_raw', nullable(amount)),
+});
+const decodeLastSale = rowDecoder('sale', {
+  raw: column('sale_raw', nullable(amount)),
+  soldAt: column('sold_at', timestamp),
+  source: column('sale_source', text),
+  tx: column('sale_tx', nullable(text)),
 });
 /** `listed`: the token has a listing of any status. `activeListing` and `sale` are keys of rows. */
 const decodePresence = rowDecoder('token', {
+  collectionId: column('wanted_id', text),
+  asset: column('wanted_asset', text),
   recorded: boolean,
   listed: boolean,
   activeListing: column('key', nullable(text)),
   sale: column('sale_key', nullable(text)),
 });
 
+export type TokenKey = { collectionId: string; asset: string };
+
+/** The text that identifies a token in the maps of this module. */
+export function toTokenKeyText({ collectionId, asset }: TokenKey): string {
+  return `${collectionId} ${asset}`;
+}
+
 /**
- * A token with its cheapest active mirrored listing and its last sale, in one statement. Null when the indexer has no record, no listing
- * and no sale of the token.
+ * The given tokens with their cheapest active mirrored listings and their last sales, by `toTokenKeyText`, in one statement. A token of which
+ * the indexer has no record, no listing and no sale is missing. `limit 1` makes PostgreSQL search the index once for each token.
  */
-export async function findObservedToken(
+export async function listObservedTokens(
   db: Queryable,
-  collectionId: string,
-  asset: string,
+  keys: readonly TokenKey[],
   now: number,
-): Promise<ObservedToken | null> {
-  const [row] = await db.query(
-    `select token.asset is not null as recorded, token.name, token.image as token_image, token.rarity_rank, token.owner,
+): Promise<Map<string, ObservedToken>> {
+  const rows = await db.query(
+    `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded, token.name,
+       token.image as token_image, token.rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
-       sale.key as sale_key, sale.price_raw as sale_raw, listing.*
-     from (values ($1::text collate "C", $2::text collate "C")) as wanted (id, asset)
-     left join indexer.token on token.collection_id = wanted.id and token.asset = wanted.asset
+       sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx,
+       listing.*
+     from unnest($1::text[], $2::text[]) as wanted (id, asset)
      left join lateral (
-       select key, price_raw from indexer.sale where collection_id = wanted.id and asset = wanted.asset
+       select * from indexer.token where collection_id = wanted.id and asset = wanted.asset limit 1
+     ) as token on true
+     left join lateral (
+       select key, price_raw, sold_at, source, tx from indexer.sale where collection_id = wanted.id and asset = wanted.asset
        order by sold_at desc, key desc limit 1
      ) as sale on true
      left join lateral (
@@ -68,12 +95,19 @@ export async function findObservedToken(
          and (expires_at is null or expires_at > $3)
        order by price_raw, id, key limit 1
      ) as listing on true`,
-    [collectionId, asset, new Date(now)],
+    [keys.map((key) => key.collectionId), keys.map((key) => key.asset), new Date(now)],
   );
-  if (!row) return null;
-  const { recorded, listed, activeListing, sale } = decodePresence(row);
-  if (!recorded && !listed && sale === null) return null;
-  return { ...decodeToken(row), listing: activeListing === null ? null : decodeMirroredListing(row) };
+  const tokens = new Map<string, ObservedToken>();
+  for (const row of rows) {
+    const { collectionId, asset, recorded, listed, activeListing, sale } = decodePresence(row);
+    if (!recorded && !listed && sale === null) continue;
+    tokens.set(toTokenKeyText({ collectionId, asset }), {
+      ...decodeToken(row),
+      listing: activeListing === null ? null : decodeMirroredListing(row),
+      lastSale: sale === null ? null : decodeLastSale(row),
+    });
+  }
+  return tokens;
 }
 
 /** Whether the stored row and a row of the table expression `other` are of the same token. */
@@ -108,7 +142,7 @@ export async function upsertTokens(
   const recording = await record(tx);
   return upsertRows(tx, tokens, {
     recording,
-    keyOf: (token) => `${token.collectionId} ${token.asset}`,
+    keyOf: toTokenKeyText,
     fold: (earlier, later) => ({
       ...earlier,
       name: later.name ?? earlier.name,

@@ -56,20 +56,22 @@ export async function listFillableOrders(
   return rows.map(decodeFillableOrder);
 }
 
-/** Null when the asset has no fillable order. */
-export async function findFillableOrderOfAsset(
+/** The cheapest fillable order of each given asset. An asset without a fillable order is missing. */
+export async function listFillableOrdersOfAssets(
   db: Queryable,
-  collectionId: string,
-  asset: string,
+  keys: readonly { collectionId: string; asset: string }[],
   now: number,
-): Promise<FillableOrder | null> {
-  const [row] = await db.query(
-    `select ${COLUMNS} from main.book_order
-     where collection_id = $1 and token_id = $2 and ${fillableAt('$3')}
-     order by price_raw, id limit 1`,
-    [collectionId, asset, new Date(now)],
+): Promise<FillableOrder[]> {
+  const rows = await db.query(
+    `select cheapest.* from unnest($1::text[], $2::text[]) as wanted (collection_id, asset)
+     cross join lateral (
+       select ${COLUMNS} from main.book_order
+       where collection_id = wanted.collection_id and token_id = wanted.asset and ${fillableAt('$3')}
+       order by price_raw, id limit 1
+     ) as cheapest`,
+    [keys.map((key) => key.collectionId), keys.map((key) => key.asset), new Date(now)],
   );
-  return row ? decodeFillableOrder(row) : null;
+  return rows.map(decodeFillableOrder);
 }
 
 /**

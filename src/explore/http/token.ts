@@ -1,0 +1,65 @@
+// Token: the schema of a token in responses of the explore interface.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { closed, dateTime, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import { EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
+import type { PriceContext, WirePrice } from '../../market/http/price.ts';
+import { toPriceOrNull } from '../../market/http/price.ts';
+import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../market/http/token.ts';
+import type { Market } from '../../market/market.ts';
+import type { Token } from '../../market/token.ts';
+
+const LastSaleSchema = Type.Object(
+  {
+    price: refOrNull<WirePrice>('Price', 'Price of the sale; null if it could not be interpreted.'),
+    at: dateTime('When the sale completed.'),
+    marketplace: Type.String({
+      description: "An upper-case code for the service's own sales, the lower-case source slug for others.",
+    }),
+    tx: typeOrNull<string>('string', 'Transaction hash or signature; null if it is not known.'),
+  },
+  closed,
+);
+
+export const TokenSchema = Type.Object(
+  {
+    ...tokenFields,
+    lastSale: Type.Unsafe<Static<typeof LastSaleSchema> | null>({
+      anyOf: [LastSaleSchema, { type: 'null' }],
+      description: 'The last sale; null if none is known.',
+    }),
+  },
+  {
+    $id: 'Token',
+    title: 'Token',
+    description: 'A token. All fields are always present.',
+    examples: [
+      {
+        ...TOKEN_FIELDS_EXAMPLE,
+        lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
+      },
+    ],
+    ...closed,
+  },
+);
+export type WireToken = Static<typeof TokenSchema>;
+
+export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
+  const { lastSale } = token;
+  return {
+    ...toTokenFields(token, prices),
+    lastSale: lastSale && {
+      price: toPriceOrNull(lastSale.raw, token.chain, prices),
+      at: new Date(lastSale.soldAt).toISOString(),
+      marketplace: lastSale.source === serviceName ? prices.ownCode : lastSale.source,
+      tx: lastSale.tx,
+    },
+  };
+}
+
+/** When the first of the tokens' listings expires, in milliseconds; null if none does. */
+export function firstExpiryOf(tokens: readonly Token[]): number | null {
+  const times = tokens.flatMap(({ listing }) => (listing?.expiresAt == null ? [] : [listing.expiresAt]));
+  return times.length === 0 ? null : Math.min(...times);
+}

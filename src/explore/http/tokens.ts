@@ -1,0 +1,108 @@
+// GET /explore/v1/collections/{id}/tokens.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { parseAddress } from '../../core/address.ts';
+import type { CollectionLocation } from '../../core/collection.ts';
+import { sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { collectionParams } from '../../market/http/collection-identity.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import type { PageQuery } from '../../market/http/envelopes.ts';
+import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import { cacheTagOf, locationOf, resolveCollection } from '../../market/resolve-collection.ts';
+import type { TokenListQuery, TokenPosition, TokenSort } from '../tokens.ts';
+import { TOKEN_SORTS, listTokens } from '../tokens.ts';
+import { firstExpiryOf, toWireToken } from './token.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+const ADDRESS_LENGTH_MAX = 44;
+
+type Query = PageQuery & { sort: TokenSort; listed?: boolean; owner?: string };
+
+export function registerTokensRoute(app: FastifyInstance, context: MarketplaceContext): void {
+  const { market, cursorSecret } = context;
+
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/collections/:id/tokens',
+    schema: {
+      operationId: 'listTokens',
+      summary: 'List the tokens of a collection',
+      description:
+        'The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, ' +
+        'listed tokens come first, whether or not there is a record of them.',
+      tags: ['Tokens'],
+      params: collectionParams,
+      querystring: Type.Object({
+        ...pageQuery,
+        sort: Type.Optional(
+          Type.Unsafe<TokenSort>({
+            type: 'string',
+            enum: TOKEN_SORTS,
+            default: 'price',
+            description:
+              '`price`: the cheapest listing first, then the tokens that are not listed, by id. `rank`: the rarest first, then the tokens ' +
+              'without a rank, by id. `id`: the lowest token id first.',
+          }),
+        ),
+        listed: Type.Optional(
+          Type.Boolean({ description: '`true`: only listed tokens. `false`: only tokens that are not listed.' }),
+        ),
+        owner: Type.Optional(
+          Type.String({
+            maxLength: ADDRESS_LENGTH_MAX,
+            description: 'Only tokens of this owner. A page may then be short or empty although there is a next page.',
+          }),
+        ),
+      }),
+      response: marketResponses(pageOf('Token'), 400, 404, 502),
+    },
+    respond: async ({ id = '' }, { cursor, limit, sort, listed = null, owner }) => {
+      const collection = await resolveCollection(market, id);
+      const location = locationOf(market, collection);
+      const filter = { sort, listed, owner: owner === undefined ? null : parseOwner(location, owner) };
+      const scope = `tokens ${collection.id} ${sort} ${listed} ${filter.owner}`;
+      const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
+      const [page, prices] = await Promise.all([
+        location ? listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE,
+        readPriceContext(market),
+      ]);
+      return createCachedResponse({
+        cacheTag: cacheTagOf(collection, id),
+        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        validUntil: firstExpiryOf(page.tokens),
+        body: {
+          data: page.tokens.map((token) => toWireToken(market, token, prices)),
+          pagination: {
+            nextCursor: page.next && sealCursor(cursorSecret, scope, toPayload(page.next)),
+            hasMore: page.next !== null,
+          },
+        },
+      });
+    },
+  });
+}
+
+const EMPTY_PAGE = { tokens: [], next: null, degraded: false };
+
+function parseOwner(location: CollectionLocation | null, text: string): TokenListQuery['owner'] {
+  const owner = location && parseAddress(location.chain.family, text);
+  if (location && !owner) {
+    throw new ServiceError('bad_request', `Query parameter owner is not an address on ${location.chain.id}`);
+  }
+  return owner;
+}
+
+// A price in base units is written as text: a JSON number would round it.
+function toPayload(position: TokenPosition): string {
+  return JSON.stringify(position, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+}
+
+function readPosition(secret: Buffer, scope: string, cursor: string): TokenPosition {
+  const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
+  const position = JSON.parse(payload) as TokenPosition;
+  return position.phase === 'listed' ? { ...position, raw: BigInt(position.raw) } : position;
+}

@@ -1,0 +1,54 @@
+// Assets that the own order book lists. Primary database.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import { amount, assetId, column, rowDecoder, text } from '../../database/rows.ts';
+import { fillableAt } from '../../orders/queries/fillable-orders.ts';
+
+const decodeListed = rowDecoder('book_order', {
+  raw: column('price_raw', amount),
+  orderId: column('id', text),
+  asset: column('token_id', assetId),
+});
+
+/** Cheapest first. Of several orders of one asset, only the cheapest is returned, so that no page repeats an asset. */
+export async function listOwnAssetsByPrice(
+  db: Queryable,
+  collectionId: string,
+  options: {
+    now: number;
+    assets: readonly string[] | null;
+    after: { raw: bigint; orderId: string } | null;
+    limit: number;
+  },
+): Promise<{ raw: bigint; orderId: string; asset: AssetId }[]> {
+  const { now, assets, after, limit } = options;
+  const rows = await db.query(
+    `select price_raw, id, token_id from main.book_order
+     where collection_id = $1 and ${fillableAt('$2')} and ($3::text[] is null or token_id = any($3))
+       and (price_raw, id) > ($4::numeric, $5::text)
+       and not exists (
+         select from (
+           select price_raw, id from main.book_order as same
+           where same.collection_id = book_order.collection_id and same.token_id = book_order.token_id and ${fillableAt('$2')}
+         ) as cheaper where (cheaper.price_raw, cheaper.id) < (book_order.price_raw, book_order.id))
+     order by price_raw, id limit $6`,
+    [collectionId, new Date(now), assets, (after?.raw ?? 0n).toString(), after?.orderId ?? '', limit],
+  );
+  return rows.map(decodeListed);
+}
+
+const decodeAsset = rowDecoder('book_order', { asset: column('token_id', assetId) });
+
+/** The assets of a collection that an account sells. */
+export async function listOwnAssetsOfAccount(
+  db: Queryable,
+  collectionId: string,
+  { account, now }: { account: string; now: number },
+): Promise<AssetId[]> {
+  const rows = await db.query(
+    `select distinct token_id from main.book_order where collection_id = $1 and seller = $2 and ${fillableAt('$3')}`,
+    [collectionId, account, new Date(now)],
+  );
+  return rows.map((row) => decodeAsset(row).asset);
+}

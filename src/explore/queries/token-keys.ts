@@ -1,0 +1,120 @@
+// The order of the tokens of a collection: by price, by rarity rank and by id. Each query returns keys; the tokens themselves are read
+// afterwards. Indexer database.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import { amount, assetId, column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import { LISTED } from '../../market/queries/figures.ts';
+
+/** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
+export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
+
+const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
+
+/** Whether the row of `indexer.token` passes the filter, whose parameters are $2 to $4. */
+const PASSES = `not burned and ($3::text[] is null or asset = any($3)) and ($4::boolean is null or $4 = (
+  exists (select from indexer.listing where listing.collection_id = token.collection_id and listing.asset = token.asset
+    and ${LISTED} and (expires_at is null or expires_at > $2))
+  or exists (select from indexer.own_asset as own where own.collection_id = token.collection_id and own.asset = token.asset
+    and (own.expires_at is null or own.expires_at > $2))))`;
+
+const toParameters = (collectionId: string, { listed, assets, now }: TokenFilter) => [
+  collectionId,
+  new Date(now),
+  assets,
+  listed,
+];
+
+const decodeAsset = rowDecoder('token', { asset: assetId });
+
+/** Lower token ids first. `unranked`: only tokens without a rarity rank. */
+export async function listAssetsById(
+  db: Queryable,
+  collectionId: string,
+  options: TokenFilter & { after: string | null; limit: number; unranked: boolean },
+): Promise<AssetId[]> {
+  const rows = await db.query(
+    `select asset from indexer.token where collection_id = $1 and ${PASSES} and ($7 or rarity_rank is null)
+       and (length(asset), asset) > (length($5::text), $5::text)
+     order by length(asset), asset limit $6`,
+    [...toParameters(collectionId, options), options.after ?? '', options.limit, !options.unranked],
+  );
+  return rows.map((row) => decodeAsset(row).asset);
+}
+
+export type RankedAsset = { rank: number; asset: AssetId };
+
+const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
+
+/** Rarest first. Tokens without a rarity rank are missing. */
+export async function listAssetsByRank(
+  db: Queryable,
+  collectionId: string,
+  options: TokenFilter & { after: { rank: number; asset: string } | null; limit: number },
+): Promise<RankedAsset[]> {
+  const { after, limit } = options;
+  const rows = await db.query(
+    `select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${PASSES}
+       and (rarity_rank, length(asset), asset) > ($5::bigint, length($6::text), $6::text)
+     order by rarity_rank, length(asset), asset limit $7`,
+    [...toParameters(collectionId, options), after?.rank ?? 0, after?.asset ?? '', limit],
+  );
+  return rows.map(decodeRanked);
+}
+
+/** The cheapest listing of an asset, as a position in a list by price. */
+export type ListedAsset = { raw: bigint; orderId: string; key: string; asset: AssetId };
+export type PricePosition = Omit<ListedAsset, 'asset'>;
+
+const decodeListed = rowDecoder('listing', {
+  raw: column('price_raw', amount),
+  orderId: column('id', text),
+  key: text,
+  asset: assetId,
+});
+
+/** Cheapest first. Of several listings of one asset, only the cheapest is returned, so that no page repeats an asset. */
+export async function listMirroredAssetsByPrice(
+  db: Queryable,
+  collectionId: string,
+  options: Omit<TokenFilter, 'listed'> & { after: PricePosition | null; limit: number },
+): Promise<ListedAsset[]> {
+  const { now, assets, after, limit } = options;
+  const rows = await db.query(
+    `select price_raw, id, key, asset from indexer.listing
+     where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
+       and ($3::text[] is null or asset = any($3)) and (price_raw, id, key) > ($4::numeric, $5::text, $6::uuid)
+       and not exists (
+         select from indexer.listing as cheaper
+         where cheaper.collection_id = listing.collection_id and cheaper.asset = listing.asset
+           and cheaper.status = 'active' and cheaper.price_raw > 0 and cheaper.undeliverable is null
+           and (cheaper.expires_at is null or cheaper.expires_at > $2)
+           and (cheaper.price_raw, cheaper.id, cheaper.key) < (listing.price_raw, listing.id, listing.key))
+     order by price_raw, id, key limit $7`,
+    [
+      collectionId,
+      new Date(now),
+      assets,
+      (after?.raw ?? 0n).toString(),
+      after?.orderId ?? '',
+      after?.key ?? LOWEST_KEY,
+      limit,
+    ],
+  );
+  return rows.map(decodeListed);
+}
+
+/** The assets of a collection that an account holds or sells in the mirror. */
+export async function listAssetsOfAccount(
+  db: Queryable,
+  collectionId: string,
+  { account, now }: { account: string; now: number },
+): Promise<AssetId[]> {
+  const rows = await db.query(
+    `select asset from indexer.token where collection_id = $1 and owner = $2 and not burned
+     union select asset from indexer.listing where collection_id = $1 and seller = $2 and ${LISTED}
+       and (expires_at is null or expires_at > $3)`,
+    [collectionId, account, new Date(now)],
+  );
+  return rows.map((row) => decodeAsset(row).asset);
+}
