@@ -15,3 +15,8 @@ export function parseJsonText(text: string): unknown {
     typeof value === 'number' ? new JsonNumber(context?.source ?? String(value)) : value,
   );
 }
+
+/** True for a JSON object. A `JsonNumber`, the form of a number in a parsed body, is not a JSON object. */
+export function isJsonObject(body: unknown): body is Record<string, unknown> {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber);
+}

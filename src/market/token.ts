@@ -90,29 +90,42 @@ function toToken(
   };
 }
 
+/** In the order of the request, with null for a token that does not exist. `degraded`: a source failed. */
+export type FoundTokens = { tokens: (Token | null)[]; degraded: boolean };
+
 /**
- * Throws `not_found` when the indexer can be read and has no record, listing or sale of the token. Also throws `not_found` when the
- * collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
- * listing of the own order book and its seller are known. `degraded`: a source failed.
+ * Finds tokens that a reader has named. A token does not exist when the indexer can be read and has no record, listing or sale of it, or when
+ * the collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
+ * listing of the own order book and its seller are known.
  */
-export async function readToken(market: Market, location: TokenLocation): Promise<Token & { degraded: boolean }> {
-  const { chain, contractAddress, asset } = location;
-  const collectionId = toCollectionId(chain.id, contractAddress);
+export async function findTokens(
+  market: Market,
+  source: MarketSource,
+  locations: readonly TokenLocation[],
+): Promise<FoundTokens> {
+  const solana = locations.filter(({ chain }) => chain.family === 'solana');
+  const solanaIds = solana.map(({ chain, contractAddress }) => toCollectionId(chain.id, contractAddress));
   const [{ tokens, observation, complete }, record] = await Promise.all([
-    readTokens(market, market.tokenOverlay, [location]),
+    readTokens(market, source, locations),
     // The id of a collection does not keep the case of a mint, so another mint may lead to the same id.
-    chain.family === 'solana' ? market.primary.read((db) => listContractAddresses(db, [collectionId])) : null,
+    solanaIds.length === 0 ? null : market.primary.read((db) => listContractAddresses(db, solanaIds)),
   ]);
-  const recordedAddress = record?.ok ? record.value.get(collectionId) : undefined;
-  const [token] = tokens;
-  if (!token || (recordedAddress !== undefined && recordedAddress !== contractAddress)) throw tokenNotFound();
-  if (observation.ok && !token.isObserved) throw tokenNotFound();
-  if (token.isObserved) market.recentViews.note(collectionId, asset);
-  return { ...token, degraded: !complete || record?.ok === false };
+  const addresses = record && valueOrNull(record);
+  const found = tokens.map((token) => {
+    const recordedAddress = addresses?.get(token.collectionId) ?? token.contractAddress;
+    const exists = recordedAddress === token.contractAddress && (token.isObserved || !observation.ok);
+    if (exists && token.isObserved) market.recentViews.note(token.collectionId, token.asset);
+    return exists ? token : null;
+  });
+  return { tokens: found, degraded: !complete || record?.ok === false };
 }
 
-function tokenNotFound(): ServiceError {
-  return new ServiceError('not_found', 'Token not found');
+/** Finds one token by the rules of `findTokens`. Throws `not_found` when it does not exist. */
+export async function readToken(market: Market, location: TokenLocation): Promise<Token & { degraded: boolean }> {
+  const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location]);
+  const [token] = tokens;
+  if (!token) throw new ServiceError('not_found', 'Token not found');
+  return { ...token, degraded };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Reads JSON bodies field by field, with a table of readers. Invalid and unknown fields are reported by name, up to a limit.
 
 import type { ErrorDetail } from '../core/errors.ts';
-import { JsonNumber } from '../core/json-text.ts';
+import { JsonNumber, isJsonObject } from '../core/json-text.ts';
 import { countCharacters, isStorable } from '../core/text.ts';
 
 export type ParsedBody<T> = { ok: true; value: T } | { ok: false; details: ErrorDetail[] };
@@ -40,11 +40,6 @@ export function parseBodyFields<T extends object>(
     if (details.length >= DETAILS_MAX) break;
   }
   return details.length > 0 ? { ok: false, details } : { ok: true, value: value as Partial<T> };
-}
-
-/** True for a JSON object. A `JsonNumber`, the form of a number in a parsed body, is not a JSON object. */
-export function isJsonObject(body: unknown): body is Record<string, unknown> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber);
 }
 
 /** Text of `lengthMin` to `lengthMax` characters (code points) that the database can store. */

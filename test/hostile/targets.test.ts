@@ -185,5 +185,8 @@ describe('the normalized target', () => {
     );
     assert.equal(bucketOf('/v1/collections/sales/sales'), 'list');
     assert.equal(bucketOf('/v1x/collections'), null);
+    assert.equal(bucketOf('/explore/v1/collections/tokens/tokens'), 'list');
+    assert.equal(bucketOf('/explore/v1/tokens/batch/'), 'list');
+    assert.equal(bucketOf('/explore/v1/collections/a/holders'), 'single');
   });
 });

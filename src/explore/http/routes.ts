@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
+import { readJsonBodies } from '../../http/json-body.ts';
 import { registerOpenApi } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
@@ -11,6 +12,7 @@ import { PriceSchema } from '../../market/http/price.ts';
 import { IndexSchema, registerIndexRoutes } from '../../market/http/service-index.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
+import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
 
@@ -34,6 +36,7 @@ const COMPONENT_SCHEMAS = [
   PriceSchema,
   MarketItemSchema,
   TokenSchema,
+  TokenBatchSchema,
   ProvenanceSchema,
   HoldersSchema,
   PaginationSchema,
@@ -51,9 +54,11 @@ export async function registerExplore(
   const validateQuery = createQueryValidator(chains);
   // Path parameters are parsed by their routes: what is valid depends on the chain.
   app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
+  readJsonBodies(app);
   await registerOpenApi(app, DOCUMENT);
   registerIndexRoutes(app, context, EXPLORE_PREFIX);
   registerTokensRoute(app, context);
+  registerTokenBatchRoute(app, context);
   registerProvenanceRoute(app, context);
   registerHoldersRoute(app, context);
 }

@@ -102,7 +102,7 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
 /** The chain decides whether a path parameter must have this form or the EVM form. */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
-const tokenParams = Type.Object({
+export const tokenNames = {
   chain: { ...chainSchema, examples: [EXAMPLE_COLLECTION.chain] },
   address: Type.String({
     pattern: `^(0[xX][0-9a-fA-F]{40}|${BASE58_FORM})$`,
@@ -114,7 +114,7 @@ const tokenParams = Type.Object({
     description: 'EVM token id (decimal), or Solana asset mint.',
     examples: [EXAMPLE_TOKEN.tokenId],
   }),
-});
+};
 
 export function registerTokenRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market } = context;
@@ -126,12 +126,12 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
       summary: 'Read a token',
       description: 'A token with its beneficial owner, its active listing and the price of its last sale.',
       tags: ['Tokens'],
-      params: tokenParams,
+      params: Type.Object(tokenNames),
       response: marketResponses(dataOf(ref('TokenDetail')), 400, 404),
     },
     respond: async (params) => {
       const [token, prices] = await Promise.all([
-        readToken(market, parseLocation(market, params)),
+        readToken(market, parseTokenLocation(market, params, 'Path parameter ')),
         readPriceContext(market),
       ]);
       return createCachedResponse({
@@ -144,16 +144,21 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
   });
 }
 
-function parseLocation(market: Market, params: Record<string, string>): TokenLocation {
-  const chain = market.chains.get(params['chain'] ?? '');
-  if (!chain) throw invalidParameter('chain', `must be one of ${[...market.chains.keys()].join(', ')}`);
-  const contractAddress = parseAddress(chain.family, params['address'] ?? '');
-  if (!contractAddress) throw invalidParameter('address', `is not an address on ${chain.id}`);
-  const asset = parseAssetId(chain.family, params['tokenId'] ?? '');
-  if (!asset) throw invalidParameter('tokenId', `is not a token id on ${chain.id}`);
+/**
+ * Parses the three names of a token. Throws a `bad_request` whose message begins with `prefix` and the name of the invalid field.
+ */
+export function parseTokenLocation(
+  { chains }: Pick<Market, 'chains'>,
+  names: { chain?: unknown; address?: unknown; tokenId?: unknown },
+  prefix: string,
+): TokenLocation {
+  const invalid = (name: string, mistake: string) => new ServiceError('bad_request', `${prefix}${name} ${mistake}`);
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  const chain = chains.get(textOf(names.chain));
+  if (!chain) throw invalid('chain', `must be one of ${[...chains.keys()].join(', ')}`);
+  const contractAddress = parseAddress(chain.family, textOf(names.address));
+  if (!contractAddress) throw invalid('address', `is not an address on ${chain.id}`);
+  const asset = parseAssetId(chain.family, textOf(names.tokenId));
+  if (!asset) throw invalid('tokenId', `is not a token id on ${chain.id}`);
   return { chain, contractAddress, asset };
-}
-
-function invalidParameter(name: string, mistake: string): ServiceError {
-  return new ServiceError('bad_request', `Path parameter ${name} ${mistake}`);
 }

@@ -3,7 +3,8 @@
 import type { RateLimitBucket } from '../../http/rate-limit.ts';
 import { withoutTrailingSlash } from '../../http/request-target.ts';
 
-const LIST = /^\/v1\/collections(\/[^/]+\/(listings|sales))?$/;
+const LIST =
+  /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(collections\/[^/]+\/tokens|tokens\/batch))$/;
 const COUNTED = /^\/(v1|explore\/v1|docs|status)(\/|$)/;
 
 /**

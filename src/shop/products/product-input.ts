@@ -1,9 +1,9 @@
 // Reads the fields of products from JSON: bodies of requests, and imported records.
 
 import { IMAGE_URL_FORMS, isImageUrl } from '../../core/image-url.ts';
-import { JsonNumber } from '../../core/json-text.ts';
+import { JsonNumber, isJsonObject } from '../../core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';
-import { InvalidValue, isJsonObject, parseBodyFields, readBooleanField, readTextField } from '../body-fields.ts';
+import { InvalidValue, parseBodyFields, readBooleanField, readTextField } from '../body-fields.ts';
 import { STOCK_MAX } from '../stock.ts';
 import type { NewProduct, ProductInput } from './product.ts';
 import {

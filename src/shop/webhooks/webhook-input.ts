@@ -1,10 +1,11 @@
 // Reads the settings of webhooks from request bodies, and merges an update into a webhook.
 
 import type { ErrorDetail } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-text.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
 import { parseTime } from '../../core/time.ts';
 import type { FieldReaders, ParsedBody } from '../body-fields.ts';
-import { DETAILS_MAX, InvalidValue, isJsonObject, parseBodyFields, readBooleanField } from '../body-fields.ts';
+import { DETAILS_MAX, InvalidValue, parseBodyFields, readBooleanField } from '../body-fields.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS, EVENT_PATTERNS_DEFAULT, isEventPattern } from '../events.ts';
 import type { WebhookState } from '../queries/webhooks.ts';

@@ -1,0 +1,98 @@
+// POST /explore/v1/tokens/batch.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { ServiceError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-text.ts';
+import { CORS_HEADERS } from '../../http/cached-response.ts';
+import { bodyOf } from '../../http/json-body.ts';
+import { closed, dataOf, refOrNull } from '../../http/schema-builders.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import { marketResponses } from '../../market/http/envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import { parseTokenLocation, tokenNames } from '../../market/http/token.ts';
+import type { Market } from '../../market/market.ts';
+import type { TokenLocation } from '../../market/token.ts';
+import { findTokens } from '../../market/token.ts';
+import type { WireToken } from './token.ts';
+import { toWireToken } from './token.ts';
+
+const TOKENS_MAX = 100;
+
+export const TokenBatchSchema = Type.Object(
+  {
+    tokens: Type.Array(
+      Type.Object(tokenNames, { description: 'The names of a token, as in `/v1/tokens`.', ...closed }),
+      {
+        minItems: 1,
+        maxItems: TOKENS_MAX,
+        description: 'The tokens to read.',
+      },
+    ),
+  },
+  {
+    $id: 'TokenBatch',
+    title: 'TokenBatch',
+    description: 'A request for several tokens.',
+    examples: [
+      {
+        tokens: [
+          {
+            chain: EXAMPLE_COLLECTION.chain,
+            address: EXAMPLE_COLLECTION.contractAddress,
+            tokenId: EXAMPLE_TOKEN.tokenId,
+          },
+        ],
+      },
+    ],
+    ...closed,
+  },
+);
+
+export function registerTokenBatchRoute(app: FastifyInstance, { market }: MarketplaceContext): void {
+  app.post(
+    '/explore/v1/tokens/batch',
+    {
+      config: { unreadableBody: INVALID },
+      schema: {
+        operationId: 'readTokens',
+        summary: 'Read several tokens',
+        description: `Up to ${TOKENS_MAX} tokens of any collections. The rows are in the order of the request; a token that does not exist is null.`,
+        tags: ['Tokens'],
+        body: { $ref: 'TokenBatch#' },
+        response: marketResponses(
+          dataOf(
+            Type.Array(refOrNull<WireToken>('Token', 'A token; null if it does not exist.'), {
+              description: 'The tokens.',
+            }),
+          ),
+          400,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const locations = parseBatch(market, bodyOf(request).value);
+      const [{ tokens }, prices] = await Promise.all([
+        findTokens(market, market.tokenLists, locations),
+        readPriceContext(market),
+      ]);
+      void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
+      return { data: tokens.map((token) => token && toWireToken(market, token, prices)) };
+    },
+  );
+}
+
+const INVALID = `The body must be a JSON object with a list \`tokens\` of 1 to ${TOKENS_MAX} tokens`;
+
+function parseBatch(market: Market, body: unknown): TokenLocation[] {
+  const tokens = isJsonObject(body) ? body['tokens'] : undefined;
+  if (!Array.isArray(tokens) || tokens.length === 0 || tokens.length > TOKENS_MAX) {
+    throw new ServiceError('bad_request', INVALID);
+  }
+  return tokens.map((names: unknown, index) => {
+    const prefix = `tokens[${index}]`;
+    if (!isJsonObject(names)) throw new ServiceError('bad_request', `${prefix} must be a JSON object`);
+    return parseTokenLocation(market, names, `${prefix}.`);
+  });
+}

@@ -1,0 +1,86 @@
+// POST /explore/v1/tokens/batch.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toEvmAddress } from '../../sample/random.ts';
+import type { TestCollection } from '../support/service/market.ts';
+import { forEachMarket, mintOf, newCollection, range } from '../support/service/market.ts';
+
+const PATH = '/explore/v1/tokens/batch';
+
+forEachMarket('tokens in a batch', {}, (market) => {
+  const post = (body: unknown) =>
+    market.get(PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const nameOf = ({ chain, address }: TestCollection, tokenId: string) => ({ chain, address, tokenId });
+
+  test('tokens of several collections come in the order of the request, with null for a token that does not exist', async () => {
+    const evm = newCollection({ chain: 'base' });
+    const solana = newCollection({ chain: 'solana' });
+    const mint = mintOf('batch');
+    await market.load([
+      evm.collection(),
+      solana.collection(),
+      evm.token('1', { name: 'One' }),
+      evm.order('2', 5),
+      evm.token('2'),
+      solana.token(mint, { name: 'Minted' }),
+    ]);
+    const { status, headers, body } = await post({
+      tokens: [nameOf(solana, mint), nameOf(evm, '2'), nameOf(evm, '404'), nameOf(evm, '1'), nameOf(evm, '2')],
+    });
+    assert.equal(status, 200);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('access-control-allow-origin'), '*');
+    assert.deepEqual(
+      body.data.map((token: any) => token && (token.name ?? token.listing.price.raw)),
+      ['Minted', '5', null, 'One', '5'],
+    );
+  });
+
+  test('a mint in another letter case of its collection does not exist', async () => {
+    const subject = newCollection({ chain: 'solana' });
+    const mint = mintOf('case');
+    await market.load([subject.collection(), subject.token(mint)]);
+    const index = Array.from(subject.address).findIndex((letter) => /[a-hj-km-z]/.test(letter));
+    const other =
+      subject.address.slice(0, index) + subject.address.charAt(index).toUpperCase() + subject.address.slice(index + 1);
+    const { body } = await post({ tokens: [nameOf(subject, mint), { ...nameOf(subject, mint), address: other }] });
+    assert.deepEqual(
+      body.data.map((token: any) => token?.mint ?? null),
+      [mint, null],
+    );
+  });
+
+  test('a hundred tokens are read, and more are a bad request', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), ...range(101).map((id) => subject.token(String(id)))]);
+    const tokens = range(101).map((id) => nameOf(subject, String(id)));
+    assert.equal((await post({ tokens: tokens.slice(1) })).body.data.filter(Boolean).length, 100);
+    assert.equal((await post({ tokens })).status, 400);
+  });
+
+  test('an invalid body is a bad request that names the mistake', async () => {
+    const address = toEvmAddress('any');
+    const cases: [body: unknown, message: RegExp][] = [
+      ['{', /must be a JSON object with a list `tokens`/],
+      [[], /must be a JSON object/],
+      [{ tokens: [] }, /1 to 100 tokens/],
+      [{ tokens: [1] }, /^tokens\[0\] must be a JSON object/],
+      [{ tokens: [{ chain: 'moon', address, tokenId: '1' }] }, /^tokens\[0\]\.chain must be one of/],
+      [
+        { tokens: [{ chain: 'base', address: '0x1', tokenId: '1' }] },
+        /^tokens\[0\]\.address is not an address on base/,
+      ],
+      [{ tokens: [{ chain: 'base', address, tokenId: 1 }] }, /^tokens\[0\]\.tokenId is not a token id on base/],
+    ];
+    for (const [body, message] of cases) {
+      const { status, body: answer } = await post(body);
+      assert.equal(status, 400);
+      assert.match(answer.error.message, message);
+    }
+  });
+});
