@@ -87,6 +87,7 @@ CREATE INDEX book_order_active_by_buyer_total ON main.book_order USING btree (co
 CREATE INDEX book_order_active_by_expiry ON main.book_order USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX book_order_active_by_price ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
 CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
+CREATE INDEX book_order_by_account ON main.book_order USING btree (seller, collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
 CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
 CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
 CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller) WHERE (order_hash IS NOT NULL);
@@ -640,6 +641,7 @@ create table indexer.listing (
   constraint listing_pkey PRIMARY KEY (key)
 );
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
+CREATE INDEX listing_by_account ON indexer.listing USING btree (seller, collection_id, asset) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
 CREATE INDEX listing_by_asset ON indexer.listing USING btree (collection_id, asset, price_raw);
 CREATE INDEX listing_by_order_hash ON indexer.listing USING btree (order_hash, chain) WHERE (order_hash IS NOT NULL);
 CREATE INDEX listing_by_signer ON indexer.listing USING btree (chain, seller) WHERE ((operator IS NOT NULL) OR (counter IS NOT NULL));
@@ -726,6 +728,7 @@ create table indexer.token (
   constraint token_rarity_rank_check CHECK ((rarity_rank >= 1)),
   constraint token_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX token_by_account ON indexer.token USING btree (owner, collection_id, asset) WHERE (NOT burned);
 CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(asset), asset) WHERE (NOT burned);
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);

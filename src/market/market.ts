@@ -60,6 +60,7 @@ export class Market {
   readonly buyerFloor: MarketSource;
   readonly holders: MarketSource;
   readonly tokenLists: MarketSource;
+  readonly wallets: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -92,6 +93,7 @@ export class Market {
     this.buyerFloor = addSource('buyer-floor', indexer);
     this.holders = addSource('holders', indexer);
     this.tokenLists = addSource('token-lists', indexer);
+    this.wallets = addSource('wallets', indexer);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

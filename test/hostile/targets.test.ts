@@ -187,6 +187,7 @@ describe('the normalized target', () => {
     assert.equal(bucketOf('/v1x/collections'), null);
     assert.equal(bucketOf('/explore/v1/collections/tokens/tokens'), 'list');
     assert.equal(bucketOf('/explore/v1/tokens/batch/'), 'list');
+    assert.equal(bucketOf('/explore/v1/wallets/0x1/listings'), 'list');
     assert.equal(bucketOf('/explore/v1/collections/a/holders'), 'single');
   });
 });

@@ -15,6 +15,7 @@ import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
+import { registerWalletRoutes } from './wallets.ts';
 
 export const EXPLORE_PREFIX = '/explore/v1';
 
@@ -27,6 +28,7 @@ const DOCUMENT = {
   tags: [
     { name: 'Collections', description: 'What is known about a collection.' },
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
+    { name: 'Wallets', description: 'What a wallet owns and sells.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
   keyed: false,
@@ -59,6 +61,7 @@ export async function registerExplore(
   registerIndexRoutes(app, context, EXPLORE_PREFIX);
   registerTokensRoute(app, context);
   registerTokenBatchRoute(app, context);
+  registerWalletRoutes(app, context);
   registerProvenanceRoute(app, context);
   registerHoldersRoute(app, context);
 }

@@ -58,8 +58,8 @@ export function toWireToken({ serviceName }: Market, token: Token, prices: Price
   };
 }
 
-/** When the first of the tokens' listings expires, in milliseconds; null if none does. */
-export function firstExpiryOf(tokens: readonly Token[]): number | null {
-  const times = tokens.flatMap(({ listing }) => (listing?.expiresAt == null ? [] : [listing.expiresAt]));
+/** When the first of the listings expires, in milliseconds; null if none does. */
+export function firstExpiryOf(rows: readonly Pick<Token, 'listing'>[]): number | null {
+  const times = rows.map(({ listing }) => listing?.expiresAt ?? null).filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }

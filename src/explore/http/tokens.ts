@@ -103,6 +103,7 @@ function toPayload(position: TokenPosition): string {
 
 function readPosition(secret: Buffer, scope: string, cursor: string): TokenPosition {
   const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
-  const position = JSON.parse(payload) as TokenPosition;
-  return position.phase === 'listed' ? { ...position, raw: BigInt(position.raw) } : position;
+  return JSON.parse(payload, (name, value: unknown) =>
+    name === 'raw' ? BigInt(String(value)) : value,
+  ) as TokenPosition;
 }

@@ -3,7 +3,9 @@
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
 import { amount, assetId, column, rowDecoder, text } from '../../database/rows.ts';
-import { fillableAt } from '../../orders/queries/fillable-orders.ts';
+import type { FillableOrder } from '../../orders/queries/fillable-orders.ts';
+import { ORDER_COLUMNS, decodeFillableOrder, fillableAt } from '../../orders/queries/fillable-orders.ts';
+import type { WalletQuery } from './wallet-assets.ts';
 
 const decodeListed = rowDecoder('book_order', {
   raw: column('price_raw', amount),
@@ -51,4 +53,16 @@ export async function listOwnAssetsOfAccount(
     [collectionId, account, new Date(now)],
   );
   return rows.map((row) => decodeAsset(row).asset);
+}
+
+/** The cheapest order of each asset that the account sells, by collection and asset. */
+export async function listOwnOrdersOfSeller(db: Queryable, query: WalletQuery): Promise<FillableOrder[]> {
+  const { account, chains, after, limit, now } = query;
+  const rows = await db.query(
+    `select distinct on (collection_id, token_id) ${ORDER_COLUMNS} from main.book_order
+     where seller = $1 and chain = any($2) and ${fillableAt('$6')} and (collection_id, token_id) > ($3::text, $4::text)
+     order by collection_id, token_id, price_raw, id limit $5`,
+    [account, chains, after?.collectionId ?? '', after?.asset ?? '', limit, new Date(now)],
+  );
+  return rows.map(decodeFillableOrder);
 }

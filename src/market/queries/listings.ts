@@ -32,10 +32,11 @@ export type MirroredListing = {
   tx: string | null;
 };
 
-const COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
+/** The columns that `decodeMirroredListing` reads. */
+export const LISTING_COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** For every row that has the COLUMNS, also from a statement of another module. */
+/** For every row that has the LISTING_COLUMNS, also from a statement of another module. */
 export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('listing', {
   key: text,
   orderId: column('id', text),
@@ -59,7 +60,7 @@ export async function listCheapestListings(
 ): Promise<MirroredListing[]> {
   const { now, limit, after } = options;
   const rows = await db.query(
-    `select ${COLUMNS} from indexer.listing
+    `select ${LISTING_COLUMNS} from indexer.listing
      where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
        and (price_raw, id, key) > ($4::numeric, $5::text, $6::uuid)
      order by price_raw, id, key limit $3`,

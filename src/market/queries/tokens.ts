@@ -16,6 +16,7 @@ import {
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
+import type { CollectionAsset } from './figures.ts';
 import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
@@ -57,10 +58,8 @@ const decodePresence = rowDecoder('token', {
   sale: column('sale_key', nullable(text)),
 });
 
-export type TokenKey = { collectionId: string; asset: string };
-
 /** The text that identifies a token in the maps of this module. */
-export function toTokenKeyText({ collectionId, asset }: TokenKey): string {
+export function toTokenKeyText({ collectionId, asset }: CollectionAsset): string {
   return `${collectionId} ${asset}`;
 }
 
@@ -70,7 +69,7 @@ export function toTokenKeyText({ collectionId, asset }: TokenKey): string {
  */
 export async function listObservedTokens(
   db: Queryable,
-  keys: readonly TokenKey[],
+  keys: readonly CollectionAsset[],
   now: number,
 ): Promise<Map<string, ObservedToken>> {
   const rows = await db.query(

@@ -2,7 +2,7 @@
 // an expired order is not returned even while its stored status is still `active`.
 
 import type { Address, AssetId } from '../../core/address.ts';
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable, Row } from '../../database/port.ts';
 import { address, amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 /** `raw` is the ask: what the offerer receives. Times in milliseconds. */
@@ -19,9 +19,10 @@ export type FillableOrder = {
   tx: string | null;
 };
 
-const COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
+/** The columns that `decodeFillableOrder` reads. */
+export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
 
-const decodeFillableOrder = rowDecoder('book_order', {
+export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book_order', {
   orderId: column('id', text),
   collectionId: column('collection_id', text),
   chain: text,
@@ -47,7 +48,7 @@ export async function listFillableOrders(
 ): Promise<FillableOrder[]> {
   const { now, limit, after } = options;
   const rows = await db.query(
-    `select ${COLUMNS} from main.book_order
+    `select ${ORDER_COLUMNS} from main.book_order
      where collection_id = $1 and ${fillableAt('$2')}
        and (price_raw, id) > ($4::numeric, $5::text)
      order by price_raw, id limit $3`,
@@ -65,7 +66,7 @@ export async function listFillableOrdersOfAssets(
   const rows = await db.query(
     `select cheapest.* from unnest($1::text[], $2::text[]) as wanted (collection_id, asset)
      cross join lateral (
-       select ${COLUMNS} from main.book_order
+       select ${ORDER_COLUMNS} from main.book_order
        where collection_id = wanted.collection_id and token_id = wanted.asset and ${fillableAt('$3')}
        order by price_raw, id limit 1
      ) as cheapest`,

@@ -4,7 +4,7 @@ import type { RateLimitBucket } from '../../http/rate-limit.ts';
 import { withoutTrailingSlash } from '../../http/request-target.ts';
 
 const LIST =
-  /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(collections\/[^/]+\/tokens|tokens\/batch))$/;
+  /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(collections\/[^/]+\/tokens|tokens\/batch|wallets\/[^/]+\/(tokens|listings)))$/;
 const COUNTED = /^\/(v1|explore\/v1|docs|status)(\/|$)/;
 
 /**

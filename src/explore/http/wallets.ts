@@ -1,0 +1,117 @@
+// GET /explore/v1/wallets/{address}/tokens and GET /explore/v1/wallets/{address}/listings.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { parseAnyAddress } from '../../core/address.ts';
+import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
+import { sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { CachedResponse } from '../../http/cached-response.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { chainSchema } from '../../market/http/asset-identity.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import type { PageQuery } from '../../market/http/envelopes.ts';
+import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
+import { LISTING_EXAMPLE, toListingItem } from '../../market/http/market-item.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import type { WalletPage, WalletPageQuery } from '../wallets.ts';
+import { listWalletListings, listWalletTokens } from '../wallets.ts';
+import { firstExpiryOf, toWireToken } from './token.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+
+const walletParams = Type.Object({
+  address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
+});
+const walletQuery = Type.Object({ chain: Type.Optional(chainSchema), ...pageQuery });
+
+type Query = PageQuery & { chain?: string };
+
+export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceContext): void {
+  const { market } = context;
+
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/wallets/:address/tokens',
+    schema: {
+      operationId: 'listWalletTokens',
+      summary: 'List the tokens of a wallet',
+      description:
+        'The tokens whose beneficial owner is the wallet, on all chains or on one, by collection and token. A page may be short or empty ' +
+        'although there is a next page.',
+      tags: ['Wallets'],
+      params: walletParams,
+      querystring: walletQuery,
+      response: marketResponses(pageOf('Token'), 400, 502),
+    },
+    respond: async ({ address = '' }, query) => {
+      const list = toList(context, { kind: 'tokens', address, query });
+      const [page, prices] = await Promise.all([listWalletTokens(market, list.query), readPriceContext(market)]);
+      return list.respond(page, {
+        data: page.rows.map((token) => toWireToken(market, token, prices)),
+        validUntil: firstExpiryOf(page.rows),
+      });
+    },
+  });
+
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/wallets/:address/listings',
+    schema: {
+      operationId: 'listWalletListings',
+      summary: 'List the listings of a wallet',
+      description:
+        'The active listings whose seller is the wallet, on all chains or on one, by collection and token: one row for each token.',
+      tags: ['Wallets'],
+      params: walletParams,
+      querystring: walletQuery,
+      response: marketResponses(pageOf('MarketItem', { rows: [LISTING_EXAMPLE] }), 400, 502),
+    },
+    respond: async ({ address = '' }, query) => {
+      const list = toList(context, { kind: 'listings', address, query });
+      const [page, prices] = await Promise.all([listWalletListings(market, list.query), readPriceContext(market)]);
+      return list.respond(page, {
+        data: page.rows.map(({ listing, location }) => toListingItem(listing, location, prices)),
+        validUntil: firstExpiryOf(page.rows),
+      });
+    },
+  });
+}
+
+type WalletList = {
+  query: WalletPageQuery;
+  respond(page: WalletPage<unknown>, options: { data: unknown[]; validUntil: number | null }): CachedResponse;
+};
+
+/** Parses the request, and returns the query with the function that makes the response from its page. */
+function toList(
+  { market, cursorSecret }: MarketplaceContext,
+  { kind, address, query }: { kind: string; address: string; query: Query },
+): WalletList {
+  const account = parseAnyAddress(address);
+  if (!account) throw new ServiceError('bad_request', 'Path parameter address is not an EVM or Solana address');
+  const { chain = null, cursor, limit } = query;
+  const scope = `wallet ${kind} ${account} ${chain ?? '*'}`;
+  const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
+  return {
+    query: { account, chain: market.chainOf(chain), after, limit },
+    respond: (page, { data, validUntil }) =>
+      createCachedResponse({
+        cacheTag: ALL_COLLECTIONS,
+        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        validUntil,
+        body: {
+          data,
+          pagination: {
+            nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
+            hasMore: page.next !== null,
+          },
+        },
+      }),
+  };
+}
+
+function readPosition(secret: Buffer, scope: string, cursor: string): NonNullable<WalletPageQuery['after']> {
+  const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
+  return JSON.parse(payload) as NonNullable<WalletPageQuery['after']>;
+}

@@ -1,0 +1,117 @@
+// The tokens that a wallet owns and the listings that it offers, over all chains.
+
+import type { Address, AssetId } from '../core/address.ts';
+import type { Chain } from '../core/chains.ts';
+import { parseCollectionId } from '../core/collection.ts';
+import type { Listing } from '../market/listing.ts';
+import { toListingOfMirror, toListingOfOrder } from '../market/listing.ts';
+import type { Market } from '../market/market.ts';
+import { requireValue, valueOrNull } from '../market/market-source.ts';
+import type { Token, TokenLocation } from '../market/token.ts';
+import { readTokens } from '../market/token.ts';
+import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
+import { listOwnOrdersOfSeller } from './queries/own-assets.ts';
+import type { WalletAsset, WalletQuery } from './queries/wallet-assets.ts';
+import { listHeldAssets, listMirroredOfSeller } from './queries/wallet-assets.ts';
+
+/** `chain` null: all chains. */
+export type WalletPageQuery = {
+  account: Address;
+  chain: Chain | null;
+  after: { collectionId: string; asset: string } | null;
+  limit: number;
+};
+
+/** `next`: the last asset that was read; null on the last page. `degraded`: the own order book could not be read. */
+export type WalletPage<Row> = { rows: Row[]; next: WalletQuery['after']; degraded: boolean };
+
+/** The page of a custody wallet, which is never published as an owner or a seller. */
+const EMPTY_PAGE = { rows: [], next: null, degraded: false };
+
+/**
+ * The tokens whose beneficial owner is the account. A token that it holds and another account sells is left out, so a page may be short.
+ * Throws `upstream_error` when the indexer cannot be read.
+ */
+export async function listWalletTokens(market: Market, query: WalletPageQuery): Promise<WalletPage<Token>> {
+  if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;
+  const read = market.wallets.withinOneDeadline();
+  const options = toOptions(market, query);
+  const [held, mirrored, own] = await Promise.all([
+    read((db) => listHeldAssets(db, options)),
+    read((db) => listMirroredOfSeller(db, options)),
+    market.orderBook.read((db) => listOwnOrdersOfSeller(db, options)),
+  ]);
+  const { page, next } = toPage(
+    [...requireValue(held, 'upstream_error'), ...requireValue(mirrored, 'upstream_error'), ...(valueOrNull(own) ?? [])],
+    query.limit,
+  );
+  const locations = page.flatMap((asset) => toLocation(market, asset) ?? []);
+  const { tokens, observation, complete } = await readTokens(market, market.wallets, locations);
+  requireValue(observation, 'upstream_error');
+  const rows = tokens.filter((token) => token.owner.address === query.account);
+  return { rows, next, degraded: !complete || !own.ok };
+}
+
+export type WalletListing = { listing: Listing; location: TokenLocation };
+
+/**
+ * The listings whose seller is the account: one for each asset, from the own order book if it lists the asset. Throws `upstream_error` when the
+ * mirror cannot be read.
+ */
+export async function listWalletListings(market: Market, query: WalletPageQuery): Promise<WalletPage<WalletListing>> {
+  if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;
+  const options = toOptions(market, query);
+  const readBook = market.orderBook.withinOneDeadline();
+  const [mirror, book] = await Promise.all([
+    market.wallets.read((db) => listMirroredOfSeller(db, options)),
+    readBook((db) => listOwnOrdersOfSeller(db, options)),
+  ]);
+  const mirrored = requireValue(mirror, 'upstream_error');
+  const orders = valueOrNull(book) ?? [];
+  const { page, next } = toPage([...mirrored, ...orders], query.limit);
+  // The own book may list an asset for another seller. As in every list, its order then hides the mirrored listing.
+  const hiding = await readBook((db) => listFillableOrdersOfAssets(db, page, options.now));
+  const hidden = new Set((valueOrNull(hiding) ?? []).map(toKeyText));
+  const ownByAsset = new Map(orders.map((order) => [toKeyText(order), toListingOfOrder(order)]));
+  const mirrorByAsset = new Map(mirrored.map((row) => [toKeyText(row), toListingOfMirror(row, market.serviceName)]));
+  const rows = page.flatMap((asset) => {
+    const key = toKeyText(asset);
+    const listing = ownByAsset.get(key) ?? (hidden.has(key) ? undefined : mirrorByAsset.get(key));
+    const location = toLocation(market, asset);
+    return listing && location ? [{ listing, location }] : [];
+  });
+  return { rows, next, degraded: !book.ok || !hiding.ok };
+}
+
+/** One row more than the page has shows whether there is a next page. */
+function toOptions(market: Market, { account, chain, after, limit }: WalletPageQuery): WalletQuery {
+  const chains = chain ? [chain.id] : [...market.chains.keys()];
+  return { account, chains, after, limit: limit + 1, now: market.clock() };
+}
+
+/** The first assets of several lists that are sorted alike, each asset once. */
+function toPage(assets: readonly WalletAsset[], limit: number): { page: WalletAsset[]; next: WalletQuery['after'] } {
+  const byKey = new Map(
+    assets.map(({ collectionId, asset }) => [toKeyText({ collectionId, asset }), { collectionId, asset }]),
+  );
+  const sorted = [...byKey.values()].sort(
+    (a, b) => compare(a.collectionId, b.collectionId) || compare(a.asset, b.asset),
+  );
+  const page = sorted.slice(0, limit);
+  return { page, next: sorted.length > limit ? (page.at(-1) ?? null) : null };
+}
+
+/** Ids and assets are ASCII text, which the databases sort by its bytes. */
+const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+const toKeyText = ({ collectionId, asset }: { collectionId: string; asset: string }) => `${collectionId} ${asset}`;
+
+/** On Solana the address is in lower case, which is enough to identify the token. Null if the id names no configured chain. */
+function toLocation(
+  { chains }: Market,
+  { collectionId, asset }: { collectionId: string; asset: AssetId },
+): TokenLocation | null {
+  const parsed = parseCollectionId(chains, collectionId);
+  const chain = parsed && chains.get(parsed.chainId);
+  return chain ? { chain, contractAddress: parsed.addressLower as Address, asset } : null;
+}
