@@ -4,8 +4,7 @@
 import type { Address } from '../src/core/address.ts';
 import type { ChainEvent } from '../src/chain-log/chain-event.ts';
 import { decodeLog } from '../src/chains/protocols/event-decoder.ts';
-import { PROTOCOL_DECODERS } from '../src/chains/protocols/registry.ts';
-import { SEAPORT_TOPICS } from '../src/chains/protocols/seaport.ts';
+import { SEAPORT, SEAPORT_TOPICS } from '../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS, TOKEN_TOPICS } from '../src/chains/protocols/token-standards.ts';
 import { readLogs } from '../src/chains/rpc/log-response.ts';
 import { median, say } from './measure.ts';
@@ -26,7 +25,7 @@ const CONTRACT = '0x00000000000000000000000000000000000c0117' as Address;
 
 export async function benchDecode(): Promise<void> {
   const text = JSON.stringify(Array.from({ length: BLOCKS }, (_, block) => block).flatMap(logsOfBlock));
-  const topics = new Set<string>([...PROTOCOL_DECODERS.keys(), ...TOKEN_DECODERS.keys()]);
+  const topics = new Set<string>([...SEAPORT.decoders.keys(), ...TOKEN_DECODERS.keys()]);
   const question = { addresses: new Set<string>([PROTOCOL, CONTRACT]), topics, from: 0, to: BLOCKS, hashes: new Map() };
   const rates: number[] = [];
   let events: ChainEvent[] = [];
@@ -34,7 +33,7 @@ export async function benchDecode(): Promise<void> {
     const start = performance.now();
     events = [];
     for (const log of readLogs(JSON.parse(text), question))
-      decodeLog(log, log.address === PROTOCOL ? PROTOCOL_DECODERS : TOKEN_DECODERS, log.time ?? 0, events);
+      decodeLog(log, log.address === PROTOCOL ? SEAPORT.decoders : TOKEN_DECODERS, log.time ?? 0, events);
     rates.push((BLOCKS * LOGS_A_BLOCK * 1000) / (performance.now() - start));
   }
   const rate = median(rates);

@@ -12,10 +12,11 @@ import { ChainReader } from '../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';
 import type { FollowContext } from '../src/chains/follower.ts';
 import { followOnce } from '../src/chains/follower.ts';
+import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
 import { say } from './measure.ts';
-import { COLLECTION, PROTOCOL, startSyntheticChain } from './synthetic.ts';
+import { COLLECTION, startSyntheticChain } from './synthetic.ts';
 
 const CHAIN = 'ethereum';
 const ID = `${CHAIN}_${COLLECTION}`;
@@ -82,7 +83,13 @@ async function withContext(
   if (!chain) throw new Error(`${CHAIN} is not a chain`);
   const log = createLog('warn');
   const reader = new ChainReader({ chain, urls: [endpoint.url], log, clock: systemClock, random: Math.random });
-  const context = { main: database, reader, protocols: [PROTOCOL as Address], clock: systemClock, log };
+  const context = {
+    main: database,
+    reader,
+    protocols: listProtocolContracts(chain, new Map()),
+    clock: systemClock,
+    log,
+  };
   const projection = { main: database, indexer: database, chain, chains, serviceName: 'mercat', clock: systemClock };
   const project = async () => (await projectNext(projection)) !== null;
   try {

@@ -6,8 +6,8 @@ import type { Follow } from '../follows/queries/follows.ts';
 import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
 import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
-import { addMarketplaceTags } from './marketplace-tags.ts';
 import type { FollowContext, StepResult } from './follower.ts';
+import { addTransactionFacts } from './transaction-facts.ts';
 
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
@@ -36,7 +36,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
     from > upTo
       ? { to: Math.max(from - 1, upTo), events: [] }
       : await reader.events.ofRange(from, upTo, { protocols, contracts });
-  const events = await addMarketplaceTags(reader, slice.events, new Set(contracts));
+  const events = await addTransactionFacts(reader, slice.events, new Set(contracts));
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
     const found = await findFollow(tx, collectionId);

@@ -1,11 +1,11 @@
 // The chains that this process reads: chains that have endpoints and are not frozen. The reader of a chain is created at its first use.
 
-import type { Address } from '../core/address.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { listProtocolContracts } from './protocols/registry.ts';
+import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import { ChainReader } from './rpc/chain-reader.ts';
 import type { ChainSettings } from './settings.ts';
 
@@ -46,10 +46,10 @@ export class FollowedChains {
     return reader;
   }
 
-  protocolsOf(chainId: string): readonly Address[] {
+  protocolsOf(chainId: string): ProtocolContracts {
     const { chains, config } = this.#options;
     const chain = chains.get(chainId);
-    return chain ? listProtocolContracts(chain, config.extraSeaport) : [];
+    return chain ? listProtocolContracts(chain, config.extraSeaport) : new Map();
   }
 
   readers(): readonly ChainReader[] {

@@ -14,21 +14,21 @@ import {
   upsertChainBlocks,
 } from '../chain-log/queries/chain-cursors.ts';
 import { insertReorg } from '../chain-log/queries/chain-events.ts';
-import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import { listFollows, updateFollowsAfterReorg } from '../follows/queries/follows.ts';
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
-import { addMarketplaceTags } from './marketplace-tags.ts';
+import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { LAG_MAX } from './rpc/endpoint-pool.ts';
 import type { EventFilter } from './rpc/log-query.ts';
+import { addTransactionFacts } from './transaction-facts.ts';
 
 export type FollowContext = {
   main: Database;
   reader: ChainReader;
-  protocols: readonly Address[];
+  protocols: ProtocolContracts;
   clock: Clock;
   log: Log;
 };
@@ -216,11 +216,11 @@ async function commit(
   const last = blocks.at(-1);
   if (!last) return { changed: new Set(), more: true };
   const contracts = new Set(filter.contracts);
-  const withDomains = await addMarketplaceTags(reader, events, contracts);
+  const completed = await addTransactionFacts(reader, events, contracts);
   const changes = await main.transaction(async (tx) => {
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
-    const relevant = await selectRelevant(tx, chain, withDomains, contracts);
+    const relevant = await selectRelevant(tx, chain, completed, contracts);
     const applied = await applyEvents(tx, chain, relevant, now);
     await upsertChainBlocks(tx, chain, blocks);
     await pruneBlocks(tx, chain, { from: cursor, to: last });

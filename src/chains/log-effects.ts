@@ -1,6 +1,6 @@
 // Computes the changes that a batch of chain log entries causes in the indexer, without I/O.
 
-import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { joinEvidenceChanges, toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
@@ -17,6 +17,8 @@ export type LogEffects = {
   /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
   matched: ReadonlySet<string>;
   moved: MovedTokens;
+  /** The transfers of followed contracts in the transactions of the fills, by transaction hash and in block order. */
+  transfers: ReadonlyMap<string, readonly Transfer[]>;
 };
 
 /** The entries must be sorted by sequence number. `collectionIds` maps each followed contract to its collection id. */
@@ -25,11 +27,13 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   let fills: OrderFulfilled[] = [];
   const matched = new Set<string>();
   const moved: MovedTokens = new Map();
+  let transfers: Transfer[] = [];
   for (const entry of entries) {
     if ('ancestor' in entry) {
       const { ancestor } = entry;
       rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
       fills = fills.filter((fill) => fill.blockNumber <= ancestor);
+      transfers = transfers.filter((transfer) => transfer.blockNumber <= ancestor);
       continue;
     }
     const { event } = entry;
@@ -38,10 +42,14 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
       for (const orderHash of event.orderHashes) matched.add(`${event.tx} ${orderHash}`);
     } else if (event.kind === 'transfer') {
       const collectionId = collectionIds.get(event.contract);
-      if (collectionId !== undefined) addMoved(moved, collectionId, event.tokenId, event.blockNumber);
+      if (collectionId === undefined) continue;
+      addMoved(moved, collectionId, event.tokenId, event.blockNumber);
+      transfers.push(event);
     }
   }
-  return { rewindTo, fills, matched, moved };
+  const txs = new Set(fills.map(({ tx }) => tx));
+  const ofFills = transfers.filter(({ tx }) => txs.has(tx));
+  return { rewindTo, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
 }
 
 /** The evidence that the entries changed, by their events and by the events that their reorganisations deleted. */

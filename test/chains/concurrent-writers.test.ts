@@ -7,6 +7,7 @@ import { backfillOnce } from '../../src/chains/backfill.ts';
 import { projectAndCover } from '../../src/chains/coverage.ts';
 import type { FollowContext } from '../../src/chains/follower.ts';
 import { followOnce } from '../../src/chains/follower.ts';
+import { SEAPORT } from '../../src/chains/protocols/seaport.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { Hex, TokenStandard } from '../../src/core/evm.ts';
@@ -76,7 +77,7 @@ forEachEngine('figures of followed collections', (engine) => {
       await upsertFollow(db, { ...followed, fromBlock: 0, names: new Map(), createdAt: NOW });
     }
     const { reader } = world.chain;
-    const follower: FollowContext = { ...context, reader, protocols: [PROTOCOL] };
+    const follower: FollowContext = { ...context, reader, protocols: new Map([[PROTOCOL, SEAPORT]]) };
     const projection = { ...context, chain: ethereum };
     const follow = async () => {
       while ((await followOnce(follower)).more || (await backfillOnce(follower)).more);

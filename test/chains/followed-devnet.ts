@@ -69,7 +69,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const followedChains = new FollowedChains({ config, chains, log, clock, random });
     const reader = followedChains.readerOf(chain.id);
     if (!reader) throw new Error('the chain is not followed');
-    const protocols = [world.protocol.seaport.address as Address];
+    const protocols = followedChains.protocolsOf(chain.id);
     const operations: FollowOperations = {
       ...toContext(main, { clock, log, random }),
       followed: followedChains,

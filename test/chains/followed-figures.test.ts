@@ -73,7 +73,7 @@ forEachEngine('a collection that is followed', (engine) => {
   });
   const mint = (tokenId: string, to: Address, quantity = 1n) => move(tokenId, ZERO_ADDRESS, to, quantity);
   const settle = async () => {
-    const follower = { ...context, reader: chain.reader, protocols: [] };
+    const follower = { ...context, reader: chain.reader, protocols: new Map() };
     while ((await followOnce(follower)).more || (await backfillOnce(follower)).more);
     while (await projectAndCover({ ...context, chain: ethereum }));
     await sweepExpired(context);

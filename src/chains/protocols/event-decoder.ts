@@ -17,8 +17,22 @@ export type VerifiedLog = {
   time: number | null;
 };
 
-/** Appends the events of the log to `events`. If the log cannot be decoded, throws UndecodableData and appends nothing. */
-export type EventDecoder = (log: VerifiedLog, position: EventPosition, events: ChainEvent[]) => void;
+/**
+ * Returns the logs of one transaction in their order: those of settlement protocols and of followed contracts. Other logs of the transaction
+ * are not requested.
+ */
+export type TransactionLogs = () => readonly VerifiedLog[];
+
+/**
+ * Appends the events of the log to `events`. If the log cannot be decoded, throws UndecodableData and appends nothing. `logsOf` returns the
+ * logs of the same transaction, for facts that the log itself does not have.
+ */
+export type EventDecoder = (
+  log: VerifiedLog,
+  position: EventPosition,
+  events: ChainEvent[],
+  logsOf: TransactionLogs,
+) => void;
 
 /** Decoders by the first topic of their log. */
 export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
@@ -27,9 +41,15 @@ export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
  * Appends nothing when there is no decoder for the first topic of the log. Throws UndecodableData, and appends nothing, when the log does
  * not have the form that its first topic prescribes.
  */
-export function decodeLog(log: VerifiedLog, decoders: EventDecoders, blockTime: number, events: ChainEvent[]): void {
+export function decodeLog(
+  log: VerifiedLog,
+  decoders: EventDecoders,
+  blockTime: number,
+  events: ChainEvent[],
+  logsOf: TransactionLogs = () => [log],
+): void {
   const [topic] = log.topics;
   const decode = topic === undefined ? undefined : decoders.get(topic);
   const { blockNumber, tx, logIndex } = log;
-  if (decode) decode(log, { blockNumber, blockTime, tx, logIndex, part: 0 }, events);
+  if (decode) decode(log, { blockNumber, blockTime, tx, logIndex, part: 0 }, events, logsOf);
 }

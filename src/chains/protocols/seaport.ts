@@ -95,6 +95,7 @@ const DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
 export const SEAPORT: SettlementProtocol = {
   listContracts: (chain, added) => listProtocols(chain, added).map(({ address }) => address),
   decoders: DECODERS,
+  settlesOwnOrders: true,
   findMarketplace,
 };
 

@@ -3,14 +3,28 @@
 import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
+import type { Hex } from '../../core/evm.ts';
 import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import type { EventDecoders } from './event-decoder.ts';
 
 export type SettlementProtocol = {
   /** The protocol's contracts on a chain. `added` are the deployments from the setting SEAPORT_ADDRESSES. */
   listContracts(chain: Chain, added: MoreDeployments): readonly Address[];
-  /** No two protocols share a first topic. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
+  /** By first topic. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
   decoders: EventDecoders;
+  /**
+   * Whether the status of own orders depends on the protocol's logs. If so, a log that cannot be decoded makes the read fail. Undecodable
+   * logs of other protocols are left out and counted.
+   */
+  settlesOwnOrders: boolean;
+  /**
+   * Returns the fill with the facts that only the call data of its transaction has, or the fill itself if the call data does not have them.
+   * Absent when the logs of the transaction are sufficient.
+   */
+  readCallData?(fill: OrderFulfilled, callData: Hex): OrderFulfilled;
   /** The slug of the marketplace through which the order was filled; null when it cannot be determined. */
   findMarketplace(fill: OrderFulfilled): string | null;
 };
+
+/** The contracts of one chain, each with its protocol. */
+export type ProtocolContracts = ReadonlyMap<Address, SettlementProtocol>;

@@ -6,7 +6,6 @@ import type { Hex } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
 import { BlockReads } from './block-reads.ts';
-import { readCallDataTails } from './call-data-tails.ts';
 import { ContractReads } from './contract-reads.ts';
 import type { ComparedBlocks, ComparisonStatus } from './endpoint-comparison.ts';
 import { EndpointComparison } from './endpoint-comparison.ts';
@@ -14,6 +13,8 @@ import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
 import { Endpoint } from './endpoint.ts';
 import { EventReads } from './event-reads.ts';
+import type { Transaction } from './transactions.ts';
+import { readTransactions } from './transactions.ts';
 
 export type ChainReaderOptions = {
   chain: Chain;
@@ -65,9 +66,9 @@ export class ChainReader {
     this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
   }
 
-  /** The tails by transaction hash. Transactions that no endpoint has are left out. */
-  callDataTails(txs: readonly Hex[]): Promise<Map<Hex, Hex>> {
-    return readCallDataTails(this.#pool, txs);
+  /** By transaction hash. Transactions that no endpoint has are left out. */
+  transactions(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+    return readTransactions(this.#pool, txs);
   }
 
   endpoints(): EndpointStatus[] {

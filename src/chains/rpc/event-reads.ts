@@ -9,7 +9,6 @@ import type { Log } from '../../core/log.ts';
 import { UndecodableData } from '../protocols/abi-words.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog } from '../protocols/event-decoder.ts';
-import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -89,7 +88,10 @@ export class EventReads {
    * compared. Sends no request if new blocks are not compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
-    return !this.#comparison.compares('new') || (await this.ofBlock(header, { protocols: [], contracts: [] })) !== null;
+    return (
+      !this.#comparison.compares('new') ||
+      (await this.ofBlock(header, { protocols: new Map(), contracts: [] })) !== null
+    );
   }
 
   /** How many logs of each contract were left out since the process started, because they could not be decoded. */
@@ -162,18 +164,24 @@ export class EventReads {
     }
   }
 
-  /** An undecodable log of a settlement protocol makes the read fail. An undecodable log of a token contract is left out and counted. */
+  /**
+   * An undecodable log of a protocol that settles own orders makes the read fail. Any other undecodable log is left out and counted. The
+   * logs must be in block order, so that the logs of a transaction stand together.
+   */
   #decode(logs: readonly VerifiedLog[], query: LogQuery, timeOf: (log: VerifiedLog) => number): ChainEvent[] {
     const events: ChainEvent[] = [];
-    for (const log of logs) {
-      const isProtocol = query.protocols.has(log.address);
+    for (const [index, log] of logs.entries()) {
+      const protocol = query.protocols.get(log.address);
       try {
         // A log without a transaction has no identity under which it could be stored.
         if (log.tx === ZERO_HASH) throw new UndecodableData('no transaction');
-        decodeLog(log, isProtocol ? PROTOCOL_DECODERS : TOKEN_DECODERS, timeOf(log), events);
+        const logsOf = () => logsOfTransaction(logs, index);
+        decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, timeOf(log), events, logsOf);
       } catch (error) {
         if (!(error instanceof UndecodableData)) throw error;
-        if (isProtocol) throw new RpcFailure('undecodable', `${error.message}, log ${log.logIndex} of ${log.tx}`);
+        if (protocol?.settlesOwnOrders) {
+          throw new RpcFailure('undecodable', `${error.message}, log ${log.logIndex} of ${log.tx}`);
+        }
         this.#countUndecodable(log, error.message);
       }
     }
@@ -184,7 +192,7 @@ export class EventReads {
     const count = this.#undecodable.get(address) ?? 0;
     if (count === 0 && this.#undecodable.size >= UNDECODABLE_CONTRACTS_MAX) return;
     this.#undecodable.set(address, count + 1);
-    this.#log[count === 0 ? 'warn' : 'debug']('a log of a followed contract cannot be decoded and is left out', {
+    this.#log[count === 0 ? 'warn' : 'debug']('a log cannot be decoded and is left out', {
       chain: this.#pool.chain.id,
       contract: address,
       tx,
@@ -192,4 +200,13 @@ export class EventReads {
       reason,
     });
   }
+}
+
+/** The logs around `index` that are of the same transaction. */
+function logsOfTransaction(logs: readonly VerifiedLog[], index: number): readonly VerifiedLog[] {
+  const tx = logs[index]?.tx;
+  let [from, to] = [index, index + 1];
+  while (from > 0 && logs[from - 1]?.tx === tx) from -= 1;
+  while (to < logs.length && logs[to]?.tx === tx) to += 1;
+  return logs.slice(from, to);
 }

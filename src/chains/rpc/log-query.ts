@@ -3,7 +3,7 @@
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
-import { PROTOCOL_DECODERS } from '../protocols/registry.ts';
+import type { ProtocolContracts } from '../protocols/settlement-protocol.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import { bloomContains, isBloomTooFull } from './log-bloom.ts';
 import type { LogRequest } from './log-response.ts';
@@ -11,25 +11,26 @@ import { invalidResponse } from './rpc-failure.ts';
 import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
-export type EventFilter = { protocols: readonly Address[]; contracts: readonly Address[] };
+export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[] };
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
-const PROTOCOL_TOPICS: readonly Hex[] = [...PROTOCOL_DECODERS.keys()];
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
 
 type Selection = Pick<LogRequest, 'addresses' | 'topics'>;
 
 export class LogQuery {
-  readonly protocols: ReadonlySet<Address>;
+  readonly protocols: ProtocolContracts;
   /** Token contracts that are not protocols. */
   readonly contracts: ReadonlySet<Address>;
+  readonly #protocolTopics: readonly Hex[];
   readonly #selections: readonly Selection[];
 
   constructor(filter: EventFilter) {
-    this.protocols = new Set(filter.protocols);
+    this.protocols = filter.protocols;
     this.contracts = new Set(filter.contracts).difference(this.protocols);
-    this.#selections = toSelections(this.protocols, this.contracts);
+    this.#protocolTopics = [...new Set([...this.protocols.values()].flatMap(({ decoders }) => [...decoders.keys()]))];
+    this.#selections = this.#toSelections();
   }
 
   /** One request for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
@@ -55,22 +56,24 @@ export class LogQuery {
     if (!bloom || isBloomTooFull(bloom, this.protocols.size + this.contracts.size)) return 0;
     const inBlock = logs.filter((log) => log.blockNumber === header.number);
     const present = new Set(inBlock.map((log) => log.address));
-    const count = (addresses: ReadonlySet<Address>, topics: readonly Hex[]) => {
-      if (addresses.size === 0 || !topics.some((topic) => bloomContains(bloom, topic))) return 0;
-      return [...addresses].filter((address) => !present.has(address) && bloomContains(bloom, address as Hex)).length;
-    };
-    return count(this.protocols, PROTOCOL_TOPICS) + count(this.contracts, TOKEN_TOPICS);
+    const contains = (entry: Hex) => bloomContains(bloom, entry);
+    const isOmitted = (address: Address) => !present.has(address) && contains(address as Hex);
+    const protocols = [...this.protocols].filter(
+      ([address, { decoders }]) => isOmitted(address) && [...decoders.keys()].some(contains),
+    );
+    const contracts = TOKEN_TOPICS.some(contains) ? [...this.contracts].filter(isOmitted) : [];
+    return protocols.length + contracts.length;
   }
-}
 
-function toSelections(protocols: ReadonlySet<Address>, contracts: ReadonlySet<Address>): Selection[] {
-  const all = [...protocols, ...contracts];
-  const topics = new Set([...(protocols.size > 0 ? PROTOCOL_TOPICS : []), ...(contracts.size > 0 ? TOKEN_TOPICS : [])]);
-  const selections: Selection[] = [];
-  for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
-    selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });
+  #toSelections(): Selection[] {
+    const all = [...this.protocols.keys(), ...this.contracts];
+    const topics = new Set([...this.#protocolTopics, ...(this.contracts.size > 0 ? TOKEN_TOPICS : [])]);
+    const selections: Selection[] = [];
+    for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
+      selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });
+    }
+    return selections;
   }
-  return selections;
 }
 
 function inChainOrder(logs: VerifiedLog[]): VerifiedLog[] {

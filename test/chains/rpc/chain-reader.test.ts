@@ -9,7 +9,7 @@ import type { Address, AssetId } from '../../../src/core/address.ts';
 import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
 import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
-import { SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
+import { SEAPORT, SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
 import { TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import { readBlock, rollBack, mine, callOf, transact } from '../../../devnet/chain.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
@@ -76,16 +76,16 @@ suite('a chain is read through an endpoint', () => {
   });
 
   test('ERC-20 transfers and approvals are ignored, although they have the topics of ERC-721 events', async () => {
-    const wrapped = { protocols: [], contracts: [scene.addresses.wrapped] };
+    const wrapped = { protocols: new Map(), contracts: [scene.addresses.wrapped] };
     const { events } = await reader.events.ofRange(scene.from, scene.to, wrapped);
     assert.deepEqual(events, []);
     assert.equal(reader.events.undecodable().size, 0);
   });
 
   test('an empty filter selects no events', async () => {
-    assert.deepEqual((await reader.events.ofRange(0, scene.to, { protocols: [], contracts: [] })).events, []);
+    assert.deepEqual((await reader.events.ofRange(0, scene.to, { protocols: new Map(), contracts: [] })).events, []);
     const { events } = await reader.events.ofRange(0, scene.to, {
-      protocols: [scene.addresses.seaport],
+      protocols: new Map([[scene.addresses.seaport, SEAPORT]]),
       contracts: [],
     });
     assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
@@ -120,14 +120,14 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(finalized !== null && finalized < head.number);
   });
 
-  test('the last four bytes of call data are read', async () => {
+  test('the sender and the call data of transactions are read', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     assert.ok(fill);
     const unknown: Hex = `0x${'12'.repeat(32)}`;
-    const tails = await reader.callDataTails([fill.tx, fill.tx, unknown]);
-    const { input } = await scene.local.rpc.call<{ input: string }>('eth_getTransactionByHash', fill.tx);
-    assert.deepEqual([...tails], [[fill.tx, `0x${input.slice(-8)}`]]);
+    const transactions = await reader.transactions([fill.tx, fill.tx, unknown]);
+    const sent = await scene.local.rpc.call<{ input: string; from: string }>('eth_getTransactionByHash', fill.tx);
+    assert.deepEqual([...transactions], [[fill.tx, { sender: sent.from.toLowerCase(), callData: sent.input }]]);
   });
 
   test('the state of contracts is read at the given block', async () => {
@@ -217,7 +217,7 @@ suite('a chain is read through an endpoint', () => {
     };
     const strange = await emit(TOKEN_TOPICS.transferSingle);
     const contracts = [odd, scene.addresses.collection];
-    const events = await readBlockEvents(reader, strange, { protocols: [], contracts });
+    const events = await readBlockEvents(reader, strange, { protocols: new Map(), contracts });
     assert.deepEqual(
       events.map((event) => event.kind === 'transfer' && event.contract),
       [scene.addresses.collection],
@@ -225,13 +225,13 @@ suite('a chain is read through an endpoint', () => {
     assert.deepEqual([...reader.events.undecodable()], [[odd, 1]]);
     const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
     assert.equal(
-      (await readBlockEvents(reader, foreignKind, { protocols: [], contracts })).length,
+      (await readBlockEvents(reader, foreignKind, { protocols: new Map(), contracts })).length,
       1,
       'a Seaport event of a token contract was not ignored',
     );
     const picky = createTestReader({ chain: scene.chain, urls: [local.url], openMs: 10 });
     const error = await picky.events
-      .ofBlock(foreignKind, { protocols: [odd], contracts: [] })
+      .ofBlock(foreignKind, { protocols: new Map([[odd, SEAPORT]]), contracts: [] })
       .catch((thrown) => thrown);
     picky.close();
     assert.ok(error instanceof ChainUnavailable);
@@ -262,7 +262,7 @@ async function decodedByViem({ local, protocol, collection, editions }: SeaportH
   const logs = await local.rpc.call<any[]>('eth_getLogs', {
     fromBlock: '0x0',
     toBlock: 'latest',
-    address: [...filter.protocols, ...filter.contracts],
+    address: [...filter.protocols.keys(), ...filter.contracts],
   });
   const abi = [...protocol.seaport.abi, ...collection.abi, ...editions.abi].filter(
     (item) => item.type === 'event',

@@ -101,7 +101,7 @@ suite('a chain is read through faulty endpoints', () => {
     const orphan = await reader.blocks.head();
     const unknown = { ...orphan, hash: `0x${'12'.repeat(32)}` } as const;
     await assert.rejects(reader.events.ofBlock(unknown, filter), { name: 'RpcFailure', kind: 'not-found' });
-    assert.equal((await reader.callDataTails([unknown.hash])).size, 0);
+    assert.equal((await reader.transactions([unknown.hash])).size, 0);
   });
 
   test('an endpoint that serves another chain is not used', async (t) => {

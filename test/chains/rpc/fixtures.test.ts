@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
-import { PROTOCOL_DECODERS } from '../../../src/chains/protocols/registry.ts';
+import { SEAPORT as SEAPORT_PROTOCOL } from '../../../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
 import { readLogs } from '../../../src/chains/rpc/log-response.ts';
 import { readResults } from '../../../src/chains/rpc/rpc-response.ts';
@@ -30,14 +30,14 @@ function decodeFixture(): ChainEvent[] {
   const [result] = readResults(responseOf('get-logs'), 2, 1, keep);
   const logs = readLogs(result, {
     addresses: new Set([SEAPORT, COLLECTION ?? '', EDITIONS ?? '']),
-    topics: new Set([...PROTOCOL_DECODERS.keys(), ...TOKEN_DECODERS.keys()]),
+    topics: new Set([...SEAPORT_PROTOCOL.decoders.keys(), ...TOKEN_DECODERS.keys()]),
     from: 16,
     to: 16,
     hashes: new Map([[16, BLOCK_HASH]]),
   });
   const events: ChainEvent[] = [];
   for (const log of logs) {
-    decodeLog(log, log.address === SEAPORT ? PROTOCOL_DECODERS : TOKEN_DECODERS, log.time ?? 0, events);
+    decodeLog(log, log.address === SEAPORT ? SEAPORT_PROTOCOL.decoders : TOKEN_DECODERS, log.time ?? 0, events);
   }
   return events;
 }

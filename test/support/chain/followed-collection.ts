@@ -10,6 +10,7 @@ import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../../../src/chains/backfill.ts';
 import type { FollowContext } from '../../../src/chains/follower.ts';
 import { followOnce } from '../../../src/chains/follower.ts';
+import { listProtocolContracts } from '../../../src/chains/protocols/registry.ts';
 import type { ProjectionContext } from '../../../src/chains/projection.ts';
 import { projectNext } from '../../../src/chains/projection.ts';
 import { readContract } from '../../../devnet/artifacts.ts';
@@ -114,7 +115,7 @@ export function followWorld(
   const log = createLog('silent');
   const clock = options.clock ?? (() => Date.now());
   const reader = createTestReader({ chain: known, urls: options.urls ?? [chain.url] });
-  const context: FollowContext = { main, reader, protocols: [protocol.seaport.address as Address], clock, log };
+  const context: FollowContext = { main, reader, protocols: listProtocolContracts(known, new Map()), clock, log };
   const projection: ProjectionContext = {
     main,
     indexer,

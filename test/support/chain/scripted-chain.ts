@@ -37,7 +37,7 @@ export class ScriptedChain {
       to,
       events: this.#blocks.slice(from, to + 1).flatMap((block) => block.events),
     });
-    this.reader.callDataTails = async () => new Map();
+    this.reader.transactions = async () => new Map();
     this.mine();
   }
 

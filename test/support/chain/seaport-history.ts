@@ -12,6 +12,7 @@ import { installProtocol } from '../../../devnet/protocol.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
 import type { Chain } from '../../../src/core/chains.ts';
+import { SEAPORT } from '../../../src/chains/protocols/seaport.ts';
 import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
 import type { Address } from '../../../src/core/address.ts';
 
@@ -136,7 +137,7 @@ async function createHistory(local: LocalChain, chain: Chain): Promise<SeaportHi
       seller: lower(seller),
       buyer: lower(buyer),
     },
-    filter: { protocols: [lower(seaport)], contracts: [lower(collection), lower(editions)] },
+    filter: { protocols: new Map([[lower(seaport), SEAPORT]]), contracts: [lower(collection), lower(editions)] },
     sold,
     cancelled,
     from,
