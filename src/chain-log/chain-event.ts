@@ -30,6 +30,8 @@ export type OrderFulfilled = EventPosition & {
   consideration: readonly ReceivedItem[];
   /** The last four bytes of the transaction's call data, which marketplaces use as their tag. Absent when the call data was not read. */
   domain?: Hex;
+  /** The account that signed the transaction. Absent when the transaction was not read. */
+  sender?: Address;
 };
 export type OrderCancelled = EventPosition & {
   kind: 'order-cancelled';
@@ -49,6 +51,21 @@ export type CounterIncremented = EventPosition & {
   protocol: Address;
   offerer: Address;
   counter: bigint;
+};
+/** The offerer has voided the orders that were signed with this nonce, and no others. */
+export type NonceCancelled = EventPosition & {
+  kind: 'nonce-cancelled';
+  protocol: Address;
+  offerer: Address;
+  nonce: bigint;
+};
+/** A bid for a token that replaces all earlier bids for it. Stored for protocols whose events do not repeat the price of an accepted bid. */
+export type TokenBid = EventPosition & {
+  kind: 'token-bid';
+  protocol: Address;
+  tokenId: AssetId;
+  bidder: Address;
+  price: bigint;
 };
 /** A transfer from the zero address is a mint; a transfer to the zero address is a burn. `quantity` is 1 for ERC-721. */
 export type Transfer = EventPosition & {
@@ -81,6 +98,8 @@ export type ChainEvent =
   | OrderValidated
   | OrdersMatched
   | CounterIncremented
+  | NonceCancelled
+  | TokenBid
   | Transfer
   | ApprovalForAll
   | TokenApproval;

@@ -12,7 +12,7 @@ export type EvidenceChanges = {
   tokens: readonly { collectionId: string; tokenId: string }[];
   /** Accounts whose approvals for all tokens of a collection changed. */
   owners: readonly { collectionId: string; owner: string }[];
-  /** Accounts whose counter changed. */
+  /** Accounts whose counter changed, or who cancelled the orders of a nonce. */
   offerers: ReadonlySet<string>;
 };
 
@@ -23,7 +23,7 @@ export function toEvidenceChanges(chain: string, events: readonly ChainEvent[]):
   const owners = new Map<string, EvidenceChanges['owners'][number]>();
   for (const event of events) {
     if ('orderHash' in event) orderHashes.add(event.orderHash);
-    else if (event.kind === 'counter-incremented') offerers.add(event.offerer);
+    else if ('offerer' in event) offerers.add(event.offerer);
     else if ('contract' in event) {
       const collectionId = toCollectionId(chain, event.contract);
       if (event.kind === 'approval-for-all') {

@@ -1,7 +1,7 @@
 // Applies the events of blocks to the primary database, or reverts them after a reorganisation. The chain log is changed first. The
 // holdings, approvals and counters that are derived from it follow, and then the affected orders. Runs in the caller's transaction.
 
-import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { ChainEvent, NonceCancelled, OrderCancelled, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
@@ -30,7 +30,8 @@ export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; or
 /**
  * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. Fills are
  * stored if they moved tokens of followed contracts, with the `orders-matched` events that name them. Cancels are stored if their account
- * holds or has held a token of a followed contract, because a marketplace may list the cancelled order later.
+ * holds or has held a token of a followed contract, because a marketplace may list the cancelled order later. Bids are stored if the protocol
+ * is itself a followed contract.
  */
 export async function selectRelevant(
   tx: Queryable,
@@ -45,6 +46,8 @@ export async function selectRelevant(
     if ('contract' in event) return contracts.has(event.contract);
     if (event.kind === 'counter-incremented') return true;
     if (event.kind === 'orders-matched') return false;
+    if (event.kind === 'token-bid') return contracts.has(event.protocol);
+    if (event.kind === 'nonce-cancelled') return holders.has(event.offerer);
     if (known.has(toOrderKeyText({ chain, orderHash: event.orderHash }))) return true;
     if (event.kind === 'order-cancelled') return holders.has(event.offerer);
     return event.kind === 'order-fulfilled' && tokenContractsOf(event).some((contract) => contracts.has(contract));
@@ -70,9 +73,13 @@ async function listHolders(
   for (const event of events) {
     if (event.kind === 'transfer' && contracts.has(event.contract)) parties.add(event.from).add(event.to);
   }
-  const cancelled = new Set(events.flatMap((event) => (event.kind === 'order-cancelled' ? [event.offerer] : [])));
+  const cancelled = new Set(events.flatMap((event) => (isCancel(event) ? [event.offerer] : [])));
   const others = [...cancelled].filter((offerer) => !parties.has(offerer));
   return parties.union(await listFormerHolders(tx, chain, { contracts: [...contracts], accounts: others }));
+}
+
+function isCancel(event: ChainEvent): event is OrderCancelled | NonceCancelled {
+  return event.kind === 'order-cancelled' || event.kind === 'nonce-cancelled';
 }
 
 function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {

@@ -2,11 +2,10 @@
 // listings. The log is read in the order of its sequence numbers. The last number is written in the same transaction as the rows, so the
 // projection continues there after an outage of the indexer. An empty indexer is rebuilt from the start of the log.
 
-import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import type { OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
 import { listOwnership } from '../chain-log/queries/holdings.ts';
-import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import { toCollectionId } from '../core/collection.ts';
@@ -24,13 +23,15 @@ import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '
 import { toSaleKey } from '../market/row-keys.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
+import { readBidPayments } from './bid-payments.ts';
 import { changeChainHolders, readHolderChanges, writeHolderChanges } from './chain-holders.ts';
 import { judge, judgeNext, transactAt, writeJudgements } from './judge-listings.ts';
 import type { LogEffects, MovedTokens } from './log-effects.ts';
 import { addMoved, cutAtTransaction, toAffected, toLogEffects } from './log-effects.ts';
 import { toMarketplace } from './protocols/registry.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
-import type { FillSale } from './sales.ts';
+import { completeParties } from './sale-parties.ts';
+import type { FillSale, SalesOptions } from './sales.ts';
 import { toSales } from './sales.ts';
 
 export type ProjectionContext = {
@@ -116,14 +117,17 @@ async function addRewound({ indexer, chain }: ProjectionContext, moved: MovedTok
 
 async function toNewSales(
   context: ProjectionContext,
-  { fills, matched }: LogEffects,
+  { fills, matched, transfers }: LogEffects,
   follows: readonly Follow[],
 ): Promise<NewSale[]> {
   const { main, indexer, chain } = context;
   const contracts = new Set(follows.map((follow) => follow.contractAddress));
-  const byTx = Map.groupBy(fills, (fill) => fill.tx);
-  const sales = [...byTx.values()]
-    .flatMap((fillsOfTx) => toSalesOfTransaction(fillsOfTx, matched, chain.wrappedNative))
+  const byTx = Map.groupBy(await readBidPayments(main, chain.id, fills), (fill) => fill.tx);
+  const sales = [...byTx]
+    .flatMap(([tx, fillsOfTx]) => {
+      const { wrappedNative } = chain;
+      return toSalesOfTransaction(fillsOfTx, { matched, transfers: transfers.get(tx) ?? [], wrappedNative });
+    })
     .filter(({ contract }) => contracts.has(contract));
   const keyOf = ({ fill }: FillSale) => ({ chain: chain.id, orderHash: fill.orderHash });
   const ownIds = await listOrderIdsByHash(main, sales.map(keyOf));
@@ -139,11 +143,11 @@ async function toNewSales(
 
 function toSalesOfTransaction(
   fills: readonly OrderFulfilled[],
-  matched: ReadonlySet<string>,
-  wrappedNative: Address | null,
+  { matched, transfers, wrappedNative }: SalesOptions & { transfers: readonly Transfer[] },
 ): FillSale[] {
   const matchedFills = fills.filter((fill) => matched.has(`${fill.tx} ${fill.orderHash}`));
-  return toSales(fills, { matched: new Set(matchedFills.map((fill) => fill.orderHash)), wrappedNative });
+  const options = { matched: new Set(matchedFills.map((fill) => fill.orderHash)), wrappedNative };
+  return completeParties(toSales(fills, options), transfers);
 }
 
 function toNewSale(

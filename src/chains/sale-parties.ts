@@ -44,12 +44,13 @@ function findLastHolder(
   sales: readonly FillSale[],
 ): Address {
   const { sender } = fill;
+  if (sender === undefined) return buyer;
   const sellers = new Set(
     sales.map((sale) => (sale.contract === contract && sale.asset === asset ? sale.seller : null)),
   );
   let holder = buyer;
   let at = transfers.findIndex(({ to }) => to === holder);
-  while (at >= 0 && sender !== undefined && holder !== sender && !sellers.has(holder)) {
+  while (at >= 0 && holder !== sender && !sellers.has(holder)) {
     const quantity = transfers[at]?.quantity;
     at = transfers.findIndex(
       (transfer, index) => index > at && transfer.from === holder && transfer.quantity === quantity,

@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
-import type { ChainEvent } from '../chain-event.ts';
+import type { ChainEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
 import { toEvidenceChanges } from '../evidence-changes.ts';
 import { decodeEvent } from './event-rows.ts';
@@ -134,6 +134,23 @@ export async function listOrderEvents(
   return rows.map(decodeEvent);
 }
 
+/** The bidder's bid for the token that was the last one before the position. Null when the log has none. */
+export async function findLastBid(
+  db: Queryable,
+  chain: string,
+  bid: { protocol: string; tokenId: string; bidder: string; before: { blockNumber: number; logIndex: number } },
+): Promise<TokenBid | null> {
+  const [row] = await db.query(
+    `select ${COLUMNS} from main.chain_event
+     where chain = $1 and contract = $2 and token_id = $3 and account = $4 and kind = 'token-bid'
+       and (block_number, log_index) < ($5, $6)
+     order by block_number desc, log_index desc limit 1`,
+    [chain, bid.protocol, bid.tokenId, bid.bidder, bid.before.blockNumber, bid.before.logIndex],
+  );
+  const event = row ? decodeEvent(row) : null;
+  return event?.kind === 'token-bid' ? event : null;
+}
+
 /** The transfers and approvals of one token, and the `approval-for-all` events of `holder`, newest first. */
 export async function listTokenEvents(
   db: Queryable,
@@ -175,6 +192,7 @@ function toColumns(event: ChainEvent): Record<string, unknown> {
 function accountOf(event: ChainEvent): string | null {
   if ('offerer' in event) return event.offerer;
   if ('owner' in event) return event.owner;
+  if ('bidder' in event) return event.bidder;
   return event.kind === 'transfer' ? event.from : null;
 }
 

@@ -36,6 +36,8 @@ const decodeRow = rowDecoder('chain_event', {
     'order-validated',
     'orders-matched',
     'counter-incremented',
+    'nonce-cancelled',
+    'token-bid',
     'transfer',
     'approval-for-all',
     'token-approval',
@@ -60,6 +62,7 @@ const fill = object({
   consideration: list(object({ ...spentItem, recipient: address })),
 });
 const fillDomain = object({ domain: hex });
+const fillSender = object({ sender: address });
 
 const DECODERS: { [K in Kind]: (position: EventPosition, details: unknown) => Extract<ChainEvent, { kind: K }> } = {
   'order-fulfilled': decodeFill,
@@ -70,6 +73,8 @@ const DECODERS: { [K in Kind]: (position: EventPosition, details: unknown) => Ex
     'counter-incremented',
     object({ protocol: address, offerer: address, counter: amount }),
   ),
+  'nonce-cancelled': decoderOf('nonce-cancelled', object({ protocol: address, offerer: address, nonce: amount })),
+  'token-bid': decoderOf('token-bid', object({ protocol: address, tokenId: assetId, bidder: address, price: amount })),
   transfer: decoderOf(
     'transfer',
     object({ contract: address, tokenId: assetId, from: address, to: address, quantity: amount }),
@@ -92,12 +97,11 @@ function decoderOf<K extends Kind, T>(kind: K, decoder: Decoder<T>) {
   });
 }
 
-/** `domain` is absent when the call data was not read. */
+/** `domain` and `sender` are absent when the transaction was not read. */
 function decodeFill(position: EventPosition, details: unknown): OrderFulfilled {
   const kind = 'order-fulfilled';
   const event = { ...position, kind, ...decodeDetails(kind, fill, details) } as const;
-  const tagged = fillDomain.decode(details);
-  return tagged ? { ...event, ...tagged } : event;
+  return { ...event, ...fillDomain.decode(details), ...fillSender.decode(details) };
 }
 
 function decodeDetails<T>(kind: Kind, decoder: Decoder<T>, details: unknown): T {

@@ -64,13 +64,28 @@ export function arrayAt(data: Hex, index: number, wordsPerElement: number): { st
   return { start, length };
 }
 
+/**
+ * The struct or array of structs at the offset in word `index`, as data of its own that extends to the end of `data`: offsets inside a struct
+ * count from its start.
+ */
+export function structAt(data: Hex, index: number): Hex {
+  const from = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);
+  if (from > data.length) throw new UndecodableData('a struct begins after the data');
+  return `0x${data.slice(from)}`;
+}
+
+/** The bytes at the offset in word `index`. */
+export function bytesAt(data: Hex, index: number): Hex {
+  const from = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);
+  const length = smallIntegerAt(`0x${data.slice(from, from + WORD_DIGITS)}`, 0);
+  const end = from + WORD_DIGITS + 2 * length;
+  if (end > data.length) throw new UndecodableData('bytes are longer than the data');
+  return `0x${data.slice(from + WORD_DIGITS, end)}`;
+}
+
 /** The text at the offset in word `index`. Bytes that are not UTF-8 become replacement characters. */
 export function textAt(data: Hex, index: number): string {
-  const lengthAt = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);
-  const length = smallIntegerAt(`0x${data.slice(lengthAt, lengthAt + WORD_DIGITS)}`, 0);
-  const from = lengthAt + WORD_DIGITS;
-  if (from + 2 * length > data.length) throw new UndecodableData('a text is longer than the data');
-  return textOfBytes(`0x${data.slice(from, from + 2 * length)}`);
+  return textOfBytes(bytesAt(data, index));
 }
 
 export function textOfBytes(bytes: Hex): string {
@@ -88,7 +103,7 @@ export function topicAddress(topics: readonly Hex[], index: number): Address {
   return addressOfWord(topicWord(topics, index));
 }
 
-function addressOfWord(word: string): Address {
+export function addressOfWord(word: string): Address {
   if (!word.startsWith(ADDRESS_PADDING)) throw new UndecodableData('not an address');
   return `0x${word.slice(ADDRESS_PADDING.length)}` as Address;
 }

@@ -5,10 +5,37 @@ import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { createChains } from '../../core/chains.ts';
 import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
+import { BLUR_V1 } from './blur-v1.ts';
+import { BLUR_V2 } from './blur-v2.ts';
+import { CRYPTOPUNKS } from './cryptopunks.ts';
+import { FOUNDATION } from './foundation.ts';
+import { LOOKSRARE_V1 } from './looksrare-v1.ts';
+import { LOOKSRARE_V2 } from './looksrare-v2.ts';
+import { PAYMENT_PROCESSOR_V1, PAYMENT_PROCESSOR_V2 } from './payment-processor.ts';
+import { RARIBLE_V2 } from './rarible-v2.ts';
 import { SEAPORT } from './seaport.ts';
+import { WYVERN } from './wyvern.ts';
+import { X2Y2 } from './x2y2.ts';
+import { ZEROEX_V4 } from './zeroex-v4.ts';
+import { ZORA_V3 } from './zora-v3.ts';
 import type { ProtocolContracts, SettlementProtocol } from './settlement-protocol.ts';
 
-export const SETTLEMENT_PROTOCOLS: readonly SettlementProtocol[] = [SEAPORT];
+export const SETTLEMENT_PROTOCOLS: readonly SettlementProtocol[] = [
+  SEAPORT,
+  BLUR_V1,
+  BLUR_V2,
+  LOOKSRARE_V1,
+  LOOKSRARE_V2,
+  X2Y2,
+  CRYPTOPUNKS,
+  WYVERN,
+  FOUNDATION,
+  ZORA_V3,
+  RARIBLE_V2,
+  ZEROEX_V4,
+  PAYMENT_PROCESSOR_V1,
+  PAYMENT_PROCESSOR_V2,
+];
 
 export function listProtocolContracts(chain: Chain, added: MoreDeployments): ProtocolContracts {
   return new Map(

@@ -1,6 +1,7 @@
 // The events of ERC-721 and ERC-1155 contracts: transfers and approvals.
 // https://eips.ethereum.org/EIPS/eip-721, https://eips.ethereum.org/EIPS/eip-1155
 
+import type { ChainEvent, Transfer } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import {
@@ -14,7 +15,8 @@ import {
   UndecodableData,
   wordAt,
 } from './abi-words.ts';
-import type { EventDecoder, EventDecoders } from './event-decoder.ts';
+import type { EventDecoder, EventDecoders, VerifiedLog } from './event-decoder.ts';
+import { decodeLog } from './event-decoder.ts';
 
 /** ERC-20 has the same first topics for `transfer` and `approval`, but only three topics in all. */
 export const TOKEN_TOPICS = {
@@ -86,3 +88,16 @@ export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
   [TOKEN_TOPICS.approvalForAll, approvalForAll],
   [TOKEN_TOPICS.approval, approval],
 ]);
+
+/** The transfers of tokens among the logs, in their order. Logs that cannot be decoded are left out. */
+export function listTransfers(logs: readonly VerifiedLog[]): Transfer[] {
+  return logs.flatMap((log) => {
+    const events: ChainEvent[] = [];
+    try {
+      decodeLog(log, TOKEN_DECODERS, 0, events);
+    } catch (error) {
+      if (!(error instanceof UndecodableData)) throw error;
+    }
+    return events.filter((event) => event.kind === 'transfer');
+  });
+}

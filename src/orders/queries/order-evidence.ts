@@ -113,9 +113,14 @@ const EVIDENCE_JOINS = `left join main.follow on follow.collection_id = stored.c
     from main.chain_event as event where event.chain = stored.chain and event.order_hash = stored.order_hash
       and kind = 'order-fulfilled' and (stored.protocol_address is null or contract = stored.protocol_address)) as fills
   left join lateral (
-    select json_build_object(${OCCURRENCE}) as cancel from main.chain_event as event
-    where event.chain = stored.chain and event.order_hash = stored.order_hash and kind = 'order-cancelled'
-      and (stored.protocol_address is null or contract = stored.protocol_address)
+    select json_build_object(${OCCURRENCE}) as cancel from (
+      select block_time, tx, block_number, log_index from main.chain_event
+      where chain = stored.chain and order_hash = stored.order_hash and kind = 'order-cancelled'
+        and (stored.protocol_address is null or contract = stored.protocol_address)
+      union all
+      select block_time, tx, block_number, log_index from main.chain_event
+      where chain = stored.chain and contract = stored.protocol_address and account = stored.seller
+        and kind = 'nonce-cancelled' and (details ->> 'nonce')::numeric = stored.counter) as event
     order by block_number, log_index limit 1) as cancel on true
   left join lateral (
     select json_build_object(${OCCURRENCE}) as raise from main.chain_event as event

@@ -8,8 +8,8 @@ import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { UndecodableData } from '../../../src/chains/protocols/abi-words.ts';
 import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
 import type { EventDecoders, VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
-import { PROTOCOL_DECODERS } from '../../../src/chains/protocols/registry.ts';
-import { SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
+import { SETTLEMENT_PROTOCOLS } from '../../../src/chains/protocols/registry.ts';
+import { SEAPORT, SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS, TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 
@@ -91,7 +91,7 @@ test('the order hash is decoded from both forms of OrderValidated', () => {
   const first = decode('orderValidatedFirst', { orderHash, offerer, zone });
   const data: Hex = `${orderHash}${'0'.repeat(63)}0`;
   const events: ChainEvent[] = [];
-  decodeLog(toLog([SEAPORT_TOPICS.orderValidated], data), PROTOCOL_DECODERS, 0, events);
+  decodeLog(toLog([SEAPORT_TOPICS.orderValidated], data), SEAPORT.decoders, 0, events);
   for (const [event] of [first, events]) assert.equal(event?.kind === 'order-validated' && event.orderHash, orderHash);
 });
 
@@ -99,7 +99,7 @@ test('random data is decoded or rejected with UndecodableData', () => {
   const hex = fc
     .array(fc.nat(15), { maxLength: 700 })
     .map((digits) => digits.map((digit) => digit.toString(16)).join(''));
-  const role = fc.constantFrom(PROTOCOL_DECODERS, TOKEN_DECODERS);
+  const role = fc.constantFrom(...SETTLEMENT_PROTOCOLS.map(({ decoders }) => decoders), TOKEN_DECODERS);
   fc.assert(
     fc.property(role, fc.nat(5), fc.nat(3), hex, fc.boolean(), (decoders, kind, indexed, digits, sparse) => {
       const word = digits.slice(0, 24).padStart(64, '0');
@@ -117,7 +117,7 @@ test('random data is decoded or rejected with UndecodableData', () => {
         assert.deepEqual(events, []);
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: 6_000 },
   );
   const huge: Hex = `0x${'40'.padStart(64, '0')}${'40'.padStart(64, '0')}${'fffffffffffff'.padStart(64, '0')}`;
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
@@ -129,7 +129,7 @@ test('ERC-20 events, and events that do not belong to the kind of contract, are 
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],
     [TOKEN_DECODERS, [TOKEN_TOPICS.approval, word, word]],
     [TOKEN_DECODERS, [SEAPORT_TOPICS.orderCancelled, word, word]],
-    [PROTOCOL_DECODERS, [TOKEN_TOPICS.transfer, word, word, word]],
+    [SEAPORT.decoders, [TOKEN_TOPICS.transfer, word, word, word]],
     [TOKEN_DECODERS, [word]],
     [TOKEN_DECODERS, []],
   ];
@@ -159,6 +159,6 @@ function decode(name: keyof typeof SIGNATURES, args: Record<string, unknown>): C
     inData.map((input) => args[input.name ?? '']),
   );
   const events: ChainEvent[] = [];
-  decodeLog(toLog(topics, data), name in TOKEN_TOPICS ? TOKEN_DECODERS : PROTOCOL_DECODERS, PLACE.blockTime, events);
+  decodeLog(toLog(topics, data), name in TOKEN_TOPICS ? TOKEN_DECODERS : SEAPORT.decoders, PLACE.blockTime, events);
   return events;
 }

@@ -108,7 +108,7 @@ export function followWorld(
   world: LocalWorld,
   options: { urls?: readonly string[]; clock?: () => number } = {},
 ): Following {
-  const { chain, protocol } = world;
+  const { chain } = world;
   const chains = createChains();
   const known = chains.get(chain.id);
   if (!known) throw new Error(`${chain.id} is not a chain`);

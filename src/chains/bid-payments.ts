@@ -1,0 +1,36 @@
+// Reads the payments of accepted bids whose event does not repeat the price of the bid, from the bids in the chain log.
+
+import type { OrderFulfilled } from '../chain-log/chain-event.ts';
+import { findLastBid } from '../chain-log/queries/chain-events.ts';
+import { toTokenId } from '../core/address.ts';
+import { ZERO_ADDRESS } from '../core/evm.ts';
+import { ITEM_TYPE } from '../core/seaport.ts';
+import type { Queryable } from '../database/port.ts';
+
+/** Returns the fills. The payment of a fill whose bid is not in the log remains unknown. */
+export async function readBidPayments(
+  main: Queryable,
+  chain: string,
+  fills: readonly OrderFulfilled[],
+): Promise<OrderFulfilled[]> {
+  const read: OrderFulfilled[] = [];
+  for (const fill of fills) read.push(isPaymentUnknown(fill) ? await readPayment(main, chain, fill) : fill);
+  return read;
+}
+
+/** In such a fill the protocol's own contract stands for the currency (protocols/market-fill.ts), and the amount is 0. */
+function isPaymentUnknown({ protocol, offer }: OrderFulfilled): boolean {
+  return offer.some(
+    ({ itemType, token, amount }) => itemType === ITEM_TYPE.erc20 && token === protocol && amount === 0n,
+  );
+}
+
+async function readPayment(main: Queryable, chain: string, fill: OrderFulfilled): Promise<OrderFulfilled> {
+  const { protocol, offerer: bidder, consideration } = fill;
+  const [token] = consideration;
+  if (!token) return fill;
+  const bid = await findLastBid(main, chain, { protocol, tokenId: toTokenId(token.identifier), bidder, before: fill });
+  if (!bid) return fill;
+  const payment = { itemType: ITEM_TYPE.native, token: ZERO_ADDRESS, identifier: 0n, amount: bid.price };
+  return { ...fill, offer: [payment] };
+}

@@ -1,0 +1,20 @@
+// The addresses of a protocol on the built-in chains. They are the same for everybody, so no setting adds to them. A contract that is not
+// deployed does no harm, because an address without code emits no events.
+
+import type { Address } from '../../core/address.ts';
+import { parseAddress } from '../../core/address.ts';
+import type { SettlementProtocol } from './settlement-protocol.ts';
+
+/** The function that lists the given contracts, by chain id of the service. Throws when a text is not an address. */
+export function deployedAt(
+  addresses: Readonly<Record<string, readonly string[]>>,
+): SettlementProtocol['listContracts'] {
+  const parsed = new Map(Object.entries(addresses).map(([chain, texts]) => [chain, texts.map(toAddress)]));
+  return ({ id }) => parsed.get(id) ?? [];
+}
+
+function toAddress(text: string): Address {
+  const address = parseAddress('evm', text);
+  if (address === null) throw new Error(`${text} is not an address`);
+  return address;
+}

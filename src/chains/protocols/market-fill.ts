@@ -1,0 +1,58 @@
+// Builds `order-fulfilled` events for protocols whose events report a sale directly: the token, the price and the two sides.
+
+import type { EventPosition, OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
+import type { Address } from '../../core/address.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { keccak256OfText } from '../../core/keccak.ts';
+import { ITEM_TYPE } from '../../core/seaport.ts';
+
+export type SoldToken = { contract: Address; tokenId: bigint; quantity: bigint };
+
+export type MarketSale = {
+  protocol: Address;
+  /** Null when the protocol does not identify its orders by a hash of their own. */
+  orderHash: Hex | null;
+  /** Whether the seller accepted a bid. Otherwise the buyer accepted a listing. */
+  isBid: boolean;
+  /** ZERO_ADDRESS when the event does not name the account. */
+  seller: Address;
+  buyer: Address;
+  tokens: readonly SoldToken[];
+  /** ZERO_ADDRESS for the native currency. The contract of the protocol stands for a payment that the logs do not tell. */
+  currency: Address;
+  /** What the buyer paid, in base units. */
+  price: bigint;
+};
+
+export function toFill(position: EventPosition, sale: MarketSale): OrderFulfilled {
+  const { protocol, orderHash, isBid, seller, buyer, currency, price } = sale;
+  const tokens = sale.tokens.map(toTokenItem);
+  const itemType = currency === ZERO_ADDRESS ? ITEM_TYPE.native : ITEM_TYPE.erc20;
+  const payment: SpentItem = { itemType, token: currency, identifier: 0n, amount: price };
+  return {
+    ...position,
+    kind: 'order-fulfilled',
+    protocol,
+    orderHash: orderHash ?? toPositionHash(position),
+    zone: ZERO_ADDRESS,
+    ...(isBid
+      ? { offerer: buyer, recipient: seller, offer: [payment], consideration: to(buyer, tokens) }
+      : { offerer: seller, recipient: buyer, offer: tokens, consideration: to(seller, [payment]) }),
+  };
+}
+
+/** The logs do not tell ERC-721 from ERC-1155, and a single token is taken for ERC-721. Nothing but the quantity depends on it. */
+function toTokenItem({ contract, tokenId, quantity }: SoldToken): SpentItem {
+  const itemType = quantity === 1n ? ITEM_TYPE.erc721 : ITEM_TYPE.erc1155;
+  return { itemType, token: contract, identifier: tokenId, amount: quantity };
+}
+
+function to(recipient: Address, items: readonly SpentItem[]): ReceivedItem[] {
+  return items.map((item) => ({ ...item, recipient }));
+}
+
+/** A hash that no order has, and that is the same when the block is read again. */
+function toPositionHash({ tx, logIndex, part }: EventPosition): Hex {
+  return keccak256OfText(`${tx} ${logIndex} ${part}`);
+}

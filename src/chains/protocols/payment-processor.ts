@@ -1,0 +1,165 @@
+// Limit Break's Payment Processor, versions 1 to 3, through which several marketplaces settle, above all Magic Eden. Version 1:
+// https://github.com/limitbreakinc/payment-processor, version 2: https://github.com/limitbreakinc/payment-processor-v2. Version 3 emits the
+// events of version 2.
+
+import type { Hex } from '../../core/evm.ts';
+import { findMarketplaceByTag } from '../../orders/seaport/deployments.ts';
+import {
+  addressAt,
+  arrayAt,
+  bigintAt,
+  bigintOfWord,
+  booleanAt,
+  topicAddress,
+  topicWord,
+  UndecodableData,
+} from './abi-words.ts';
+import { deployedAt } from './deployments.ts';
+import type { EventDecoder } from './event-decoder.ts';
+import { toFill } from './market-fill.ts';
+import type { SettlementProtocol } from './settlement-protocol.ts';
+
+export const PAYMENT_PROCESSOR_V1_TOPICS = {
+  buySingleListing: '0x7ed668b30822ae5c7db7b4a32f84e6645250bb6db0d1fc73eeb484c5b34b1d1b',
+  sweepCollectionERC721: '0x8435e05433e0d3a3fe612b10c36f6623deec79239f76721a154687fef0ca46a1',
+  sweepCollectionERC1155: '0x35cd37c73a78d0322074e1324a7d5d4cf5c7ff21f3265d03f4d085c532c6f019',
+} as const satisfies Record<string, Hex>;
+
+export const PAYMENT_PROCESSOR_V2_TOPICS = {
+  buyListingERC721: '0xffb29e9cf48456d56b6d414855b66a7ec060ce2054dcb124a1876310e1b7355c',
+  buyListingERC1155: '0x1217006325a98bdcc6afc9c44965bb66ac7460a44dc57c2ac47622561d25c45a',
+  acceptOfferERC721: '0x8b87c0b049fe52718fe6ff466b514c5a93c405fb0de8fbd761a23483f9f9e198',
+  acceptOfferERC1155: '0x6f4c56c4b9a9d2479f963d802b19d17b02293ce1225461ac0cb846c482ee3c3e',
+  nonceInvalidated: '0xf3003920635c7d35c4f314eaeeed4b4c653ccb36608a86d57df761d460eab09d',
+  orderDigestInvalidated: '0xc63c82396a1b7865295ff481988a98493c2c3cc29066c229b8001c6f5dd647a9',
+} as const satisfies Record<string, Hex>;
+
+/** The topics are marketplace, contract and currency. The event does not tell a listing from an accepted offer. */
+const buySingleListing: EventDecoder = ({ address, topics, data }, position, events) => {
+  const quantity = bigintAt(data, 3);
+  events.push(
+    toFill(position, {
+      protocol: address,
+      orderHash: null,
+      isBid: false,
+      seller: addressAt(data, 1),
+      buyer: addressAt(data, 0),
+      tokens: [{ contract: topicAddress(topics, 2), tokenId: bigintAt(data, 2), quantity }],
+      currency: topicAddress(topics, 3),
+      price: bigintAt(data, 4),
+    }),
+  );
+};
+
+/** One event for all listings of a sweep. Each listing that was filled is one sale. */
+function sweepCollection(hasQuantity: boolean): EventDecoder {
+  return ({ address, topics, data }, position, events) => {
+    const [contract, currency] = [topicAddress(topics, 2), topicAddress(topics, 3)];
+    const buyer = addressAt(data, 0);
+    const lists = Array.from({ length: hasQuantity ? 5 : 4 }, (_, index) => arrayAt(data, 1 + index, 1));
+    const [failed, sellers, tokenIds] = lists;
+    const prices = lists.at(-1);
+    const quantities = hasQuantity ? lists[3] : undefined;
+    if (!failed || !sellers || !tokenIds || !prices || lists.some(({ length }) => length !== failed.length)) {
+      throw new UndecodableData('the lists of a sweep differ in length');
+    }
+    const fills = Array.from({ length: failed.length }, (_, part) => {
+      if (booleanAt(data, failed.start + part)) return [];
+      const quantity = quantities ? bigintAt(data, quantities.start + part) : 1n;
+      return toFill(
+        { ...position, part },
+        {
+          protocol: address,
+          orderHash: null,
+          isBid: false,
+          seller: addressAt(data, sellers.start + part),
+          buyer,
+          tokens: [{ contract, tokenId: bigintAt(data, tokenIds.start + part), quantity }],
+          currency,
+          price: bigintAt(data, prices.start + part),
+        },
+      );
+    });
+    events.push(...fills.flat());
+  };
+}
+
+/**
+ * The topics are buyer and seller, for an accepted offer seller and buyer, and the contract. The beneficiary receives the token and counts as
+ * the buyer. The price is that of all units.
+ */
+function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }): EventDecoder {
+  return ({ address, topics, data }, position, events) => {
+    const quantity = hasQuantity ? bigintAt(data, 3) : 1n;
+    const token = { contract: topicAddress(topics, 3), tokenId: bigintAt(data, 2), quantity };
+    events.push(
+      toFill(position, {
+        protocol: address,
+        orderHash: null,
+        isBid,
+        seller: topicAddress(topics, isBid ? 1 : 2),
+        buyer: addressAt(data, 0),
+        tokens: [token],
+        currency: addressAt(data, 1),
+        price: bigintAt(data, hasQuantity ? 4 : 3),
+      }),
+    );
+  };
+}
+
+/** A nonce is also invalidated when its order is filled. Only a cancellation voids the order without a sale. */
+const nonceInvalidated: EventDecoder = ({ address, topics, data }, position, events) => {
+  if (!booleanAt(data, 0)) return;
+  const [nonce, offerer] = [bigintOfWord(topicWord(topics, 1)), topicAddress(topics, 2)];
+  events.push({ ...position, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
+};
+
+const orderDigestInvalidated: EventDecoder = ({ address, topics, data }, position, events) => {
+  if (!booleanAt(data, 0)) return;
+  const [orderHash, offerer] = [`0x${topicWord(topics, 1)}` as const, topicAddress(topics, 2)];
+  events.push({ ...position, kind: 'order-cancelled', protocol: address, orderHash, offerer });
+};
+
+/** The sales name no order, and the marketplace only by the tag at the end of the call data. */
+const findMarketplace: SettlementProtocol['findMarketplace'] = ({ domain }) =>
+  domain === undefined ? null : findMarketplaceByTag(domain);
+
+/** Bundles (`BuyBundledListing…`) and cancelled nonces, which count for each marketplace, are not read. */
+export const PAYMENT_PROCESSOR_V1: SettlementProtocol = {
+  listContracts: deployedAt({
+    ethereum: ['0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507'],
+    polygon: ['0x009a1d0fecd7d6475188082f3f542e93f5e07ff1'],
+  }),
+  decoders: new Map<Hex, EventDecoder>([
+    [PAYMENT_PROCESSOR_V1_TOPICS.buySingleListing, buySingleListing],
+    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC721, sweepCollection(false)],
+    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC1155, sweepCollection(true)],
+  ]),
+  settlesOwnOrders: false,
+  findMarketplace,
+};
+
+const V2 = '0x9a1d00bed7cd04bcda516d721a596eb22aac6834';
+const V3 = '0x9a1d00000000fc540e2000560054812452eb5366';
+
+/** `MasterNonceInvalidated` is not read: a listing is stored with one nonce, which is that of the order. */
+export const PAYMENT_PROCESSOR_V2: SettlementProtocol = {
+  listContracts: deployedAt({
+    ethereum: [V2, V3],
+    polygon: [V2, V3],
+    base: [V2, V3],
+    apechain: [V3],
+    abstract: [V3],
+    ink: [V3],
+  }),
+  decoders: new Map<Hex, EventDecoder>([
+    [PAYMENT_PROCESSOR_V2_TOPICS.buyListingERC721, traded({ isBid: false, hasQuantity: false })],
+    [PAYMENT_PROCESSOR_V2_TOPICS.buyListingERC1155, traded({ isBid: false, hasQuantity: true })],
+    [PAYMENT_PROCESSOR_V2_TOPICS.acceptOfferERC721, traded({ isBid: true, hasQuantity: false })],
+    [PAYMENT_PROCESSOR_V2_TOPICS.acceptOfferERC1155, traded({ isBid: true, hasQuantity: true })],
+    [PAYMENT_PROCESSOR_V2_TOPICS.nonceInvalidated, nonceInvalidated],
+    [PAYMENT_PROCESSOR_V2_TOPICS.orderDigestInvalidated, orderDigestInvalidated],
+  ]),
+  settlesOwnOrders: false,
+  findMarketplace,
+};

@@ -1,0 +1,74 @@
+// X2Y2's exchange. Verified contract: https://etherscan.io/address/0x74312363e45dcaba76c59ec49a7aa8a65a67eed3
+
+import type { Hex } from '../../core/evm.ts';
+import { addressAt, arrayAt, bigintAt, bytesAt, smallIntegerAt, structAt, topicWord } from './abi-words.ts';
+import { deployedAt } from './deployments.ts';
+import type { EventDecoder } from './event-decoder.ts';
+import type { SoldToken } from './market-fill.ts';
+import { toFill } from './market-fill.ts';
+import type { SettlementProtocol } from './settlement-protocol.ts';
+
+export const X2Y2_TOPICS = {
+  inventory: '0x3cbb63f144840e5b1b0a38a7c19211d2e89de4d7c5faf8b2d3c1776c302d1d33',
+} as const satisfies Record<string, Hex>;
+
+/** The kinds of change of an item that are sales. */
+const OPERATION = { sellOffer: 1, buyOffer: 2 };
+const DELEGATE = { erc721: 1, erc1155: 2 };
+
+/**
+ * `EvInventory` reports every change of an order: maker, taker, two salts, intent, delegate type, deadline, currency, and three structs. The
+ * price of the settlement is what the buyer paid. A fill of any other kind is ignored.
+ */
+const inventory: EventDecoder = ({ address, topics, data }, position, events) => {
+  const [item, settlement] = [structAt(data, 9), structAt(data, 10)];
+  const operation = smallIntegerAt(settlement, 0);
+  const delegate = smallIntegerAt(data, 5);
+  const isSale = operation === OPERATION.sellOffer || operation === OPERATION.buyOffer;
+  if (!isSale || (delegate !== DELEGATE.erc721 && delegate !== DELEGATE.erc1155)) return;
+  const isBid = operation === OPERATION.buyOffer;
+  const [maker, taker] = [addressAt(data, 0), addressAt(data, 1)];
+  const tokenData = replaceMasked(bytesAt(item, 1), bytesAt(settlement, 6), bytesAt(data, 8));
+  events.push(
+    toFill(position, {
+      protocol: address,
+      orderHash: `0x${topicWord(topics, 1)}`,
+      isBid,
+      seller: isBid ? taker : maker,
+      buyer: isBid ? maker : taker,
+      tokens: tokensIn(tokenData, delegate === DELEGATE.erc1155),
+      currency: addressAt(data, 7),
+      price: bigintAt(settlement, 3),
+    }),
+  );
+};
+
+/** A bid for any token of a collection has a mask: the taker replaces the bytes of the token where the mask is not zero. */
+function replaceMasked(data: Hex, replacement: Hex, mask: Hex): Hex {
+  if (mask === '0x' || replacement === '0x') return data;
+  let replaced = '0x';
+  for (let at = 2; at < data.length; at += 2) {
+    const isMasked = (mask.slice(at, at + 2) || '00') !== '00';
+    replaced += (isMasked ? replacement : data).slice(at, at + 2);
+  }
+  return replaced as Hex;
+}
+
+/** A list of contract and token id; for ERC-1155 also the quantity. */
+function tokensIn(data: Hex, hasQuantity: boolean): SoldToken[] {
+  const words = hasQuantity ? 3 : 2;
+  const { start, length } = arrayAt(data, 0, words);
+  return Array.from({ length }, (_, index) => {
+    const at = start + index * words;
+    const quantity = hasQuantity ? bigintAt(data, at + 2) : 1n;
+    return { contract: addressAt(data, at), tokenId: bigintAt(data, at + 1), quantity };
+  });
+}
+
+/** `EvCancel` is not read: it does not name the account, and the marketplace has no live orders any more. */
+export const X2Y2: SettlementProtocol = {
+  listContracts: deployedAt({ ethereum: ['0x74312363e45dcaba76c59ec49a7aa8a65a67eed3'] }),
+  decoders: new Map<Hex, EventDecoder>([[X2Y2_TOPICS.inventory, inventory]]),
+  settlesOwnOrders: false,
+  findMarketplace: () => 'x2y2',
+};

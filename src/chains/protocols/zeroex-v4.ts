@@ -1,0 +1,75 @@
+// The NFT orders of the 0x protocol, version 4. https://github.com/0xProject/protocol, features/nft_orders/
+// The events report what the maker receives or pays. Fees of a listing come on top, and no event reports them.
+
+import type { Address } from '../../core/address.ts';
+import type { Hex } from '../../core/evm.ts';
+import { ZERO_ADDRESS } from '../../core/evm.ts';
+import { findMarketplaceByTag } from '../../orders/seaport/deployments.ts';
+import { addressAt, bigintAt, smallIntegerAt } from './abi-words.ts';
+import { deployedAt } from './deployments.ts';
+import type { EventDecoder } from './event-decoder.ts';
+import { toFill } from './market-fill.ts';
+import type { SettlementProtocol } from './settlement-protocol.ts';
+
+export const ZEROEX_V4_TOPICS = {
+  erc721OrderFilled: '0x50273fa02273cceea9cf085b42de5c8af60624140168bd71357db833535877af',
+  erc1155OrderFilled: '0x20cca81b0e269b265b3229d6b537da91ef475ca0ef55caed7dd30731700ba98d',
+  erc721OrderCancelled: '0xa015ad2dc32f266993958a0fd9884c746b971b254206f3478bc43e2f125c7b9e',
+  erc1155OrderCancelled: '0x4d5ea7da64f50a4a329921b8d2cab52dff4ebcc58b61d10ff839e28e91445684',
+} as const satisfies Record<string, Hex>;
+
+const BUY = 1;
+/** How the protocol writes the native currency. */
+const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address;
+
+/**
+ * Direction, maker, taker, nonce, currency, amount, contract, token id, for ERC-1155 the quantity, and the account that matched two orders.
+ * Matched orders are reported as two fills; without a recipient they become one sale.
+ */
+function filled(hasQuantity: boolean): EventDecoder {
+  return ({ address, data }, position, events) => {
+    const isBid = smallIntegerAt(data, 0) === BUY;
+    const [maker, taker] = [addressAt(data, 1), addressAt(data, 2)];
+    const currency = addressAt(data, 4);
+    const isMatched = addressAt(data, hasQuantity ? 9 : 8) !== ZERO_ADDRESS;
+    const other = isMatched ? ZERO_ADDRESS : taker;
+    events.push(
+      toFill(position, {
+        protocol: address,
+        orderHash: null,
+        isBid,
+        seller: isBid ? other : maker,
+        buyer: isBid ? maker : other,
+        tokens: [
+          {
+            contract: addressAt(data, 6),
+            tokenId: bigintAt(data, 7),
+            quantity: hasQuantity ? bigintAt(data, 8) : 1n,
+          },
+        ],
+        currency: currency === NATIVE ? ZERO_ADDRESS : currency,
+        price: bigintAt(data, 5),
+      }),
+    );
+  };
+}
+
+const orderCancelled: EventDecoder = ({ address, data }, position, events) => {
+  const [offerer, nonce] = [addressAt(data, 0), bigintAt(data, 1)];
+  events.push({ ...position, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
+};
+
+export const ZEROEX_V4: SettlementProtocol = {
+  listContracts: deployedAt({
+    ethereum: ['0xdef1c0ded9bec7f1a1670819833240f027b25eff'],
+    polygon: ['0xdef1c0ded9bec7f1a1670819833240f027b25eff'],
+  }),
+  decoders: new Map<Hex, EventDecoder>([
+    [ZEROEX_V4_TOPICS.erc721OrderFilled, filled(false)],
+    [ZEROEX_V4_TOPICS.erc1155OrderFilled, filled(true)],
+    [ZEROEX_V4_TOPICS.erc721OrderCancelled, orderCancelled],
+    [ZEROEX_V4_TOPICS.erc1155OrderCancelled, orderCancelled],
+  ]),
+  settlesOwnOrders: false,
+  findMarketplace: ({ domain }) => (domain === undefined ? null : findMarketplaceByTag(domain)),
+};

@@ -1,0 +1,651 @@
+// Sales of settlement protocols from logs that viem encodes by the published interfaces. Facts of real transactions are used where their hash
+// is named; the logs themselves are not recorded.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { AbiEvent } from 'viem';
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  parseAbi,
+  toEventSelector,
+  zeroAddress,
+} from 'viem';
+import { BLUR_V1_TOPICS } from '../../../src/chains/protocols/blur-v1.ts';
+import { BLUR_V2_TOPICS } from '../../../src/chains/protocols/blur-v2.ts';
+import { CRYPTOPUNKS_TOPICS } from '../../../src/chains/protocols/cryptopunks.ts';
+import { FOUNDATION_TOPICS } from '../../../src/chains/protocols/foundation.ts';
+import { LOOKSRARE_V1_TOPICS } from '../../../src/chains/protocols/looksrare-v1.ts';
+import { LOOKSRARE_V2_TOPICS } from '../../../src/chains/protocols/looksrare-v2.ts';
+import {
+  PAYMENT_PROCESSOR_V1_TOPICS,
+  PAYMENT_PROCESSOR_V2_TOPICS,
+} from '../../../src/chains/protocols/payment-processor.ts';
+import { RARIBLE_V2_TOPICS } from '../../../src/chains/protocols/rarible-v2.ts';
+import { WYVERN_TOPICS } from '../../../src/chains/protocols/wyvern.ts';
+import { X2Y2_TOPICS } from '../../../src/chains/protocols/x2y2.ts';
+import { ZEROEX_V4_TOPICS } from '../../../src/chains/protocols/zeroex-v4.ts';
+import { ZORA_V3_TOPICS } from '../../../src/chains/protocols/zora-v3.ts';
+import type { Address } from '../../../src/core/address.ts';
+import type { Hex } from '../../../src/core/evm.ts';
+import type { TransactionOnChain } from '../../support/chain/protocol-logs.ts';
+import { decodeTransaction, salesOfTransaction } from '../../support/chain/protocol-logs.ts';
+
+const BLUR_ORDER =
+  '(address trader, uint8 side, address matchingPolicy, address collection, uint256 tokenId, uint256 amount, address paymentToken, uint256 price, uint256 listingTime, uint256 expirationTime, (uint16 rate, address recipient)[] fees, uint256 salt, bytes extraParams)';
+const FEE_RATE = '(address recipient, uint16 rate)';
+const LOOKSRARE_V1_ORDER =
+  'bytes32 orderHash, uint256 orderNonce, address indexed taker, address indexed maker, address indexed strategy, address currency, address collection, uint256 tokenId, uint256 amount, uint256 price';
+const LOOKSRARE_V2_SALE =
+  'uint256 strategyId, address currency, address collection, uint256[] itemIds, uint256[] amounts, address[2] feeRecipients, uint256[3] feeAmounts';
+const NONCES = '(bytes32 orderHash, uint256 orderNonce, bool isNonceInvalidated) nonces';
+const ZORA_ASK =
+  '(address seller, address sellerFundsRecipient, address askCurrency, uint16 findersFeeBps, uint256 askPrice) ask';
+const X2Y2_DETAIL =
+  '(uint8 op, uint256 orderIdx, uint256 itemIdx, uint256 price, bytes32 itemHash, address executionDelegate, bytes dataReplacement, uint256 bidIncentivePct, uint256 aucMinIncrementPct, uint256 aucIncDurationSecs, (uint256 percentage, address to)[] fees) detail';
+const SWEEP = 'address indexed marketplace, address indexed tokenAddress, address indexed paymentCoin, address buyer';
+const TRADE = 'address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId';
+
+/** The events by protocol, with the names of the topics. */
+const EVENTS = {
+  blurV1: {
+    ordersMatched: `event OrdersMatched(address indexed maker, address indexed taker, ${BLUR_ORDER} sell, bytes32 sellHash, ${BLUR_ORDER} buy, bytes32 buyHash)`,
+    nonceIncremented: 'event NonceIncremented(address indexed trader, uint256 newNonce)',
+  },
+  blurV2: {
+    execution: `event Execution((address trader, uint256 id, uint256 amount, address collection, uint8 assetType) transfer, bytes32 orderHash, uint256 listingIndex, uint256 price, ${FEE_RATE} makerFee, (${FEE_RATE} protocolFee, ${FEE_RATE} takerFee) fees, uint8 orderType)`,
+    execution721Packed:
+      'event Execution721Packed(bytes32 orderHash, uint256 tokenIdListingIndexTrader, uint256 collectionPriceSide)',
+    execution721TakerFeePacked:
+      'event Execution721TakerFeePacked(bytes32 orderHash, uint256 tokenIdListingIndexTrader, uint256 collectionPriceSide, uint256 takerFeeRecipientRate)',
+    execution721MakerFeePacked:
+      'event Execution721MakerFeePacked(bytes32 orderHash, uint256 tokenIdListingIndexTrader, uint256 collectionPriceSide, uint256 makerFeeRecipientRate)',
+    nonceIncremented: 'event NonceIncremented(address indexed user, uint256 newNonce)',
+  },
+  looksRareV1: {
+    takerAsk: `event TakerAsk(${LOOKSRARE_V1_ORDER})`,
+    takerBid: `event TakerBid(${LOOKSRARE_V1_ORDER})`,
+    cancelAllOrders: 'event CancelAllOrders(address indexed user, uint256 newMinNonce)',
+    cancelMultipleOrders: 'event CancelMultipleOrders(address indexed user, uint256[] orderNonces)',
+  },
+  looksRareV2: {
+    takerAsk: `event TakerAsk(${NONCES}, address askUser, address bidUser, ${LOOKSRARE_V2_SALE})`,
+    takerBid: `event TakerBid(${NONCES}, address bidUser, address bidRecipient, ${LOOKSRARE_V2_SALE})`,
+    orderNoncesCancelled: 'event OrderNoncesCancelled(address user, uint256[] orderNonces)',
+  },
+  x2y2: {
+    inventory: `event EvInventory(bytes32 indexed itemHash, address maker, address taker, uint256 orderSalt, uint256 settleSalt, uint256 intent, uint256 delegateType, uint256 deadline, address currency, bytes dataMask, (uint256 price, bytes data) item, ${X2Y2_DETAIL})`,
+  },
+  cryptoPunks: {
+    assign: 'event Assign(address indexed to, uint256 punkIndex)',
+    transfer: 'event Transfer(address indexed from, address indexed to, uint256 value)',
+    punkTransfer: 'event PunkTransfer(address indexed from, address indexed to, uint256 punkIndex)',
+    punkBidEntered: 'event PunkBidEntered(uint256 indexed punkIndex, uint256 value, address indexed fromAddress)',
+    punkBought:
+      'event PunkBought(uint256 indexed punkIndex, uint256 value, address indexed fromAddress, address indexed toAddress)',
+  },
+  wyvern: {
+    ordersMatched:
+      'event OrdersMatched(bytes32 buyHash, bytes32 sellHash, address indexed maker, address indexed taker, uint256 price, bytes32 indexed metadata)',
+    nonceIncremented: 'event NonceIncremented(address indexed maker, uint256 newNonce)',
+  },
+  foundation: {
+    buyPriceAccepted:
+      'event BuyPriceAccepted(address indexed nftContract, uint256 indexed tokenId, address indexed seller, address buyer, uint256 totalFees, uint256 creatorRev, uint256 sellerRev)',
+    offerAccepted:
+      'event OfferAccepted(address indexed nftContract, uint256 indexed tokenId, address indexed buyer, address seller, uint256 totalFees, uint256 creatorRev, uint256 sellerRev)',
+    reserveAuctionFinalized:
+      'event ReserveAuctionFinalized(uint256 indexed auctionId, address indexed seller, address indexed bidder, uint256 totalFees, uint256 creatorRev, uint256 sellerRev)',
+  },
+  zoraV3: {
+    askFilled: `event AskFilled(address indexed tokenContract, uint256 indexed tokenId, address indexed buyer, address finder, ${ZORA_ASK})`,
+  },
+  raribleV2: {
+    match:
+      'event Match(bytes32 leftHash, bytes32 rightHash, address leftMaker, address rightMaker, uint256 newLeftFill, uint256 newRightFill, (bytes4 assetClass, bytes data) leftAsset, (bytes4 assetClass, bytes data) rightAsset)',
+  },
+  zeroExV4: {
+    erc721OrderFilled:
+      'event ERC721OrderFilled(uint8 direction, address maker, address taker, uint256 nonce, address erc20Token, uint256 erc20TokenAmount, address erc721Token, uint256 erc721TokenId, address matcher)',
+    erc1155OrderFilled:
+      'event ERC1155OrderFilled(uint8 direction, address maker, address taker, uint256 nonce, address erc20Token, uint256 erc20FillAmount, address erc1155Token, uint256 erc1155TokenId, uint128 erc1155FillAmount, address matcher)',
+    erc721OrderCancelled: 'event ERC721OrderCancelled(address maker, uint256 nonce)',
+    erc1155OrderCancelled: 'event ERC1155OrderCancelled(address maker, uint256 nonce)',
+  },
+  paymentProcessorV1: {
+    buySingleListing: `event BuySingleListing(${SWEEP}, address seller, uint256 tokenId, uint256 amount, uint256 salePrice)`,
+    sweepCollectionERC721: `event SweepCollectionERC721(${SWEEP}, bool[] unsuccessfulFills, address[] sellers, uint256[] tokenIds, uint256[] salePrices)`,
+    sweepCollectionERC1155: `event SweepCollectionERC1155(${SWEEP}, bool[] unsuccessfulFills, address[] sellers, uint256[] tokenIds, uint256[] amounts, uint256[] salePrices)`,
+  },
+  paymentProcessorV2: {
+    buyListingERC721: `event BuyListingERC721(address indexed buyer, address indexed seller, ${TRADE}, uint256 salePrice)`,
+    buyListingERC1155: `event BuyListingERC1155(address indexed buyer, address indexed seller, ${TRADE}, uint256 amount, uint256 salePrice)`,
+    acceptOfferERC721: `event AcceptOfferERC721(address indexed seller, address indexed buyer, ${TRADE}, uint256 salePrice)`,
+    acceptOfferERC1155: `event AcceptOfferERC1155(address indexed seller, address indexed buyer, ${TRADE}, uint256 amount, uint256 salePrice)`,
+    nonceInvalidated: 'event NonceInvalidated(uint256 indexed nonce, address indexed account, bool wasCancellation)',
+    orderDigestInvalidated:
+      'event OrderDigestInvalidated(bytes32 indexed orderDigest, address indexed account, bool wasCancellation)',
+  },
+} satisfies Record<string, Record<string, string>>;
+
+const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
+  blurV1: BLUR_V1_TOPICS,
+  blurV2: BLUR_V2_TOPICS,
+  looksRareV1: LOOKSRARE_V1_TOPICS,
+  looksRareV2: LOOKSRARE_V2_TOPICS,
+  x2y2: X2Y2_TOPICS,
+  cryptoPunks: CRYPTOPUNKS_TOPICS,
+  wyvern: WYVERN_TOPICS,
+  foundation: FOUNDATION_TOPICS,
+  zoraV3: ZORA_V3_TOPICS,
+  raribleV2: RARIBLE_V2_TOPICS,
+  zeroExV4: ZEROEX_V4_TOPICS,
+  paymentProcessorV1: PAYMENT_PROCESSOR_V1_TOPICS,
+  paymentProcessorV2: PAYMENT_PROCESSOR_V2_TOPICS,
+};
+
+test('every topic of a settlement protocol is the hash of its event signature', () => {
+  for (const [protocol, events] of Object.entries(EVENTS)) {
+    const topics = TOPICS[protocol as keyof typeof EVENTS];
+    const computed = Object.entries(events).map(([name, signature]) => [name, toEventSelector(signature)]);
+    assert.deepEqual({ ...topics }, Object.fromEntries(computed), protocol);
+  }
+});
+
+const AT = {
+  blurV1: '0x000000000000ad05ccc4f10045630fb830b95127',
+  blurV2: '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5',
+  looksRareV1: '0x59728544b08ab483533076417fbbb2fd0b17ce3a',
+  looksRareV2: '0x0000000000e655fae4d56241588680f86e3b2377',
+  x2y2: '0x74312363e45dcaba76c59ec49a7aa8a65a67eed3',
+  cryptoPunks: '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb',
+  wyvern: '0x7f268357a8c2552623316e2562d90e642bb538e5',
+  foundation: '0xcda72070e455bb31c7690a170224ce43623d0b6f',
+  zoraV3: '0x6170b3c3a54c3d8c854934cbc314ed479b2b29a3',
+  raribleV2: '0x9757f2d2b135150bbeb65308d4a91804107cd8d6',
+  zeroExV4: '0xdef1c0ded9bec7f1a1670819833240f027b25eff',
+  paymentProcessorV1: '0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507',
+  paymentProcessorV2: '0x9a1d00bed7cd04bcda516d721a596eb22aac6834',
+} as const satisfies Record<keyof typeof EVENTS, Address | string>;
+
+type Log = TransactionOnChain['logs'][number];
+
+function encode(address: string, signature: string, args: Record<string, unknown>): Log {
+  const abi = parseAbi([signature] as readonly string[] as readonly ['event E()']);
+  const event = (abi as readonly unknown[])[0] as AbiEvent;
+  const inData = event.inputs.filter((input) => !('indexed' in input && input.indexed));
+  const topics = encodeEventTopics({ abi: [event], args } as never) as Hex[];
+  const data = encodeAbiParameters(
+    inData,
+    inData.map(({ name }) => args[name ?? '']),
+  );
+  return { address, topics, data };
+}
+
+function logOf<P extends keyof typeof EVENTS>(
+  protocol: P,
+  name: keyof (typeof EVENTS)[P] & string,
+  args: Record<string, unknown>,
+): Log {
+  return encode(AT[protocol], (EVENTS[protocol] as Record<string, string>)[name] ?? '', args);
+}
+
+const transferOf = (contract: string, from: string, to: string, tokenId: bigint) =>
+  encode(contract, 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', {
+    from,
+    to,
+    tokenId,
+  });
+
+const factsOf = (transaction: TransactionOnChain) => salesOfTransaction(transaction).map(({ facts }) => facts);
+const address = (digit: string) => `0x${digit.repeat(40)}` as const;
+const hash = (digits: string) => `0x${digits.repeat(32)}` as const;
+const [SELLER, BUYER, NFT, DOLLARS, STRANGER] = ['a', 'b', 'd', '9', '8'].map(address) as [Hex, Hex, Hex, Hex, Hex];
+const WRAPPED = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+const sold = (marketplace: string, price: string, asset = '7') => ({
+  marketplace,
+  contract: NFT,
+  asset,
+  price,
+  seller: SELLER,
+  buyer: BUYER,
+});
+
+describe('Blur', () => {
+  const order = {
+    trader: SELLER,
+    side: 1,
+    matchingPolicy: zeroAddress,
+    collection: NFT,
+    tokenId: 7n,
+    amount: 1n,
+    paymentToken: '0x0000000000a39bb272e79075ade125fd351887ac',
+    price: 500n,
+    listingTime: 2n,
+    expirationTime: 9n,
+    fees: [{ rate: 50, recipient: STRANGER }],
+    salt: 1n,
+    extraParams: '0x01',
+  };
+  const matched = (maker: string, taker: string) =>
+    logOf('blurV1', 'ordersMatched', {
+      maker,
+      taker,
+      sell: order,
+      sellHash: hash('01'),
+      buy: { ...order, trader: BUYER, side: 0 },
+      buyHash: hash('02'),
+    });
+
+  test('a bid of version 1 is paid from the pool in native currency, and its hash is that of the bid', () => {
+    const [bid] = salesOfTransaction({ logs: [matched(BUYER, SELLER)] });
+    const [listing] = salesOfTransaction({ logs: [matched(SELLER, BUYER)] });
+    assert.deepEqual(factsOf({ logs: [matched(BUYER, SELLER)] }), [sold('blur', '500')]);
+    assert.deepEqual([bid?.fill.orderHash, listing?.fill.orderHash], [hash('02'), hash('01')]);
+  });
+
+  const executed = (orderType: number) =>
+    logOf('blurV2', 'execution', {
+      transfer: { trader: orderType === 0 ? SELLER : BUYER, id: 7n, amount: 2n, collection: NFT, assetType: 1 },
+      orderHash: hash('03'),
+      listingIndex: 4n,
+      price: 10_000n,
+      makerFee: { recipient: STRANGER, rate: 100 },
+      fees: { protocolFee: { recipient: STRANGER, rate: 7 }, takerFee: { recipient: STRANGER, rate: 50 } },
+      orderType,
+    });
+  const moved = encode(
+    NFT,
+    'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+    { operator: STRANGER, from: SELLER, to: BUYER, id: 7n, value: 2n },
+  );
+
+  test('in version 2 the buyer pays on top what the other side does not: the fee of the taker or of a bidder', () => {
+    assert.deepEqual(factsOf({ logs: [moved, executed(0)] }), [sold('blur', '10050')]);
+    assert.deepEqual(factsOf({ logs: [moved, executed(1)] }), [sold('blur', '10100')]);
+  });
+
+  test('in version 2 a side is not known without the transfer of the token', () => {
+    assert.deepEqual(factsOf({ logs: [executed(0)] }), [{ ...sold('blur', '10050'), buyer: null }]);
+    assert.deepEqual(factsOf({ logs: [executed(1)] }), [{ ...sold('blur', '10100'), seller: null }]);
+  });
+});
+
+test('LooksRare: an accepted bid in wrapped currency, of Ethereum transaction 0x4b064cc0…6cd', () => {
+  const facts = {
+    contract: '0x77dd30fd9471818aebba24bed6d4474190ecad9b',
+    seller: '0xf8238a3dd9a67b8419412ede613a06d73ffc2d93',
+    buyer: '0x7eccb4140751336f85dfc4846347f26b5a8cb84d',
+  };
+  const taken = logOf('looksRareV1', 'takerAsk', {
+    orderHash: hash('0a'),
+    orderNonce: 3n,
+    taker: facts.seller,
+    maker: facts.buyer,
+    strategy: STRANGER,
+    currency: WRAPPED,
+    collection: facts.contract,
+    tokenId: 7n,
+    amount: 1n,
+    price: 10_000_000_000_000_000n,
+  });
+  assert.deepEqual(factsOf({ logs: [taken] }), [
+    { marketplace: 'looksrare', asset: '7', price: '10000000000000000', ...facts },
+  ]);
+});
+
+test('LooksRare and 0x: a cancelled nonce voids the orders with this nonce of one account', () => {
+  const logs = [
+    logOf('looksRareV1', 'cancelMultipleOrders', { user: SELLER, orderNonces: [3n, 5n] }),
+    logOf('looksRareV2', 'orderNoncesCancelled', { user: SELLER, orderNonces: [8n] }),
+    logOf('zeroExV4', 'erc721OrderCancelled', { maker: SELLER, nonce: 9n }),
+    logOf('paymentProcessorV2', 'nonceInvalidated', { nonce: 10n, account: SELLER, wasCancellation: true }),
+    logOf('paymentProcessorV2', 'nonceInvalidated', { nonce: 11n, account: SELLER, wasCancellation: false }),
+  ];
+  assert.deepEqual(
+    decodeTransaction({ logs }).map((event) => event.kind === 'nonce-cancelled' && [event.offerer, event.nonce]),
+    [3n, 5n, 8n, 9n, 10n].map((nonce) => [SELLER, nonce]),
+  );
+});
+
+test('Blur, Wyvern and LooksRare: a raised nonce voids all earlier orders of one account', () => {
+  const logs = [
+    logOf('blurV1', 'nonceIncremented', { trader: SELLER, newNonce: 2n }),
+    logOf('wyvern', 'nonceIncremented', { maker: SELLER, newNonce: 3n }),
+    logOf('looksRareV1', 'cancelAllOrders', { user: SELLER, newMinNonce: 4n }),
+  ];
+  assert.deepEqual(
+    decodeTransaction({ logs }).map((event) => event.kind === 'counter-incremented' && [event.protocol, event.counter]),
+    [
+      [AT.blurV1, 2n],
+      [AT.wyvern, 3n],
+      [AT.looksRareV1, 4n],
+    ],
+  );
+});
+
+describe('X2Y2', () => {
+  const pair = (tokenId: bigint) =>
+    encodeAbiParameters([{ type: 'tuple[]', components: [{ type: 'address' }, { type: 'uint256' }] }], [
+      [[NFT, tokenId]],
+    ] as never);
+  const inventory = (changes: Record<string, unknown>, detail: Record<string, unknown> = {}) =>
+    logOf('x2y2', 'inventory', {
+      itemHash: hash('0b'),
+      maker: SELLER,
+      taker: BUYER,
+      orderSalt: 1n,
+      settleSalt: 2n,
+      intent: 1n,
+      delegateType: 1n,
+      deadline: 9n,
+      currency: zeroAddress,
+      dataMask: '0x',
+      item: { price: 90n, data: pair(7n) },
+      detail: {
+        op: 1,
+        orderIdx: 0n,
+        itemIdx: 0n,
+        price: 100n,
+        itemHash: hash('0b'),
+        executionDelegate: STRANGER,
+        dataReplacement: '0x',
+        bidIncentivePct: 0n,
+        aucMinIncrementPct: 0n,
+        aucIncDurationSecs: 0n,
+        fees: [],
+        ...detail,
+      },
+      ...changes,
+    });
+
+  test('a bid for any token of a collection is filled with the token that replaces the mask', () => {
+    const dataMask = `0x${'00'.repeat(96)}${'ff'.repeat(32)}`;
+    const anyToken = { maker: BUYER, taker: SELLER, dataMask, item: { price: 100n, data: pair(0n) } };
+    const logs = [inventory(anyToken, { op: 2, dataReplacement: pair(7n) })];
+    assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
+  });
+
+  test('the price is the amount of the settlement, and events of other kinds are no sales', () => {
+    assert.deepEqual(factsOf({ logs: [inventory({})] }), [sold('x2y2', '100')]);
+    assert.deepEqual(factsOf({ logs: [inventory({}, { op: 3 })] }), []);
+    assert.deepEqual(factsOf({ logs: [inventory({ delegateType: 5n })] }), []);
+  });
+});
+
+describe('CryptoPunks', () => {
+  const punk = (name: keyof (typeof EVENTS)['cryptoPunks'], args: Record<string, unknown>) =>
+    logOf('cryptoPunks', name, args);
+
+  test('a bought punk, of Ethereum transaction 0x8065c3c4…6a0, is a sale and a transfer', () => {
+    const parties = {
+      seller: '0x2a193336b79d9462bb36215210d44e9d60878c65',
+      buyer: '0xbbaec56b725a0b9501a655d7d1b48555af637b70',
+    };
+    const value = 90_000_000_000_000_000_000n;
+    const names = { fromAddress: parties.seller, toAddress: parties.buyer };
+    const logs = [punk('punkBought', { punkIndex: 7294n, value, ...names })];
+    const facts = { marketplace: 'larvalabs', contract: AT.cryptoPunks, asset: '7294', price: value.toString() };
+    assert.deepEqual(factsOf({ logs }), [{ ...facts, ...parties }]);
+    assert.deepEqual(
+      decodeTransaction({ logs }).map((event) => event.kind === 'transfer' && [event.tokenId, event.from, event.to]),
+      [false, ['7294', parties.seller, parties.buyer]],
+    );
+  });
+
+  test('an accepted bid names neither buyer nor price: the buyer is in the transfer, and no price is invented', () => {
+    const [seller, buyer] = [
+      '0x00d7c902fbbcd3c9db2da80a439c94486c50eb81',
+      '0x382681f262e3ab062c89298609372b6ae9d8e52a',
+    ];
+    const nobody = { fromAddress: seller, toAddress: zeroAddress };
+    const logs = [
+      punk('transfer', { from: seller, to: buyer, value: 1n }),
+      punk('punkBought', { punkIndex: 9354n, value: 0n, ...nobody }),
+    ];
+    const [sale] = salesOfTransaction({ logs });
+    assert.deepEqual([sale?.facts.seller, sale?.facts.buyer, sale?.facts.asset], [seller, buyer, '9354']);
+    assert.doesNotMatch(sale?.facts.price ?? '', /^\d+$/);
+    const bids = decodeTransaction({
+      logs: [punk('punkBidEntered', { punkIndex: 9354n, value: 3n, fromAddress: buyer })],
+    });
+    assert.deepEqual(
+      bids.map((event) => event.kind === 'token-bid' && [event.tokenId, event.bidder, event.price]),
+      [['9354', buyer, 3n]],
+    );
+  });
+
+  test('a punk that is given away or bought for nothing moves and is no sale', () => {
+    const logs = [
+      punk('assign', { to: SELLER, punkIndex: 1n }),
+      punk('punkTransfer', { from: SELLER, to: BUYER, punkIndex: 1n }),
+      punk('punkBought', { punkIndex: 1n, value: 0n, fromAddress: BUYER, toAddress: STRANGER }),
+    ];
+    assert.deepEqual(factsOf({ logs }), []);
+    assert.deepEqual(
+      decodeTransaction({ logs }).map((event) => event.kind === 'transfer' && [event.from, event.to]),
+      [
+        [zeroAddress, SELLER],
+        [SELLER, BUYER],
+        [BUYER, STRANGER],
+      ],
+    );
+  });
+});
+
+describe('Wyvern', () => {
+  // Recorded logs of Wyvern 2.2; the sides and the price are theirs, the call data is encoded.
+  const [contract, seller, buyer] = [
+    '0x5689b918d34c038901870105a6c7fc24744d31eb',
+    '0x0a206d4d5ff79cb5069def7fe3598421cff09391',
+    '0x6a016d7eec560549ffa0fbdb7f15c2b27302087f',
+  ] as const;
+  const word = (digits: string): Hex => `0x${digits.padStart(64, '0')}`;
+  const exchange = '0x7be8076f4ea4a4ad08075c2508e481d6c946d12b';
+  const match: Log = {
+    address: exchange,
+    topics: [WYVERN_TOPICS.ordersMatched, word(seller.slice(2)), word(buyer.slice(2)), word('0')],
+    data: `${word('0')}69d3f0cc25f121f2aa96215f51ec4b4f1966f2d2ffbd3d8d8a45ad27b1c90323${word('8e1bc9bf040000').slice(2)}`,
+  };
+  const logs = [transferOf(contract, seller, buyer, 0x1396n), match];
+  const abi = parseAbi(['function atomicMatch_(address[14] addrs, uint256[18] uints) payable']);
+  const callDataIn = (currency: Hex) => {
+    const side = (maker: Hex) => [exchange, maker, zeroAddress, STRANGER, contract, zeroAddress, currency];
+    const args = [[...side(buyer), ...side(seller)], Array.from({ length: 18 }, () => 0n)];
+    const call = encodeFunctionData({ abi, functionName: 'atomicMatch_', args: args as never });
+    // The interface here has fewer arguments than the contract, so only its addresses are used.
+    return `0x12345678ab834bab${call.slice(10)}` as const;
+  };
+  const facts = { marketplace: 'opensea', contract, asset: '5014', seller, buyer };
+
+  test('the token is in the transfer of the match, and the currency in the call data, also of an aggregator', () => {
+    assert.deepEqual(factsOf({ logs, callData: callDataIn(zeroAddress) }), [{ ...facts, price: '40000000000000000' }]);
+    assert.deepEqual(factsOf({ logs, callData: callDataIn(WRAPPED) }), [{ ...facts, price: '40000000000000000' }]);
+    const inDollars = factsOf({ logs, callData: callDataIn(DOLLARS) });
+    assert.deepEqual(inDollars, [{ ...facts, price: `40000000000000000 of ${DOLLARS}` }]);
+  });
+
+  test('a price whose currency the call data does not name is not a native amount', () => {
+    for (const callData of ['0x', '0xab834bab', `0xab834bab${'00'.repeat(448)}`] as const) {
+      const [sale] = factsOf({ logs, callData });
+      assert.doesNotMatch(sale?.price ?? '', /^\d+$/);
+    }
+  });
+
+  test('two matches in one transaction have their own tokens, and a match without a transfer is ignored', () => {
+    const second = [transferOf(contract, seller, buyer, 9n), match];
+    const sales = factsOf({ logs: [...logs, ...second], callData: callDataIn(zeroAddress) });
+    assert.deepEqual(
+      sales.map(({ asset }) => asset),
+      ['5014', '9'],
+    );
+    assert.deepEqual(factsOf({ logs: [match] }), []);
+    assert.deepEqual(factsOf({ logs: [transferOf(contract, seller, STRANGER, 1n), match] }), []);
+  });
+});
+
+describe('Foundation', () => {
+  const shares = { totalFees: 5n, creatorRev: 10n, sellerRev: 85n };
+
+  test('the price of a listing and of an offer is the sum of the shares', () => {
+    const token = { nftContract: NFT, tokenId: 7n };
+    const bought = logOf('foundation', 'buyPriceAccepted', { ...token, seller: SELLER, buyer: BUYER, ...shares });
+    const offered = logOf('foundation', 'offerAccepted', { ...token, seller: SELLER, buyer: BUYER, ...shares });
+    assert.deepEqual(factsOf({ logs: [bought] }), [sold('foundation', '100')]);
+    assert.deepEqual(factsOf({ logs: [offered] }), [sold('foundation', '100')]);
+  });
+
+  test('the token of an auction is the one that the market sends to the bidder', () => {
+    const ended = logOf('foundation', 'reserveAuctionFinalized', {
+      auctionId: 3n,
+      seller: SELLER,
+      bidder: BUYER,
+      ...shares,
+    });
+    assert.deepEqual(factsOf({ logs: [transferOf(NFT, AT.foundation, BUYER, 7n), ended] }), [
+      sold('foundation', '100'),
+    ]);
+    assert.deepEqual(factsOf({ logs: [ended] }), []);
+  });
+});
+
+test('Zora: a filled ask, of Ethereum transaction 0x2a6c1a89…1932', () => {
+  const facts = {
+    contract: '0x1e988ba4692e52bc50b375bcc8585b95c48aad77',
+    seller: '0xdd47d3db30809a107c1dd59417a61230458d278e',
+    buyer: '0xb1e8897458e06bc542af612ac440b9edff4363b8',
+  };
+  const filled = logOf('zoraV3', 'askFilled', {
+    tokenContract: facts.contract,
+    tokenId: 8488n,
+    buyer: facts.buyer,
+    finder: zeroAddress,
+    ask: {
+      seller: facts.seller,
+      sellerFundsRecipient: facts.seller,
+      askCurrency: zeroAddress,
+      findersFeeBps: 0,
+      askPrice: 150_000_000_000_000_000n,
+    },
+  });
+  assert.deepEqual(factsOf({ logs: [filled] }), [
+    { marketplace: 'zora', asset: '8488', price: '150000000000000000', ...facts },
+  ]);
+});
+
+describe('Rarible', () => {
+  const assetOf = (assetClass: Hex, ...values: (Hex | bigint)[]) => ({
+    assetClass,
+    data: encodeAbiParameters(
+      values.map((value) => ({ type: typeof value === 'bigint' ? 'uint256' : 'address' })),
+      values,
+    ),
+  });
+  const token = assetOf('0x973bb640', NFT, 7n);
+  const matchOf = (leftAsset: unknown, rightAsset: unknown, makers: [Hex, Hex], fills: [bigint, bigint]) =>
+    logOf('raribleV2', 'match', {
+      leftHash: hash('0c'),
+      rightHash: hash('0d'),
+      leftMaker: makers[0],
+      rightMaker: makers[1],
+      newLeftFill: fills[0],
+      newRightFill: fills[1],
+      leftAsset,
+      rightAsset,
+    });
+
+  test('the left order is the listing or the bid, and each fill is what its order received', () => {
+    const native = assetOf('0xaaaebeba');
+    const listing = matchOf(token, native, [SELLER, BUYER], [600n, 2n]);
+    const bid = matchOf(assetOf('0x8ae85d84', WRAPPED), token, [BUYER, SELLER], [2n, 600n]);
+    assert.deepEqual(factsOf({ logs: [listing] }), [sold('rarible', '600')]);
+    assert.deepEqual(factsOf({ logs: [bid] }), [sold('rarible', '600')]);
+    const [sale] = salesOfTransaction({ logs: [listing] });
+    assert.deepEqual([sale?.fill.orderHash, sale?.fill.offer[0]?.amount], [hash('0c'), 2n]);
+  });
+
+  test('a match of other kinds of asset is ignored', () => {
+    const lazy = assetOf('0xd8f960c1', NFT, 7n);
+    assert.deepEqual(factsOf({ logs: [matchOf(lazy, assetOf('0xaaaebeba'), [SELLER, BUYER], [6n, 1n])] }), []);
+    assert.deepEqual(factsOf({ logs: [matchOf(token, token, [SELLER, BUYER], [1n, 1n])] }), []);
+  });
+});
+
+describe('0x', () => {
+  const filled = (direction: number, changes: Record<string, unknown>) =>
+    logOf('zeroExV4', 'erc721OrderFilled', {
+      direction,
+      maker: SELLER,
+      taker: BUYER,
+      nonce: 1n,
+      erc20Token: '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee',
+      erc20TokenAmount: 70n,
+      erc721Token: NFT,
+      erc721TokenId: 7n,
+      matcher: zeroAddress,
+      ...changes,
+    });
+
+  test('a listing and an accepted bid are sales of an unknown marketplace', () => {
+    const bid = { maker: BUYER, taker: SELLER, erc20Token: WRAPPED };
+    assert.deepEqual(factsOf({ logs: [filled(0, {})] }), [sold('unknown', '70')]);
+    assert.deepEqual(factsOf({ logs: [filled(1, bid)] }), [sold('unknown', '70')]);
+  });
+
+  test('two orders that a third account matched are one sale', () => {
+    const matcher = STRANGER;
+    const logs = [filled(0, { matcher }), filled(1, { maker: BUYER, taker: SELLER, matcher, erc20TokenAmount: 80n })];
+    assert.deepEqual(factsOf({ logs }), [sold('unknown', '70')]);
+  });
+
+  test('units of an ERC-1155 token have their quantity', () => {
+    const { erc721Token, erc721TokenId, erc20TokenAmount, ...rest } = {
+      direction: 0,
+      maker: SELLER,
+      taker: BUYER,
+      nonce: 1n,
+      erc20Token: DOLLARS,
+      erc20TokenAmount: 70n,
+      erc721Token: NFT,
+      erc721TokenId: 7n,
+      matcher: zeroAddress,
+    };
+    const units = { erc1155Token: erc721Token, erc1155TokenId: erc721TokenId, erc1155FillAmount: 5n };
+    const log = logOf('zeroExV4', 'erc1155OrderFilled', { ...rest, ...units, erc20FillAmount: erc20TokenAmount });
+    const [sale] = salesOfTransaction({ logs: [log] });
+    assert.equal(sale?.facts.price, `70 of ${DOLLARS}`);
+    assert.equal(sale?.fill.offer[0]?.amount, 5n);
+  });
+});
+
+describe('Payment Processor', () => {
+  const base = { marketplace: STRANGER, tokenAddress: NFT, paymentCoin: zeroAddress, buyer: BUYER };
+
+  test('version 1: a listing, and the filled listings of a sweep', () => {
+    const single = { ...base, seller: SELLER, tokenId: 7n, amount: 1n, salePrice: 50n };
+    assert.deepEqual(factsOf({ logs: [logOf('paymentProcessorV1', 'buySingleListing', single)] }), [
+      sold('unknown', '50'),
+    ]);
+    const swept = {
+      ...base,
+      unsuccessfulFills: [false, true, false],
+      sellers: [SELLER, STRANGER, SELLER],
+      tokenIds: [7n, 8n, 9n],
+      salePrices: [10n, 20n, 30n],
+    };
+    assert.deepEqual(factsOf({ logs: [logOf('paymentProcessorV1', 'sweepCollectionERC721', swept)] }), [
+      sold('unknown', '10'),
+      sold('unknown', '30', '9'),
+    ]);
+  });
+
+  test('version 2: listings and offers, whose buyer is the beneficiary', () => {
+    const sides = { seller: SELLER, buyer: STRANGER, beneficiary: BUYER };
+    const trade = { ...sides, tokenAddress: NFT, paymentCoin: WRAPPED, tokenId: 7n, salePrice: 50n };
+    const bought = logOf('paymentProcessorV2', 'buyListingERC721', trade);
+    const accepted = logOf('paymentProcessorV2', 'acceptOfferERC1155', { ...trade, amount: 3n });
+    assert.deepEqual(factsOf({ logs: [bought] }), [sold('unknown', '50')]);
+    assert.deepEqual(factsOf({ logs: [accepted] }), [sold('unknown', '50')]);
+  });
+});

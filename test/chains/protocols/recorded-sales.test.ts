@@ -1,0 +1,26 @@
+// Sales of settlement protocols from logs of Ethereum (test/fixtures/protocols/): from the logs of a transaction to the sale.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { salesOfTransaction } from '../../support/chain/protocol-logs.ts';
+import type { TransactionOnChain } from '../../support/chain/protocol-logs.ts';
+
+type Recorded = TransactionOnChain & {
+  name: string;
+  orderHash?: string;
+  sale: { marketplace: string; contract: string; asset: string; price: string; seller: string; buyer: string };
+};
+
+const file = new URL('../../fixtures/protocols/sales.json', import.meta.url);
+
+for (const { name, sale, orderHash, ...transaction } of JSON.parse(readFileSync(file, 'utf8')) as Recorded[]) {
+  test(`a recorded transaction is one sale with its price and its parties: ${name}`, () => {
+    const sales = salesOfTransaction(transaction);
+    assert.deepEqual(
+      sales.map(({ facts }) => facts),
+      [sale],
+    );
+    if (orderHash !== undefined) assert.equal(sales[0]?.fill.orderHash, orderHash);
+  });
+}

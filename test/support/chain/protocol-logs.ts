@@ -1,0 +1,70 @@
+// Decodes the logs of one transaction on Ethereum, and derives its sales, with the code of the follower and of the projection.
+
+import type { ChainEvent, OrderFulfilled } from '../../../src/chain-log/chain-event.ts';
+import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/chains/protocols/registry.ts';
+import type { VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
+import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
+import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
+import { completeParties } from '../../../src/chains/sale-parties.ts';
+import { toSales } from '../../../src/chains/sales.ts';
+import type { Address } from '../../../src/core/address.ts';
+import { createChains } from '../../../src/core/chains.ts';
+import type { Hex } from '../../../src/core/evm.ts';
+import { ZERO_HASH } from '../../../src/core/evm.ts';
+
+export type TransactionOnChain = {
+  tx?: Hex | null;
+  /** Null or absent when it is not known who signed the transaction. */
+  sender?: Address | null;
+  callData?: Hex;
+  chain?: string;
+  /** In their order. `encoded` marks a log that is not recorded, but encoded from the facts of the transaction. */
+  logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
+};
+
+export function decodeTransaction({
+  tx,
+  sender,
+  callData,
+  chain: id = 'ethereum',
+  logs,
+}: TransactionOnChain): ChainEvent[] {
+  const chain = createChains().get(id);
+  if (!chain) throw new Error(`${id} is not a chain`);
+  const contracts = listProtocolContracts(chain, new Map());
+  const verified = logs.map(({ address, topics, data }, logIndex): VerifiedLog => {
+    const place = {
+      blockNumber: 7,
+      blockHash: ZERO_HASH,
+      tx: tx ?? `0x${'7a'.repeat(32)}`,
+      logIndex,
+      time: null,
+    } as const;
+    return { address: address as Address, topics, data, ...place };
+  });
+  const events: ChainEvent[] = [];
+  for (const log of verified) {
+    const protocol = contracts.get(log.address);
+    decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, 5_000, events, () => verified);
+  }
+  return events.map((event) => {
+    if (event.kind !== 'order-fulfilled') return event;
+    const read =
+      callData === undefined ? event : (findProtocol(event.protocol).readCallData?.(event, callData) ?? event);
+    return sender ? { ...read, sender } : read;
+  });
+}
+
+/** Each sale with its fill and with the facts that are served. */
+export function salesOfTransaction(transaction: TransactionOnChain) {
+  const events = decodeTransaction(transaction);
+  const wrappedNative = createChains().get(transaction.chain ?? 'ethereum')?.wrappedNative ?? null;
+  const fills = events.filter((event): event is OrderFulfilled => event.kind === 'order-fulfilled');
+  const transfers = events.filter((event) => event.kind === 'transfer');
+  return completeParties(toSales(fills, { matched: new Set(), wrappedNative }), transfers).map(
+    ({ fill, contract, asset, price, seller, buyer }) => ({
+      fill,
+      facts: { marketplace: toMarketplace(fill), contract, asset, price, seller, buyer },
+    }),
+  );
+}
