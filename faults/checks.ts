@@ -244,7 +244,8 @@ class Checks {
         continue;
       }
       for (const line of text.split('\n')) {
-        if (QUEUE_GAUGES.test(line) && !line.endsWith(' 0')) waiting.push(line);
+        if (!QUEUE_GAUGES.test(line) || line.endsWith(' 0')) continue;
+        if (!(this.#fault.upstreamsStayAway && UPSTREAM_BREAKER.test(line))) waiting.push(line);
       }
     }
     return waiting;
@@ -278,6 +279,8 @@ type LogEntry = { reason: string; previous: number; next: number; adjustment: nu
 
 const QUEUE_GAUGES =
   /^mercat_(webhook_events_pending|webhook_deliveries_pending|webhook_deliveries_due|breaker_open)\b/;
+
+const UPSTREAM_BREAKER = /^mercat_breaker_open\{.*kind="upstream"/;
 
 const keyOf = (type: string, { id, name }: Record<string, unknown>): string =>
   type === 'product.deleted' ? `${type} ${String(id)}` : `${type} ${String(id)} ${String(name)}`;

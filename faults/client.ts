@@ -22,6 +22,9 @@ export type Answer = {
 /** A response that the documented interface does not allow, such as a 500, or a 503 without `Retry-After`. */
 export type Unexpected = { sent: Sent; answer: Answer };
 
+/** A response that is no success, and the time that it took. */
+export type Failure = Unexpected & { ms: number };
+
 const EXAMPLES_MAX = 20;
 
 /** The responses in one phase of the load. */
@@ -29,11 +32,15 @@ export class Tally {
   readonly statuses = new Map<number | 'no response', number>();
   /** The first unexpected responses. */
   readonly unexpected: Unexpected[] = [];
+  /** The first responses that are no success. */
+  readonly failures: Failure[] = [];
   slowestMs = 0;
 
   note(sent: Sent, answer: Answer, ms: number): void {
     this.statuses.set(answer.status, this.count(answer.status) + 1);
     this.slowestMs = Math.max(this.slowestMs, ms);
+    const isFailure = typeof answer.status !== 'number' || answer.status >= 300;
+    if (isFailure && this.failures.length < EXAMPLES_MAX) this.failures.push({ sent, answer, ms });
     if (!isExpected(sent, answer) && this.unexpected.length < EXAMPLES_MAX) this.unexpected.push({ sent, answer });
   }
 

@@ -19,6 +19,8 @@ export type Fault = {
   mayGet?: readonly (number | 'no response')[];
   /** The fault has failed if it runs for longer than this. Default: 30 minutes. */
   limitMs?: number;
+  /** Whether breakers of upstreams may be open after the fault, because the upstreams are still away. */
+  upstreamsStayAway?: boolean;
   /** Whether acknowledged writes may be lost. They are then counted, and the other promises still hold. */
   mayLoseWrites?: boolean;
   /**

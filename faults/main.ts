@@ -6,9 +6,10 @@ import { parseArgs } from 'node:util';
 import { cleanUp } from '../test/support/engines/cleanup.ts';
 import type { Fault, FaultEngine } from './fault.ts';
 import type { Result } from './run.ts';
+import { RECOVERY_LIMIT_MS } from './platform.ts';
 import { runFault } from './run.ts';
 
-const USAGE = `npm run test:faults -- [--list] [--engine embedded|postgresql] [NAME]...
+const USAGE = `npm run test:faults -- [--list] [--engine embedded|postgresql] [--recovery-seconds 60] [NAME]...
 `;
 
 const CASES = new URL('./cases/', import.meta.url);
@@ -22,6 +23,7 @@ const { values, positionals: names } = parseArgs({
   options: {
     list: { type: 'boolean', default: false },
     engine: { type: 'string' },
+    'recovery-seconds': { type: 'string', default: String(RECOVERY_LIMIT_MS / 1_000) },
     help: { type: 'boolean', default: false },
   },
 });
@@ -64,7 +66,7 @@ async function runAll(faults: readonly Fault[], results: Result[]): Promise<void
   for (const fault of faults) {
     for (const engine of fault.engines.filter(isWanted)) {
       process.stderr.write(`${fault.name} on ${engine} … `);
-      const result = await runFault(fault, engine);
+      const result = await runFault(fault, engine, Number(values['recovery-seconds']) * 1_000);
       process.stderr.write(`${result.verdict} (${Math.round(result.ms / 1_000)} s)\n`);
       for (const one of result.broken) process.stderr.write(`  ${one}\n`);
       results.push(result);

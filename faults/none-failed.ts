@@ -6,12 +6,14 @@ import type { Tally } from './client.ts';
 /** With these settings, a read does not fail only because the test machine is busy. */
 export const PATIENT = { SOURCE_TIMEOUT_MS: '20000' };
 
+const TEXT_MAX = 200;
 const SUCCESSES: readonly (number | 'no response')[] = [200, 201, 204];
 
 export function assertNoneFailed(tally: Tally): void {
   const failed = [...tally.statuses.keys()].filter((status) => !SUCCESSES.includes(status));
-  const examples = tally.unexpected.map(
-    ({ sent, answer }) => `${sent.method} ${sent.path}: ${answer.text.slice(0, 120)}`,
+  const examples = tally.failures.map(
+    ({ sent, answer, ms }) =>
+      `${sent.method} ${sent.path}: ${answer.status} after ${Math.round(ms)} ms ${answer.text.slice(0, TEXT_MAX)}`,
   );
-  assert.deepEqual(failed, [], `${tally.describe()} ${examples.slice(0, 3).join('; ')}`);
+  assert.deepEqual(failed, [], [tally.describe(), ...examples].join('; '));
 }

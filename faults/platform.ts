@@ -124,6 +124,11 @@ export class Platform {
     return new Client(() => this.url, this.#secret);
   }
 
+  /** Runs an operation of the operator on the first service. */
+  async operate(operation: string, input: object): Promise<void> {
+    await operate(this.databaseSettings['DATA_DIR'] ?? '', operation, input);
+  }
+
   /** All processes of Mercat on the platform. */
   get programs(): readonly Program[] {
     return this.worker === null ? this.nodes : [...this.nodes, this.worker];
@@ -244,16 +249,21 @@ async function startDatabases(engine: FaultEngine, options: PlatformOptions & { 
   return { settings, postgres, indexer };
 }
 
+/** Runs an operation of the operator on the service with this data directory. */
+async function operate(dataDir: string, operation: string, input: object): Promise<Record<string, string>> {
+  const socketPath = path.join(dataDir, 'mercat.sock');
+  const { status, body } = await sendToSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
+  if (status !== 200) throw new Error(`${operation}: ${JSON.stringify(body)}`);
+  return (body as { result: Record<string, string> }).result;
+}
+
 /** Creates a shop, a key with all scopes, and a webhook for all events. */
 async function createShop(at: { dataDir: string; url: string; receiverUrl: string }) {
-  const socketPath = path.join(at.dataDir, 'mercat.sock');
-  const operate = async (operation: string, input: object): Promise<Record<string, string>> => {
-    const { status, body } = await sendToSocket(socketPath, 'POST', `/operator/v1/${operation}`, input);
-    if (status !== 200) throw new Error(`${operation}: ${JSON.stringify(body)}`);
-    return (body as { result: Record<string, string> }).result;
-  };
-  await operate('shops.create', { name: 'shop' });
-  const { secret = '' } = await operate('keys.create', { shop: 'shop', scopes: [...STORE_SCOPES, 'intake:write'] });
+  await operate(at.dataDir, 'shops.create', { name: 'shop' });
+  const { secret = '' } = await operate(at.dataDir, 'keys.create', {
+    shop: 'shop',
+    scopes: [...STORE_SCOPES, 'intake:write'],
+  });
   const client = new Client(() => at.url, secret);
   const body = { url: at.receiverUrl, events: ['product.*', 'inventory.low'] };
   let made = '';

@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { until } from '../../test/support/until.ts';
 import { importBulk } from '../bulk.ts';
 import { COMMAND_LIMIT_MS, runCommand } from '../command.ts';
+import { PATIENT } from '../none-failed.ts';
 import type { Fault } from '../fault.ts';
 
 const ROUNDS = 5;
@@ -21,7 +22,7 @@ export const fault: Fault = {
   engines: ['embedded', 'postgresql'],
   mayGet: ['no response'],
   run: async ({ engine, start, newCommand }) => {
-    const platform = await start();
+    const platform = await start({ settings: PATIENT });
     const { service } = platform;
     await importBulk(platform);
     const directory = temporaryDirectory();

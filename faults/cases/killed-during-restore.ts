@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { importBulk } from '../bulk.ts';
 import { runCommand } from '../command.ts';
+import { PATIENT } from '../none-failed.ts';
 import type { Fault, FaultContext } from '../fault.ts';
 import type { Platform } from '../platform.ts';
 
@@ -18,7 +19,7 @@ export const fault: Fault = {
   engines: ['embedded', 'postgresql'],
   mayGet: ['no response'],
   run: async (context) => {
-    const platform = await context.start();
+    const platform = await context.start({ settings: PATIENT });
     const { service, worker } = platform;
     await importBulk(platform);
     let seen = '';
