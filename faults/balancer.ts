@@ -1,8 +1,8 @@
-// HAProxy before several nodes, with health checks and without retries, so that a client sees each request that a node fails.
+// HAProxy before several nodes, with the configuration in deploy/haproxy.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,15 +10,13 @@ import { freePort } from '../test/support/free-port.ts';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 import { until } from '../test/support/until.ts';
 
-/**
- * The balancer notices within this time and the time of one check that a node is not ready. This is shorter than the default grace period.
- */
-const CHECK_PERIOD_MS = 300;
-const START_LIMIT_MS = 120_000;
+const CONFIGURATION = new URL('../deploy/haproxy/haproxy.cfg', import.meta.url);
+/** The time limit for a start, and for the requests that a node has in progress, also on a slow machine. */
+const LIMIT_MS = 120_000;
 
 export type Balancer = {
   url: string;
-  /** Sends no more requests to this node. Requests in progress are completed. */
+  /** Sends no more requests to this node, and waits until it has none in progress. */
   drain(index: number): Promise<void>;
   /** Sends requests to the node again after its health check succeeds. */
   resume(index: number): Promise<void>;
@@ -29,12 +27,13 @@ export type Balancer = {
 
 export const canStartBalancer = (): boolean => spawnSync('haproxy', ['-v']).status === 0;
 
-export async function startBalancer(nodeUrls: readonly string[]): Promise<Balancer> {
+/** `repeats`: whether the balancer repeats requests at another node. Otherwise a client sees each request that a node fails. */
+export async function startBalancer(nodeUrls: readonly string[], { repeats }: { repeats: boolean }): Promise<Balancer> {
   const directory = temporaryDirectory();
   const socketPath = path.join(directory, 'admin.sock');
   const port = await freePort();
   const configuration = path.join(directory, 'haproxy.cfg');
-  writeFileSync(configuration, toConfiguration(nodeUrls, { port, socketPath }));
+  writeFileSync(configuration, toConfiguration(nodeUrls, { port, socketPath, repeats }));
   const child = spawn('haproxy', ['-db', '-f', configuration], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   const command = (line: string) => sendCommand(socketPath, line);
@@ -46,12 +45,16 @@ export async function startBalancer(nodeUrls: readonly string[]): Promise<Balanc
       ([, , , name, , isRunning, state]) => name === `node${index}` && isRunning === '2' && state === '0',
     );
   };
-  const chosen = (index: number) => until(() => isUp(index).catch(() => false), START_LIMIT_MS, 'a node is not chosen');
+  const chosen = (index: number) => until(() => isUp(index).catch(() => false), LIMIT_MS, 'a node is not chosen');
   for (const index of nodeUrls.keys()) await chosen(index);
   return {
     url: `http://127.0.0.1:${port}`,
-    drain: async (index) => void (await command(`set server nodes/node${index} state drain`)),
-    resume: async (index) => void (await command(`set server nodes/node${index} state ready`)),
+    drain: async (index) => {
+      await command(`set server mercat/node${index} state drain`);
+      const isIdle = async () => readSessions(await command('show stat'), index) === 0;
+      await until(isIdle, LIMIT_MS, 'a node has requests in progress');
+    },
+    resume: async (index) => void (await command(`set server mercat/node${index} state ready`)),
     chosen,
     close: async () => {
       child.kill('SIGKILL');
@@ -60,27 +63,23 @@ export async function startBalancer(nodeUrls: readonly string[]): Promise<Balanc
   };
 }
 
-function toConfiguration(
-  nodeUrls: readonly string[],
-  { port, socketPath }: { port: number; socketPath: string },
-): string {
+type ConfigurationOptions = { port: number; socketPath: string; repeats: boolean };
+
+function toConfiguration(nodeUrls: readonly string[], { port, socketPath, repeats }: ConfigurationOptions): string {
+  const lines = readFileSync(CONFIGURATION, 'utf8')
+    .replace('bind :8080', `bind 127.0.0.1:${port}`)
+    .split('\n')
+    .filter((line) => !/^ *server /.test(line) && (repeats || !/^ *(retries|retry-on) /.test(line)));
   const servers = nodeUrls.map((url, index) => `  server node${index} ${new URL(url).host} check`);
-  return `global
-  stats socket ${socketPath} mode 600 level admin
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-  timeout check 5s
-  retries 0
-listen nodes
-  bind 127.0.0.1:${port}
-  balance roundrobin
-  option httpchk GET /readyz
-  default-server inter ${CHECK_PERIOD_MS}ms fall 1 rise 1
-${servers.join('\n')}
-`;
+  const administration = ['global', `  stats socket ${socketPath} mode 600 level admin`];
+  return [...administration, ...lines, ...servers, ...(repeats ? [] : ['  retries 0']), ''].join('\n');
+}
+
+/** The current sessions of a node in the output of `show stat`. */
+function readSessions(statistics: string, index: number): number {
+  // The columns: proxy, server, sessions in the queue, the largest number of them, current sessions, …
+  const row = statistics.split('\n').find((line) => line.startsWith(`mercat,node${index},`));
+  return Number(row?.split(',')[4]);
 }
 
 /** Sends a command to the administrative socket, and returns its output. */

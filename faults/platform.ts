@@ -46,6 +46,8 @@ export type PlatformOptions = {
   dataDir?: string;
   /** The number of services behind a balancer, only on PostgreSQL. Default: one service without a balancer. */
   nodes?: number;
+  /** Whether the balancer repeats requests at another node. Default: false. */
+  repeats?: boolean;
   /** The folder of the version of Mercat to run. Default: this version. */
   root?: string;
   /** false: no separate worker, and the service delivers the webhooks. The embedded engine never has a separate worker. */
@@ -214,12 +216,15 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     nodes.push(new Program(args, { ...settings, PORT: String(port), ...options.serviceSettings }, options.root));
   }
   const worker = ownWorker ? new Program(['work'], await newSettings(temporaryDirectory()), options.root) : null;
+  let platform: Platform | null = null;
+  // The load of a fault that has failed still runs. It ends after the processes, whose end also ends its requests.
+  onEnd(() => platform?.load.stop(0));
   onEnd(() => Promise.all([...nodes, ...(worker ? [worker] : [])].map((program) => program.end('SIGKILL'))));
   for (const [index, node] of nodes.entries()) {
     node.launch();
     await node.written(`serves on ${urls[index]}`, START_LIMIT_MS);
   }
-  const balancer = nodes.length > 1 ? await startBalancer(urls) : null;
+  const balancer = nodes.length > 1 ? await startBalancer(urls, { repeats: options.repeats ?? false }) : null;
   if (balancer) onEnd(balancer.close);
   const url = balancer?.url ?? urls[0] ?? '';
   worker?.launch();
@@ -227,7 +232,7 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
   const shop = await createShop({ dataDir, url, receiverUrl: receiver.url });
   const databaseSettings = { ...databases.settings, DATA_DIR: dataDir };
   const parts = { engine, databaseSettings, nodes, balancer, worker, receiver, url, metricsUrls, redis, shop };
-  const platform = new Platform({ ...parts, ...databases });
+  platform = new Platform({ ...parts, ...databases });
   await platform.load.prepare();
   platform.load.start();
   return platform;

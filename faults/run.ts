@@ -12,7 +12,7 @@ import type { Fault, FaultContext, FaultEngine, Need } from './fault.ts';
 import type { Platform } from './platform.ts';
 import { RECOVERY_LIMIT_MS, startPlatform } from './platform.ts';
 import { Program } from './program.ts';
-import { hasHistory } from './old-version.ts';
+import { hasHistory } from './versions.ts';
 
 /** A fault takes one to three minutes on an idle machine. */
 const FAULT_LIMIT_MS = 30 * 60_000;

@@ -4,8 +4,9 @@
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';
 import { CURRENT } from '../program.ts';
-import { extractOldVersion } from '../old-version.ts';
 import { Readers } from '../readers.ts';
+import { replaceNode } from '../replace-node.ts';
+import { extractOldVersion } from '../versions.ts';
 
 /** The least number of requests in total, and the number of steps among which they are divided. */
 const REQUESTS_MIN = Number(process.env['UPGRADE_REQUESTS'] ?? 100_000);
@@ -18,23 +19,18 @@ export const fault: Fault = {
   engines: ['postgresql'],
   needs: ['haproxy', 'git'],
   limitMs: STEPS * STEP_LIMIT_MS,
-  run: async ({ start }) => {
+  run: async ({ start, onEnd }) => {
     const old = extractOldVersion();
-    const platform = await start({ nodes: 2, settings: PATIENT, root: old.root });
-    const { balancer, nodes, worker } = platform;
+    const platform = await start({ nodes: 2, repeats: true, settings: PATIENT, root: old.root });
+    const { nodes, worker } = platform;
     const readers = new Readers(platform.url);
     readers.start();
+    onEnd(() => readers.stop());
     const proceed = () => readers.progress(REQUESTS_MIN / STEPS, STEP_LIMIT_MS);
     await platform.whileBroken(async () => {
       await proceed();
-      for (const [index, node] of nodes.entries()) {
-        // An old version may have no grace period, so the balancer first stops sending requests to the node.
-        await balancer.drain(index);
-        await node.end('SIGTERM');
-        node.root = CURRENT;
-        node.launch();
-        await balancer.resume(index);
-        await balancer.chosen(index);
+      for (const index of nodes.keys()) {
+        await replaceNode(platform, index, CURRENT);
         await proceed();
       }
       await worker?.end('SIGTERM');

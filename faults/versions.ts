@@ -1,7 +1,7 @@
-// The version of Mercat before the newest migration, from the history of the repository.
+// Other versions of Mercat: the version before the newest migration, from the history of the repository, and a version after this one.
 
 import { spawnSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
@@ -11,18 +11,37 @@ const MIGRATIONS = 'src/database/migrations';
 
 export const hasHistory = (): boolean => readGit('rev-parse', '--verify', 'HEAD') !== null && findOldCommit() !== null;
 
-export type OldVersion = { commit: string; root: string };
+/** `root`: a temporary folder with the version. Its packages are those of this version. */
+export type Version = { commit: string; root: string };
 
-/** Extracts the version before the newest migration into a temporary folder, with the packages of this version. */
-export function extractOldVersion(): OldVersion {
+/** The version before the newest migration. */
+export function extractOldVersion(): Version {
   const commit = findOldCommit();
   if (commit === null) throw new Error('the history of the repository is not on this machine');
+  return extract(commit);
+}
+
+/** The committed state of this version, with one more migration in each schema, which only adds. */
+export function makeNewerVersion(): Version {
+  const version = extract('HEAD');
+  for (const [schema, sql] of Object.entries(EXPANSIONS)) {
+    writeFileSync(path.join(version.root, MIGRATIONS, schema, '9999-newer.sql'), sql);
+  }
+  return version;
+}
+
+const EXPANSIONS = {
+  main: `create table main.newer (id int); alter table main.product add column newer text not null default 'new';`,
+  indexer: `alter table indexer.listing add column newer text; create index on indexer.listing (newer);`,
+};
+
+function extract(commit: string): Version {
   const root = temporaryDirectory();
   const script = `git archive ${commit} | tar -x -C "${root}"`;
   const { status, stderr } = spawnSync('sh', ['-c', script], { cwd: REPOSITORY, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${script}: ${stderr}`);
   symlinkSync(path.join(REPOSITORY, 'node_modules'), path.join(root, 'node_modules'));
-  return { commit: commit.slice(0, 7), root };
+  return { commit: readGit('rev-parse', '--short', commit) ?? commit, root };
 }
 
 /** The parent of the commit that added the newest migration. */

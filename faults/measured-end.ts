@@ -1,0 +1,45 @@
+// Measures how long a process takes to end after SIGTERM, without the time for which the machine gave it no processor.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Program } from './program.ts';
+
+const POLL_MS = 20;
+const NS_PER_MS = 1_000_000;
+/** The promise of docs/operation.md, with the default grace period. */
+const END_MAX_MS = 5_000;
+
+/** Ends the process with SIGTERM. Throws if the end took too long although the process had a processor. */
+export async function endInTime(program: Program): Promise<string> {
+  const { pid } = program;
+  const startedAt = performance.now();
+  const waitedBefore = readWaitedMs(pid) ?? 0;
+  let isEnding = true;
+  let waitedMs = 0;
+  // Up to the last sample before the end.
+  let ownMs = 0;
+  const ended = program.end('SIGTERM').finally(() => (isEnding = false));
+  while (isEnding) {
+    const waited = readWaitedMs(pid);
+    if (waited === null) break;
+    waitedMs = waited - waitedBefore;
+    ownMs = performance.now() - startedAt - waitedMs;
+    await sleep(POLL_MS);
+  }
+  await ended;
+  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+  const seen = `${seconds(performance.now() - startedAt)} s, of which ${seconds(waitedMs)} s waiting for a processor`;
+  assert.ok(ownMs <= END_MAX_MS, `a node ended after ${seen}`);
+  return seen;
+}
+
+/** How long the main thread of a process was ready to run, but had no processor. Null after the end of the process. Linux only. */
+function readWaitedMs(pid: number): number | null {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / NS_PER_MS;
+  } catch {
+    return null;
+  }
+}
