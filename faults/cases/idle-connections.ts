@@ -10,7 +10,7 @@ import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 
 const CONNECTIONS = 10_000;
 /** How many connections are opened at a time. */
-const BATCH = 100;
+const BATCH = 500;
 const REQUESTS = 200;
 const GROWTH_MAX_MIB = 300;
 
