@@ -11,6 +11,12 @@ import { until } from '../test/support/until.ts';
 export const CURRENT = fileURLToPath(new URL('..', import.meta.url));
 const LINES_MAX = 10_000;
 
+/** The processes that run. They do not survive this process. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export class Program {
   readonly #args: readonly string[];
   readonly #settings: Record<string, string>;
@@ -41,6 +47,8 @@ export class Program {
       });
     }
     this.#child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     this.#closed = once(child, 'close');
   }
 
