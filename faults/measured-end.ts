@@ -15,12 +15,11 @@ export async function endInTime(program: Program): Promise<string> {
   const { pid } = program;
   const startedAt = performance.now();
   const waitedBefore = readWaitedMs(pid) ?? 0;
-  let isEnding = true;
   let waitedMs = 0;
   // Up to the last sample before the end.
   let ownMs = 0;
-  const ended = program.end('SIGTERM').finally(() => (isEnding = false));
-  while (isEnding) {
+  const ended = program.end('SIGTERM');
+  while (program.isRunning) {
     const waited = readWaitedMs(pid);
     if (waited === null) break;
     waitedMs = waited - waitedBefore;
