@@ -38,7 +38,7 @@ export async function startBalancer(nodeUrls: readonly string[], { repeats }: { 
   const ended = once(child, 'exit');
   const command = (line: string) => sendCommand(socketPath, line);
   const isUp = async (index: number) => {
-    const states = await command(`show servers state nodes`);
+    const states = await command('show servers state mercat');
     // The columns: backend id, backend, server id, server, address, operational state (2: up), administrative state (0: none), …
     const columns = states.split('\n').map((line) => line.split(' '));
     return columns.some(
