@@ -15,6 +15,7 @@ const USAGE = `npm run test:faults -- [--list] [--engine embedded|postgresql] [-
 const CASES = new URL('./cases/', import.meta.url);
 
 const EXIT_INTERRUPTED = 130;
+const interruption = new AbortController();
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -40,11 +41,8 @@ async function main(): Promise<number> {
     return 0;
   }
   const results: Result[] = [];
-  // Ctrl-C prints the table of the faults that have ended.
-  process.once('SIGINT', () => {
-    printTable(results);
-    process.exit(EXIT_INTERRUPTED);
-  });
+  // Ctrl-C ends the current fault, and prints the table. A second Ctrl-C ends the process at once.
+  process.once('SIGINT', () => interruption.abort());
   // A request of a fault that has failed may still be rejected later. The next faults run all the same.
   process.on('unhandledRejection', (error) => process.stderr.write(`  after a fault: ${String(error)}\n`));
   await runAll(
@@ -53,6 +51,7 @@ async function main(): Promise<number> {
   );
   await cleanUp();
   printTable(results);
+  if (interruption.signal.aborted) return EXIT_INTERRUPTED;
   return results.some(({ verdict }) => verdict === 'broken') ? 1 : 0;
 }
 
@@ -63,10 +62,12 @@ async function loadFaults(): Promise<Fault[]> {
 }
 
 async function runAll(faults: readonly Fault[], results: Result[]): Promise<void> {
+  const limitMs = Number(values['recovery-seconds']) * 1_000;
   for (const fault of faults) {
     for (const engine of fault.engines.filter(isWanted)) {
+      if (interruption.signal.aborted) return;
       process.stderr.write(`${fault.name} on ${engine} … `);
-      const result = await runFault(fault, engine, Number(values['recovery-seconds']) * 1_000);
+      const result = await runFault(fault, engine, { limitMs, signal: interruption.signal });
       process.stderr.write(`${result.verdict} (${Math.round(result.ms / 1_000)} s)\n`);
       for (const one of result.broken) process.stderr.write(`  ${one}\n`);
       results.push(result);

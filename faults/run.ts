@@ -4,7 +4,7 @@ import { AssertionError } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
 import { canStartRedis } from '../test/support/engines/redis-server.ts';
-import { isDoneWithin } from '../src/resilience/deadline.ts';
+import { DeadlineSignal } from '../src/resilience/deadline.ts';
 import { canStartBalancer } from './balancer.ts';
 import { checkAfterFault } from './checks.ts';
 import { findFaketime } from './faketime.ts';
@@ -30,8 +30,12 @@ export type Result = {
   ms: number;
 };
 
-/** `limitMs`: the time limit for the recovery of the platform. */
-export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECOVERY_LIMIT_MS): Promise<Result> {
+/** `limitMs`: the time limit for the recovery of the platform. `signal` ends the fault early. */
+export async function runFault(
+  fault: Fault,
+  engine: FaultEngine,
+  { limitMs = RECOVERY_LIMIT_MS, signal }: { limitMs?: number; signal?: AbortSignal } = {},
+): Promise<Result> {
   const startedAt = performance.now();
   const finish = (verdict: Verdict, facts: readonly string[], broken: readonly string[] = []): Result => {
     return { fault, engine, verdict, facts, broken, ms: performance.now() - startedAt };
@@ -51,7 +55,7 @@ export async function runFault(fault: Fault, engine: FaultEngine, limitMs = RECO
     return command;
   };
   try {
-    const facts = await withinLimit(fault.run({ engine, start, newCommand, onEnd }), fault);
+    const facts = await withinLimit(fault.run({ engine, start, newCommand, onEnd }), fault, signal);
     if (platform === null) return finish('kept', facts);
     const checked = await checkAfterFault(platform, fault, limitMs);
     return finish(checked.broken.length === 0 ? 'kept' : 'broken', [...facts, ...checked.facts], checked.broken);
@@ -69,11 +73,15 @@ function reportUndo(error: unknown): void {
   process.stderr.write(`  after the fault: ${String(error)}\n`);
 }
 
-/** Ends a fault that waits for ever. Its processes are then killed, and the next fault runs. */
-async function withinLimit<T>(work: Promise<T>, { limitMs = FAULT_LIMIT_MS }: Fault): Promise<T> {
-  const isDone = await isDoneWithin(work, limitMs);
-  if (!isDone) throw new AssertionError({ message: `the fault did not end within ${limitMs / 60_000} min` });
-  return work;
+/** Ends a fault that waits for ever or is interrupted. Its processes are then killed, and the next fault runs. */
+async function withinLimit<T>(work: Promise<T>, { limitMs = FAULT_LIMIT_MS }: Fault, signal?: AbortSignal): Promise<T> {
+  using deadline = new DeadlineSignal(limitMs, ...(signal ? [signal] : []));
+  const ended = new Promise<never>((_, reject) => {
+    const message = () => (deadline.hasPassed ? `the fault did not end within ${limitMs / 60_000} min` : 'interrupted');
+    deadline.signal.addEventListener('abort', () => reject(new AssertionError({ message: message() })));
+  });
+  // The deadline is valid until the end of this function.
+  return await Promise.race([work, ended]);
 }
 
 const OBSTACLES: Readonly<Record<Need, () => string | null>> = {

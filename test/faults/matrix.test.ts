@@ -15,7 +15,7 @@ const skip = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1' ? fal
 after(cleanUp);
 
 test('a failover to a synchronous replica loses no acknowledged write and no event', { skip }, async (t) => {
-  const { broken, facts } = await runFault(fault, 'postgresql', RECOVERY_LIMIT_MS);
+  const { broken, facts } = await runFault(fault, 'postgresql', { limitMs: RECOVERY_LIMIT_MS });
   for (const fact of facts) t.diagnostic(fact);
   assert.deepEqual(broken, []);
 });
