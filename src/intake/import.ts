@@ -7,6 +7,7 @@ import { describeError, OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
+import { BatchSize } from './batch-size.ts';
 import type { ColumnMap } from './csv/column-map.ts';
 import { findInObject, RowReader } from './csv/row-reader.ts';
 import { readCsvRows } from './csv/rows.ts';
@@ -98,6 +99,7 @@ export async function importRecords(
 ): Promise<ImportSummary> {
   const counter = new ImportCounter();
   const notes = new RecordNotes(context.chains);
+  const batchSize = new BatchSize();
   const changes = await begin(context, options).catch((error: unknown) => {
     throw new ImportFailure(counter.summary(), error);
   });
@@ -111,10 +113,10 @@ export async function importRecords(
   let ingesting: Promise<void> = Promise.resolve();
   try {
     const parsed = parseSource(context, untilAborted(source, signal), options);
-    for await (const batch of toBatches(parsed)) {
+    for await (const batch of toBatches(parsed, batchSize)) {
       await ingesting;
       signal.throwIfAborted();
-      ingesting = ingestAndCount(context, batch, { counter, notes, options, changes });
+      ingesting = ingestAndCount(context, batch, { counter, notes, options, changes, batchSize });
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
@@ -213,12 +215,10 @@ function toRejection(reason: string): ParsedRecord {
   return { record: null, kind: null, reason };
 }
 
-/** The largest number of records that are stored in one transaction. */
-export const BATCH_ROWS_MAX = 500;
 const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** If the source fails, yields the rows that were read before, then throws the error of the source. */
-async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<ParsedRow[]> {
+async function* toBatches(source: AsyncIterable<ParsedRow[]>, batchSize: BatchSize): AsyncGenerator<ParsedRow[]> {
   let batch: ParsedRow[] = [];
   let size = 0;
   try {
@@ -226,7 +226,7 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>): AsyncGenerator<Pa
       for (const row of rows) {
         batch.push(row);
         size += row.size;
-        if (batch.length < BATCH_ROWS_MAX && size < BATCH_CHARACTERS_MAX) continue;
+        if (batch.length < batchSize.rows && size < BATCH_CHARACTERS_MAX) continue;
         yield batch;
         batch = [];
         size = 0;
@@ -248,7 +248,14 @@ async function ingestAndCount(
     notes,
     options,
     changes,
-  }: { counter: ImportCounter; notes: RecordNotes; options: ImportOptions; changes: ChangeLog | null },
+    batchSize,
+  }: {
+    counter: ImportCounter;
+    notes: RecordNotes;
+    options: ImportOptions;
+    changes: ChangeLog | null;
+    batchSize: BatchSize;
+  },
 ): Promise<void> {
   const records: NumberedRecord[] = [];
   const rejections: { line: number; kind: RecordKind | null; reason: string }[] = [];
@@ -265,6 +272,7 @@ async function ingestAndCount(
     createCollections: options.createCollections ?? false,
     ...(options.importer && { importer: options.importer }),
     ...(changes && { changes }),
+    onTransaction: (transaction) => batchSize.adapt(batch.length, transaction),
     onIngested: (part) => {
       counter.addStored(part.counts);
       counter.addCreatedCollections(part.createdCollections);

@@ -1,6 +1,6 @@
 // The summary of an import, for --json and as text.
 
-import { BATCH_ROWS_MAX } from '../../intake/import.ts';
+import { BATCH_ROWS_MAX } from '../../intake/batch-size.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import type { WarningCode } from '../../intake/import-warnings.ts';
 import { WARNING_CODES } from '../../intake/import-warnings.ts';

@@ -29,6 +29,7 @@ import { refreshFigures } from '../../market/ranks.ts';
 import type { OrderKey } from '../../orders/order-id.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
+import type { BatchTransaction } from '../batch-size.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
@@ -82,6 +83,8 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
+  /** Called at the end of each transaction, before its commit. */
+  onTransaction?: (transaction: BatchTransaction) => void;
 };
 
 export async function ingestBatch(
@@ -129,7 +132,7 @@ async function ingestPrimaryPart(
   if (primary.length + located.length + collectionIds.length + orderKeys.length === 0) {
     return { part: null, known: { contractAddresses: new Map(), orderIds: new Map() } };
   }
-  const stored = await transact(main, options.dryRun, async (tx) => ({
+  const stored = await transact(main, options, async (tx) => ({
     part: primary.length + located.length > 0 ? await writePrimary(tx, primary, { ...options, located }) : null,
     known: {
       contractAddresses: await listContractAddresses(tx, [...new Set(collectionIds)]),
@@ -150,7 +153,7 @@ async function ingestPrimaryPart(
 async function ingestIndexedPart(
   { indexer, chains }: IngestContext,
   indexed: readonly NumberedRecord[],
-  { known, dryRun, ...options }: { known: KnownInPrimary } & IngestOptions,
+  { known, ...options }: { known: KnownInPrimary } & IngestOptions,
 ): Promise<IngestedPart> {
   const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
   const ownOrderLines = indexed.flatMap(({ line, record }) => {
@@ -160,7 +163,7 @@ async function ingestIndexedPart(
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
   const accepted = indexed.filter(({ line }) => !omitted.has(line));
   const coverage = options.isImport ? toImportedCoverage(accepted, options) : [];
-  const { counts, conflicts } = await transact(indexer, dryRun, (tx) =>
+  const { counts, conflicts } = await transact(indexer, options, (tx) =>
     writeIndexed(tx, accepted, { ...options, chains, coverage }),
   );
   options.changes?.noteCovered(coverage);
@@ -334,8 +337,19 @@ function notifyChanged(
 const UNIQUE_VIOLATION = '23505';
 
 /** Runs `work` in one transaction, and repeats the transaction after a conflict with another writer. Rolls back a dry run. */
-function transact<T>(db: Database, dryRun: boolean, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  return repeatAborted(() => (dryRun ? transactAndRollBack(db, work) : db.transaction(work)), {
+function transact<T>(
+  db: Database,
+  { dryRun, onTransaction }: Pick<IngestOptions, 'dryRun' | 'onTransaction'>,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  const measured = async (tx: Queryable): Promise<T> => {
+    const startedAt = performance.now();
+    const result = await work(tx);
+    const isAwaited = db.engine === 'embedded' && db.pool().waiting > 0;
+    onTransaction?.({ ms: performance.now() - startedAt, isAwaited });
+    return result;
+  };
+  return repeatAborted(() => (dryRun ? transactAndRollBack(db, measured) : db.transaction(measured)), {
     // Another writer may insert the same row between a read and an insert. The repetition then reads that row.
     isRepeated: (error) => isAborted(error) || (error as { code?: unknown }).code === UNIQUE_VIOLATION,
   });

@@ -1,0 +1,75 @@
+// How many records an import stores in one transaction, on both engines.
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { BATCH_ROWS_MAX, BatchSize } from '../../src/intake/batch-size.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { runImport, toContext, token, toNdjson } from '../support/service/intake.ts';
+
+describe('the size of a batch', () => {
+  test('a long transaction for which other work waits makes the batches smaller', () => {
+    const size = new BatchSize();
+    size.adapt(500, { ms: 300, isAwaited: true });
+    assert.equal(size.rows, 250);
+    size.adapt(250, { ms: 4_000, isAwaited: true });
+    assert.equal(size.rows, 100);
+  });
+
+  test('a long transaction for which nothing waits does not make the batches smaller', () => {
+    const size = new BatchSize();
+    size.adapt(500, { ms: 400, isAwaited: false });
+    assert.equal(size.rows, BATCH_ROWS_MAX);
+  });
+
+  test('a short transaction for which other work waits leaves the batches as they are', () => {
+    const size = new BatchSize();
+    size.adapt(500, { ms: 300, isAwaited: true });
+    size.adapt(250, { ms: 140, isAwaited: true });
+    assert.equal(size.rows, 250);
+  });
+
+  test('the batches grow again up to the largest size when nothing waits', () => {
+    const size = new BatchSize();
+    size.adapt(500, { ms: 4_000, isAwaited: true });
+    const grown = Array.from({ length: 5 }, () => {
+      size.adapt(size.rows, { ms: 10, isAwaited: false });
+      return size.rows;
+    });
+    assert.deepEqual(grown, [150, 225, 338, 500, 500]);
+  });
+});
+
+forEachEngine('batches of an import', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+
+  test('requests that wait for slow transactions make the batches smaller, on the embedded engine only', async () => {
+    const ended = new AbortController();
+    // As long as the import runs, a statement with a deadline waits for the connection.
+    const waiting = (async () => {
+      while (!ended.signal.aborted) await db.within(60_000).query('select 1');
+    })();
+    const slow: Database = {
+      ...db,
+      transaction: (work) =>
+        db.transaction((tx) => {
+          const slept = tx.query('select pg_sleep(0.3)');
+          return work({ query: (sql, params) => slept.then(() => tx.query<any>(sql, params)) });
+        }),
+    };
+    const context = toContext(db, { main: slow, indexer: slow, copyCatalog: () => Promise.resolve() });
+    const tokens = Array.from({ length: 1_300 }, (_, n) => token({ tokenId: String(n) }));
+    const ends: number[] = [];
+    await runImport(context, toNdjson(tokens), {
+      onEvent: (event) => void (event.event === 'progress' && ends.push(event.read)),
+    });
+    ended.abort();
+    await waiting;
+    const batches = ends.map((end, index) => end - (ends[index - 1] ?? 0));
+    if (engine.name === 'postgresql') assert.deepEqual(batches, [500, 500, 300]);
+    else assert.ok((batches[2] ?? 0) <= 250, `the batches had ${batches.join(', ')} rows`);
+  });
+});
