@@ -17,7 +17,7 @@ import type { ListedOrder, ListingChange } from '../market/queries/judged-listin
 import { listAffectedListings, listListingsOfOrders } from '../market/queries/judged-listings.ts';
 import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
-import { deleteReportedSales, deleteSalesAfter, upsertSales } from '../market/queries/sales.ts';
+import { deleteSalesAfter, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import { toSaleKey } from '../market/row-keys.ts';
@@ -93,8 +93,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
     );
     if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
-    await deleteReportedSales(tx, chain, sales);
-    await upsertSales(tx, sales);
+    await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
     await writeHolders(tx, holders);
     await writeHolderChanges(tx, holderChanges);
     await writeJudgements(tx, judgements, { chains, now: clock() });

@@ -4,6 +4,7 @@ import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import type { Chain } from '../../core/chains.ts';
 import { createChains } from '../../core/chains.ts';
+import { UNKNOWN_SOURCE } from '../../market/queries/sales.ts';
 import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
 import { BLUR_V1 } from './blur-v1.ts';
 import { BLUR_V2 } from './blur-v2.ts';
@@ -47,7 +48,7 @@ export function listProtocolContracts(chain: Chain, added: MoreDeployments): Pro
 
 /** The slug of the marketplace through which the order was filled, or `unknown`. */
 export function toMarketplace(fill: OrderFulfilled): string {
-  return findProtocol(fill.protocol).findMarketplace(fill) ?? 'unknown';
+  return findProtocol(fill.protocol).findMarketplace(fill) ?? UNKNOWN_SOURCE;
 }
 
 const PROTOCOLS_BY_CONTRACT: ProtocolContracts = new Map(

@@ -33,6 +33,9 @@ export type Sale = {
   tx: string | null;
 };
 
+/** The source of a sale that was read from a chain and whose marketplace is not known. */
+export const UNKNOWN_SOURCE = 'unknown';
+
 /** How the column `asset` stores a bundle. */
 export const BUNDLE = '';
 
@@ -128,9 +131,10 @@ export const ADD_TO_SUMS = `hours as (
       )`;
 
 /**
- * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. A stored sale never changes. A reported sale
- * without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from the chain
- * stands for all sales of its transaction and collection.
+ * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
+ * reported sale without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from
+ * the chain stands for all sales of its transaction and collection. What the chain does not tell is taken from a report that is left out: the
+ * listing that the sale filled, and the marketplace.
  */
 export async function upsertSales(
   tx: Queryable,
@@ -143,12 +147,22 @@ export async function upsertSales(
     keyOf: (sale) => sale.key,
     fold: (earlier) => earlier,
     toColumns: toSaleColumns,
-    sql: `upserted as (
-        insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
-          listing_id, tx, log_index, block_number)
+    sql: `incoming as (
         select * from json_to_recordset($1::json) as incoming (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
           buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
+      ), named as (
+        update indexer.sale as of_chain set listing_id = coalesce(of_chain.listing_id, incoming.listing_id),
+          source = case when of_chain.source = '${UNKNOWN_SOURCE}' then incoming.source else of_chain.source end
+        from incoming
+        where incoming.block_number is null and incoming.log_index is null
+          and of_chain.collection_id = incoming.collection_id and of_chain.tx = incoming.tx
+          and of_chain.asset = incoming.asset and of_chain.block_number is not null
+          and (of_chain.source = '${UNKNOWN_SOURCE}' or of_chain.listing_id is null and incoming.listing_id is not null)
+      ), upserted as (
+        insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
+          listing_id, tx, log_index, block_number)
+        select * from incoming
         where block_number is not null or log_index is not null or not exists (
           select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
             and of_chain.tx = incoming.tx and of_chain.block_number is not null
@@ -217,27 +231,53 @@ export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber
   return deleted.map(({ collectionId }) => collectionId);
 }
 
+const decodeReported = rowDecoder('sale', {
+  source: text,
+  collectionId: column('collection_id', text),
+  asset: text,
+  tx: text,
+  listingId: column('listing_id', nullable(text)),
+});
+
 /**
  * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported, by the rule by which `upsertSales`
- * leaves them out.
+ * leaves them out. Returns the sales with what the chain does not tell and a report does: the listing, and the marketplace.
  */
-export async function deleteReportedSales(tx: Queryable, chain: string, sales: readonly NewSale[]): Promise<void> {
+export async function mergeReportedSales(
+  tx: Queryable,
+  chain: string,
+  sales: readonly NewSale[],
+): Promise<readonly NewSale[]> {
   const named = sales.filter((sale) => sale.tx !== null);
-  if (named.length === 0) return;
-  await deleteSales(
-    tx,
-    `chain = $1 and log_index is null and block_number is null
+  if (named.length === 0) return sales;
+  const condition = `chain = $1 and log_index is null and block_number is null
      and (collection_id, tx) in (select * from unnest($2::text[], $4::text[]))
      and exists (select from unnest($2::text[], $3::text[], $4::text[]) as of_chain (collection_id, asset, tx)
        where of_chain.collection_id = sale.collection_id and of_chain.tx = sale.tx
-         and of_chain.asset in (sale.asset, '${BUNDLE}'))`,
-    [
-      chain,
-      named.map((sale) => sale.collectionId),
-      named.map(({ asset }) => asset ?? BUNDLE),
-      named.map((sale) => sale.tx),
-    ],
+         and of_chain.asset in (sale.asset, '${BUNDLE}'))`;
+  const params = [
+    chain,
+    named.map((sale) => sale.collectionId),
+    named.map(({ asset }) => asset ?? BUNDLE),
+    named.map((sale) => sale.tx),
+  ];
+  const rows = await tx.query(
+    `select source, collection_id, asset, tx, listing_id from indexer.sale where ${condition}
+     order by listing_id is null, source, key`,
+    params,
   );
+  if (rows.length === 0) return sales;
+  await deleteSales(tx, condition, params);
+  const reports = rows.map(decodeReported);
+  return sales.map((sale) => {
+    const report = reports.find(
+      ({ collectionId, asset, tx: reported }) =>
+        collectionId === sale.collectionId && asset === sale.asset && reported === sale.tx,
+    );
+    if (!report) return sale;
+    const source = sale.source === UNKNOWN_SOURCE ? report.source : sale.source;
+    return { ...sale, source, listingId: sale.listingId ?? report.listingId };
+  });
 }
 
 const decodeDeleted = rowDecoder('sale', { collectionId: column('collection_id', text), sales: integer });

@@ -2,6 +2,7 @@
 // served rows in the schema `served`, replayed rows in `main` and `indexer` (replay.ts).
 
 import type { Queryable } from '../../../database/port.ts';
+import { UNKNOWN_SOURCE } from '../../../market/queries/sales.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
 /** `served` or `replayed` is null when that side does not have the row. */
@@ -51,10 +52,13 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   holder: ({ indexer }) =>
     `select collection_id || ' ' || owner as subject, tokens::text as value from ${indexer}.holder
      where ${FOLLOWED}`,
-  // The chain log does not have the ids of mirrored listings, so only the ids of own orders are compared.
+  // The chain log does not have the ids of mirrored listings, so only the ids of own orders are compared. A marketplace that the log does not
+  // tell may have been reported, so it is not compared.
   sale: ({ main, indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',
-       (select id from ${main}.book_order where book_order.id = sale.listing_id)))::text as value
+       (select id from ${main}.book_order where book_order.id = sale.listing_id), 'source',
+       case when exists (select from ${REPLAYED.indexer}.sale as replayed
+         where replayed.key = sale.key and replayed.source = '${UNKNOWN_SOURCE}') then '${UNKNOWN_SOURCE}' else source end))::text as value
      from ${indexer}.sale as sale where ${FOLLOWED} and block_number is not null`,
   // Sales that were not read from the chain are not in the log, so the replayed sums lack them. `summed` adds these sales.
   'hour of sales': ({ indexer }) =>

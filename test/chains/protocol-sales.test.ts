@@ -1,0 +1,168 @@
+// Sales of settlement protocols in the databases: the price of an accepted bid, one row for a sale that a marketplace reports too, and
+// listings that a cancelled nonce ends.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
+import { insertReorg } from '../../src/chain-log/queries/chain-events.ts';
+import { applyEvents, revertAfter } from '../../src/chains/apply-block.ts';
+import { toFill } from '../../src/chains/protocols/market-fill.ts';
+import { projectNext } from '../../src/chains/projection.ts';
+import type { Address } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { toTokenId } from '../../src/core/address.ts';
+import { ZERO_ADDRESS } from '../../src/core/evm.ts';
+import type { Database } from '../../src/database/port.ts';
+import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, toContext } from '../support/service/intake.ts';
+
+const COLLECTION = `ethereum_${EVM}`;
+const ethereum = createChains().get('ethereum') ?? assert.fail();
+const BUYER = `0x${'b2'.repeat(20)}` as Address;
+const CRYPTOPUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb' as Address;
+const LOOKSRARE = '0x0000000000e655fae4d56241588680f86e3b2377' as Address;
+const PAYMENT_PROCESSOR = '0x9a1d00bed7cd04bcda516d721a596eb22aac6834' as Address;
+const txOf = (block: number) => `0x${block.toString(16).padStart(64, '0')}` as const;
+const at = (blockNumber: number) => {
+  return { blockNumber, blockTime: NOW + blockNumber * 1_000, tx: txOf(blockNumber), logIndex: 0, part: 0 };
+};
+
+const soldAt = (block: number, changes: object) =>
+  toFill(at(block), {
+    protocol: PAYMENT_PROCESSOR,
+    orderHash: null,
+    isBid: false,
+    seller: SELLER as Address,
+    buyer: BUYER,
+    tokens: [{ contract: EVM as Address, tokenId: 1n, quantity: 1n }],
+    currency: ZERO_ADDRESS,
+    price: 100n,
+    ...changes,
+  });
+
+forEachEngine('sales of settlement protocols', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(async () => {
+    await emptyTables(db);
+    await db.query(
+      `truncate main.follow, main.chain_event, main.chain_reorg, indexer.chain_cursor, indexer.judged_collection cascade`,
+    );
+    await upsertFollow(db, {
+      collectionId: COLLECTION,
+      chain: 'ethereum',
+      contractAddress: EVM as Address,
+      standard: 'erc721',
+      fromBlock: 0,
+      names: new Map(),
+      createdAt: NOW,
+    });
+    await updateFollowProgress(db, COLLECTION, { readToBlock: 0, joined: true });
+  });
+
+  const project = async () => {
+    while (await projectNext({ ...toContext(db), chain: ethereum }));
+  };
+  const apply = async (...events: ChainEvent[]) => {
+    await db.transaction((tx) => applyEvents(tx, 'ethereum', events, NOW));
+    await project();
+  };
+  const revert = async (ancestor: number) => {
+    await db.transaction(async (tx) => {
+      const { evidence } = await revertAfter(tx, 'ethereum', ancestor, NOW);
+      await insertReorg(tx, 'ethereum', { ancestor, depth: 1, affected: evidence, at: NOW });
+    });
+    await project();
+  };
+  const rows = async () => {
+    const found = await db.query(
+      `select source, asset, price_raw::text as price, seller, buyer, listing_id from indexer.sale order by sold_at, key`,
+    );
+    const [total] = await db.query(`select volume_raw::int as volume, sales::int from indexer.sale_total`);
+    return { found: found.map((row) => Object.values(row)), sums: Object.values(total ?? {}) };
+  };
+
+  test('the price of an accepted bid is that of the last bid of its buyer before it', async () => {
+    const bid = (block: number, bidder: Address, price: bigint): ChainEvent => {
+      return { ...at(block), kind: 'token-bid', protocol: CRYPTOPUNKS, tokenId: toTokenId(1n), bidder, price };
+    };
+    const accepted = { protocol: CRYPTOPUNKS, isBid: true, currency: CRYPTOPUNKS, price: 0n };
+    await apply(
+      bid(1, BUYER, 10n),
+      bid(2, BUYER, 20n),
+      bid(3, SELLER as Address, 30n),
+      soldAt(4, accepted),
+      bid(5, BUYER, 40n),
+    );
+    assert.deepEqual(await rows(), { found: [['larvalabs', '1', '20', SELLER, BUYER, null]], sums: [20, 1] });
+    await apply(soldAt(6, { ...accepted, buyer: LOOKSRARE }));
+    assert.deepEqual((await rows()).found[1], ['larvalabs', '1', null, SELLER, LOOKSRARE, null]);
+    assert.deepEqual((await rows()).sums, [20, 1], 'an unknown price was counted');
+  });
+
+  test('a sale that a marketplace reports too is one row, with the facts of the chain and the name and listing of the report', async () => {
+    const report = (tokenId: string, block: number) => {
+      const timestamp = new Date(NOW).toISOString();
+      return sale({
+        tokenId,
+        tx: txOf(block),
+        price: '99',
+        timestamp,
+        source: 'magic-eden',
+        listingId: `listing-${block}`,
+      });
+    };
+    const expected = {
+      found: [
+        ['magic-eden', '1', '100', SELLER, BUYER, 'listing-1'],
+        ['magic-eden', '1', '100', SELLER, BUYER, 'listing-2'],
+        ['looksrare', '1', '100', SELLER, BUYER, 'listing-3'],
+      ],
+      sums: [300, 3],
+    };
+    await ingest(db, report('1', 1));
+    await apply(soldAt(1, {}), soldAt(2, {}), soldAt(3, { protocol: LOOKSRARE }));
+    await ingest(db, report('1', 2), report('1', 3));
+    assert.deepEqual(await rows(), expected);
+    await ingest(db, report('1', 1), report('1', 2), report('1', 3));
+    assert.deepEqual(await rows(), expected);
+    await revert(1);
+    assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
+  });
+
+  test('a cancelled nonce ends the listings with this nonce at its protocol, until a reorganisation removes it', async () => {
+    const terms = { source: 'looksrare', protocolAddress: LOOKSRARE, seller: SELLER };
+    await apply({
+      ...at(1),
+      kind: 'transfer',
+      contract: EVM as Address,
+      tokenId: toTokenId(1n),
+      from: ZERO_ADDRESS,
+      to: SELLER as Address,
+      quantity: 1n,
+    });
+    await ingest(
+      db,
+      listing({ ...terms, id: 'same', tokenId: '1', counter: '7' }),
+      listing({ ...terms, id: 'higher', tokenId: '1', counter: '8' }),
+      listing({ ...terms, id: 'elsewhere', tokenId: '1', counter: '7', protocolAddress: PAYMENT_PROCESSOR }),
+    );
+    const statuses = async () => {
+      const found = await db.query(`select id, status from indexer.listing order by id`);
+      return found.map((row) => `${String(row['id'])} ${String(row['status'])}`);
+    };
+    await apply({
+      ...at(2),
+      kind: 'nonce-cancelled',
+      protocol: LOOKSRARE,
+      offerer: SELLER as Address,
+      nonce: 7n,
+    });
+    assert.deepEqual(await statuses(), ['elsewhere active', 'higher active', 'same cancelled']);
+    await revert(1);
+    assert.deepEqual(await statuses(), ['elsewhere active', 'higher active', 'same active']);
+  });
+});
