@@ -1,4 +1,4 @@
-// Fuzzes the marketplace interface against its own OpenAPI document. FUZZ_SEED selects other requests. FUZZ_RUNS sets their number.
+// Fuzzes the public interfaces against their own OpenAPI documents. FUZZ_SEED selects other requests. FUZZ_RUNS sets their number.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -8,27 +8,37 @@ import { useSampleService } from './support/service/sample-service.ts';
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 1);
 
-describe('the marketplace interface', () => {
-  // The timeout is long, so that no query times out on a busy machine.
-  const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
+const INTERFACES = {
+  'the marketplace interface': {
+    prefix: '/v1',
+    authenticated: new Set(['cursor']),
+    judgedByService: new Set(['cursor', 'address', 'tokenId']),
+  },
+  'the explore interface': {
+    prefix: '/explore/v1',
+    first: ['/v1/collections', '/v1/collections/harbour-lights/listings'],
+    authenticated: new Set(['cursor']),
+    judgedByService: new Set(['cursor', 'address', 'owner']),
+  },
+};
 
-  test('conforms to its OpenAPI document for valid and invalid requests', async (t) => {
-    const report = await fuzzContract({
-      url: service.url,
-      seed: SEED,
-      runs: RUNS,
-      authenticated: new Set(['cursor']),
-      judgedByService: new Set(['cursor', 'address', 'tokenId']),
+for (const [name, options] of Object.entries(INTERFACES)) {
+  describe(name, () => {
+    // The timeout is long, so that no query times out on a busy machine.
+    const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
+
+    test('conforms to its OpenAPI document for valid and invalid requests', async (t) => {
+      const report = await fuzzContract({ ...options, url: service.url, seed: SEED, runs: RUNS });
+      t.diagnostic(
+        `${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs for each kind of request`,
+      );
+      const found = report.findings.map(({ operation, kind, message }) => `${operation}, ${kind}: ${message}`);
+      assert.deepEqual(found, [], `the service does not conform: repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
+      assert.ok(report.accepted > report.requests / 10, 'too few requests name what exists');
+      assert.deepEqual(
+        service.logged.filter((line) => /"level":"(warn|error)"/.test(line)),
+        [],
+      );
     });
-    t.diagnostic(
-      `${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs for each kind of request`,
-    );
-    const found = report.findings.map(({ operation, kind, message }) => `${operation}, ${kind}: ${message}`);
-    assert.deepEqual(found, [], `the service does not conform: repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
-    assert.ok(report.accepted > report.requests / 10, 'too few requests name collections and tokens that exist');
-    assert.deepEqual(
-      service.logged.filter((line) => /"level":"(warn|error)"/.test(line)),
-      [],
-    );
   });
-});
+}

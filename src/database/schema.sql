@@ -645,6 +645,7 @@ create table indexer.listing (
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX listing_by_account ON indexer.listing USING btree (seller, collection_id, asset) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
 CREATE INDEX listing_by_asset ON indexer.listing USING btree (collection_id, asset, price_raw);
+CREATE INDEX listing_by_id ON indexer.listing USING btree (id);
 CREATE INDEX listing_by_order_hash ON indexer.listing USING btree (order_hash, chain) WHERE (order_hash IS NOT NULL);
 CREATE INDEX listing_by_signer ON indexer.listing USING btree (chain, seller) WHERE ((operator IS NOT NULL) OR (counter IS NOT NULL));
 CREATE INDEX listing_hidden ON indexer.listing USING btree (collection_id, key) WHERE (undeliverable IS NOT NULL);

@@ -1,8 +1,7 @@
 // The tokens that a wallet owns and the listings that it offers, over all chains.
 
-import type { Address, AssetId } from '../core/address.ts';
+import type { Address } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
-import { parseCollectionId } from '../core/collection.ts';
 import type { Listing } from '../market/listing.ts';
 import { toListingOfMirror, toListingOfOrder } from '../market/listing.ts';
 import type { Market } from '../market/market.ts';
@@ -10,6 +9,7 @@ import { requireValue, valueOrNull } from '../market/market-source.ts';
 import type { Token, TokenLocation } from '../market/token.ts';
 import { readTokens } from '../market/token.ts';
 import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
+import { toTokenLocation } from './token-location.ts';
 import { listOwnOrdersOfSeller } from './queries/own-assets.ts';
 import type { WalletAsset, WalletQuery } from './queries/wallet-assets.ts';
 import { listHeldAssets, listMirroredOfSeller } from './queries/wallet-assets.ts';
@@ -45,7 +45,7 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
     [...requireValue(held, 'upstream_error'), ...requireValue(mirrored, 'upstream_error'), ...(valueOrNull(own) ?? [])],
     query.limit,
   );
-  const locations = page.flatMap((asset) => toLocation(market, asset) ?? []);
+  const locations = page.flatMap((asset) => toTokenLocation(market, asset) ?? []);
   const { tokens, observation, complete } = await readTokens(market, market.wallets, locations);
   requireValue(observation, 'upstream_error');
   const rows = tokens.filter((token) => token.owner.address === query.account);
@@ -77,7 +77,7 @@ export async function listWalletListings(market: Market, query: WalletPageQuery)
   const rows = page.flatMap((asset) => {
     const key = toKeyText(asset);
     const listing = ownByAsset.get(key) ?? (hidden.has(key) ? undefined : mirrorByAsset.get(key));
-    const location = toLocation(market, asset);
+    const location = toTokenLocation(market, asset);
     return listing && location ? [{ listing, location }] : [];
   });
   return { rows, next, degraded: !book.ok || !hiding.ok };
@@ -105,13 +105,3 @@ function toPage(assets: readonly WalletAsset[], limit: number): { page: WalletAs
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 const toKeyText = ({ collectionId, asset }: { collectionId: string; asset: string }) => `${collectionId} ${asset}`;
-
-/** On Solana the address is in lower case, which is enough to identify the token. Null if the id names no configured chain. */
-function toLocation(
-  { chains }: Market,
-  { collectionId, asset }: { collectionId: string; asset: AssetId },
-): TokenLocation | null {
-  const parsed = parseCollectionId(chains, collectionId);
-  const chain = parsed && chains.get(parsed.chainId);
-  return chain ? { chain, contractAddress: parsed.addressLower as Address, asset } : null;
-}

@@ -5,6 +5,7 @@ import type { ChainEvent } from '../chain-log/chain-event.ts';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listOrderEvents, listTokenEvents } from '../chain-log/queries/chain-events.ts';
 import type { TokenStandard } from '../core/evm.ts';
+import type { Queryable } from '../database/port.ts';
 import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderCancel } from './queries/order-cancels.ts';
 import { findOrderCancel } from './queries/order-cancels.ts';
@@ -42,7 +43,10 @@ export type Explanation = {
 const TOKEN_EVENTS_MAX = 50;
 
 /** Null when no order has this id. */
-export async function explainOrder({ main, clock }: OrderContext, orderId: string): Promise<Explanation | null> {
+export async function explainOrder(
+  { main, clock }: { main: Queryable; clock: OrderContext['clock'] },
+  orderId: string,
+): Promise<Explanation | null> {
   const order = await findStoredOrder(main, orderId);
   if (!order) return null;
   const { chain, signed, seller, contractAddress, asset, collectionId } = order;

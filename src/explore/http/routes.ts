@@ -10,6 +10,7 @@ import { ErrorSchema, PaginationSchema } from '../../market/http/envelopes.ts';
 import { MarketItemSchema } from '../../market/http/market-item.ts';
 import { PriceSchema } from '../../market/http/price.ts';
 import { IndexSchema, registerIndexRoutes } from '../../market/http/service-index.ts';
+import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
@@ -29,6 +30,7 @@ const DOCUMENT = {
     { name: 'Collections', description: 'What is known about a collection.' },
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
     { name: 'Wallets', description: 'What a wallet owns and sells.' },
+    { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
   keyed: false,
@@ -39,6 +41,7 @@ const COMPONENT_SCHEMAS = [
   MarketItemSchema,
   TokenSchema,
   TokenBatchSchema,
+  OrderSchema,
   ProvenanceSchema,
   HoldersSchema,
   PaginationSchema,
@@ -62,6 +65,7 @@ export async function registerExplore(
   registerTokensRoute(app, context);
   registerTokenBatchRoute(app, context);
   registerWalletRoutes(app, context);
+  registerOrderRoute(app, context);
   registerProvenanceRoute(app, context);
   registerHoldersRoute(app, context);
 }

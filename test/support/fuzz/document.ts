@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 
 export type ParameterSchema = {
-  type: 'string' | 'integer';
+  type: 'string' | 'integer' | 'boolean';
   enum?: string[];
   minimum?: number;
   maximum?: number;
@@ -26,6 +26,7 @@ export function readOperations(document: unknown): Operation[] {
 /** Texts that the schema allows, before percent-encoding. `.` and `..` are left out, because URLs drop them from paths. */
 export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
   if (schema.type === 'integer') {
     return fc.integer({ min: schema.minimum ?? -(2 ** 31), max: schema.maximum ?? 2 ** 31 - 1 }).map(String);
   }
@@ -92,6 +93,7 @@ export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
 export function isValidText({ schema }: Parameter, text: string): boolean {
   if (schema.enum) return schema.enum.includes(text);
   if (schema.type === 'string') return isAllowedString(schema, text);
+  if (schema.type === 'boolean') return text === 'true' || text === 'false';
   if (!/^(0|-?[1-9]\d*)$/.test(text)) return false;
   const value = BigInt(text);
   return value >= BigInt(schema.minimum ?? value) && value <= BigInt(schema.maximum ?? value);

@@ -13,6 +13,10 @@ import { isValidText, readOperations, toArbitrary, toNearMiss } from './document
 
 export type FuzzOptions = {
   url: string;
+  /** The prefix of the interface, such as `/v1`. */
+  prefix: string;
+  /** Requests whose responses name collections, tokens, wallets and orders that exist. */
+  first?: readonly string[];
   seed: number;
   /**
    * The number of runs for the valid requests of each operation. Also the number for each of two kinds of invalid requests of each
@@ -43,8 +47,9 @@ export async function fuzzContract(options: FuzzOptions): Promise<FuzzReport> {
     return response;
   };
   try {
-    const document: unknown = JSON.parse((await send('/v1/openapi.json')).text);
+    const document: unknown = JSON.parse((await send(`${options.prefix}/openapi.json`)).text);
     const context: Context = { ...options, send, checks: createResponseChecks(document), known: createKnownValues() };
+    for (const target of options.first ?? []) context.known.add((await send(target)).text);
     await collectNames(context, readOperations(document));
     for (const operation of readOperations(document)) {
       for (const { kind, property } of listProperties(context, operation)) {

@@ -1,12 +1,11 @@
-// Collects the ids and addresses of collections and tokens from responses. Requests can then name collections and tokens that
-// exist.
+// Collects the names of collections, tokens, wallets and orders from responses. Requests can then name what exists.
 
 import type { Operation } from './document.ts';
 
 export type KnownValues = {
   /** Adds the ids and addresses in a response body. A body that is not JSON adds none. */
   add(text: string): void;
-  /** Sets of path parameters that name a known collection or token. For an operation without path parameters, one empty set. */
+  /** Sets of path parameters that name a known collection, token, wallet or order. For an operation without path parameters, one empty set. */
   valuesOf(operation: Operation): Record<string, string>[];
 };
 
@@ -18,9 +17,13 @@ export function createKnownValues(): KnownValues {
   /** Contract addresses by collection id. Items on Solana have the collection's id and not its address. */
   const addresses = new Map<string, string>();
   const tokens = new Map<string, Record<string, string>>();
+  const wallets = new Set<string>();
+  const orders = new Set<string>();
 
   const addNames = (fields: Fields): void => {
-    const { id, slug, chain, contractAddress, collectionId, tokenId, mint } = fields;
+    const { id, slug, chain, contractAddress, collectionId, tokenId, mint, seller, orderId } = fields;
+    if (typeof seller === 'string' && wallets.size < NAMES_MAX) wallets.add(seller);
+    if (typeof orderId === 'string' && orders.size < NAMES_MAX) orders.add(orderId);
     if (typeof id === 'string') {
       for (const name of [id, slug, contractAddress])
         if (typeof name === 'string' && ids.size < NAMES_MAX) ids.add(name);
@@ -43,7 +46,11 @@ export function createKnownValues(): KnownValues {
     valuesOf: ({ parameters }) => {
       const names = parameters.filter((one) => one.in === 'path').map((one) => one.name);
       if (names.length === 0) return [{}];
-      if (names.length === 1) return Array.from(ids, (id) => ({ [names[0] ?? '']: id }));
+      if (names.length === 1) {
+        const [name = ''] = names;
+        const values = name === 'address' ? wallets : name === 'orderId' ? orders : ids;
+        return Array.from(values, (value) => ({ [name]: value }));
+      }
       return [...tokens.values()];
     },
   };

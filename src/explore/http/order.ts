@@ -1,0 +1,146 @@
+// GET /explore/v1/orders/{orderId}.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { toCollectionId } from '../../core/collection.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, dateTime, ref, typeOrNull } from '../../http/schema-builders.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import { marketResponses } from '../../market/http/envelopes.ts';
+import { EXAMPLE_TIME } from '../../market/http/example-collection.ts';
+import type { WireMarketItem } from '../../market/http/market-item.ts';
+import { LISTING_EXAMPLE, toListingItem } from '../../market/http/market-item.ts';
+import type { PriceContext } from '../../market/http/price.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import type { Order, OrderDormancy } from '../order.ts';
+import { readOrder } from '../order.ts';
+
+/** An order can end in every block. */
+const CACHE_POLICY = DEGRADED_POLICY;
+
+const DormantSchema = Type.Object(
+  {
+    reasons: Type.Array(
+      Type.Unsafe<OrderDormancy>({ type: 'string', enum: ['no-balance', 'not-approved', 'counter', 'pending'] }),
+      {
+        description:
+          '`no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has ' +
+          'voided the order with its counter. `pending`: the chain has not been read up to the order yet.',
+      },
+    ),
+  },
+  closed,
+);
+
+const FulfilmentSchema = Type.Object(
+  {
+    protocolAddress: Type.String({ description: 'The Seaport contract that the order is signed for.' }),
+    parameters: Type.Unsafe<object>({
+      type: 'object',
+      description: 'The components of the order, as they were signed.',
+    }),
+    signature: Type.String({ description: 'The signature of the seller.' }),
+  },
+  closed,
+);
+
+export const OrderSchema = Type.Object(
+  {
+    orderId: Type.String({ description: 'Id of the order.' }),
+    status: Type.Unsafe<(typeof LISTING_STATUSES)[number]>({
+      type: 'string',
+      enum: LISTING_STATUSES,
+      description: 'State of the order.',
+    }),
+    dormant: Type.Unsafe<Static<typeof DormantSchema> | null>({
+      anyOf: [DormantSchema, { type: 'null' }],
+      description: 'Why an active order cannot be filled at present; null if it can, or if this is not known.',
+    }),
+    hash: typeOrNull<string>('string', 'Hash of the signed order; null for an order without a signature.'),
+    listing: ref<WireMarketItem>('MarketItem'),
+    evidence: Type.Array(
+      Type.Object(
+        {
+          kind: Type.String({ description: 'What happened, such as `order-fulfilled` or `order-cancelled`.' }),
+          at: dateTime('When it happened.'),
+          block: typeOrNull<number>('integer', 'The number of the block; null if it is not known or off-chain.'),
+          tx: typeOrNull<string>('string', 'The transaction; null if it is not known or off-chain.'),
+        },
+        { description: 'One event.', ...closed },
+      ),
+      { description: 'The events that the status follows from, oldest first.' },
+    ),
+    fulfilment: Type.Unsafe<Static<typeof FulfilmentSchema> | null>({
+      anyOf: [FulfilmentSchema, { type: 'null' }],
+      description:
+        'What a buyer needs to fill the order; null unless it is an active order of this service with a signature. Platform fee and ' +
+        'royalty may have to be added, see `GET /v1/collections/{id}/floor`.',
+    }),
+  },
+  {
+    $id: 'Order',
+    title: 'Order',
+    description: 'An order and why it has its status.',
+    examples: [
+      {
+        orderId: LISTING_EXAMPLE.orderId,
+        status: 'cancelled',
+        dormant: null,
+        hash: `0x${'5e'.repeat(32)}`,
+        listing: { ...LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
+        evidence: [{ kind: 'order-cancelled', at: EXAMPLE_TIME, block: 23_456_789, tx: `0x${'7a'.repeat(32)}` }],
+        fulfilment: null,
+      },
+    ],
+    ...closed,
+  },
+);
+
+export function registerOrderRoute(app: FastifyInstance, context: MarketplaceContext): void {
+  const { market } = context;
+
+  cachedRoute(app, context, {
+    path: '/explore/v1/orders/:orderId',
+    schema: {
+      operationId: 'getOrder',
+      summary: 'Read an order',
+      description:
+        'An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, ' +
+        'for an active order of this service, what a buyer needs to fill it.',
+      tags: ['Orders'],
+      params: Type.Object({
+        orderId: Type.String({
+          minLength: 1,
+          description: 'The `orderId` of a listing, or the hash of a signed order.',
+          examples: [LISTING_EXAMPLE.orderId],
+        }),
+      }),
+      response: marketResponses(dataOf(ref('Order')), 404, 502),
+    },
+    respond: async ({ orderId = '' }) => {
+      const [order, prices] = await Promise.all([readOrder(market, orderId), readPriceContext(market)]);
+      return createCachedResponse({
+        cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
+        policy: CACHE_POLICY,
+        validUntil: order.status === 'active' ? order.listing.expiresAt : null,
+        body: { data: toWireOrder(order, prices) },
+      });
+    },
+  });
+}
+
+function toWireOrder(order: Order, prices: PriceContext): Static<typeof OrderSchema> {
+  const { listing, location, status, dormant, hash, events, fulfilment } = order;
+  return {
+    orderId: listing.orderId,
+    status,
+    dormant: dormant === null ? null : { reasons: [dormant] },
+    hash,
+    listing: { ...toListingItem(listing, location, prices), status },
+    evidence: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
+    fulfilment,
+  };
+}

@@ -1,0 +1,109 @@
+// One order: its status, why it has this status, and what a buyer needs to fill it.
+
+import type { AssetId } from '../core/address.ts';
+import { ServiceError } from '../core/errors.ts';
+import { isStorable } from '../core/text.ts';
+import type { Listing } from '../market/listing.ts';
+import { toListingOfMirror } from '../market/listing.ts';
+import type { Market } from '../market/market.ts';
+import { requireValue } from '../market/market-source.ts';
+import type { TokenLocation } from '../market/token.ts';
+import type { Explanation } from '../orders/explain.ts';
+import { explainOrder } from '../orders/explain.ts';
+import type { ListingStatus } from '../orders/order-id.ts';
+import type { SeaportJson } from '../orders/queries/stored-orders.ts';
+import type { FoundListing } from './queries/orders.ts';
+import { findListing, findOwnOrderId } from './queries/orders.ts';
+import { toTokenLocation } from './token-location.ts';
+
+/** Why an active order cannot be filled at present. `pending`: the chain has not been read up to the order yet. */
+export type OrderDormancy = 'no-balance' | 'not-approved' | 'counter' | 'pending';
+
+/** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */
+export type OrderEvent = { kind: string; at: number; block: number | null; tx: string | null };
+
+export type Order = {
+  listing: Listing;
+  location: TokenLocation;
+  status: ListingStatus;
+  dormant: OrderDormancy | null;
+  hash: string | null;
+  /** Oldest first. */
+  events: OrderEvent[];
+  /** Null unless the order is an active order of this service that was stored with its signature. */
+  fulfilment: (SeaportJson & { protocolAddress: string }) | null;
+};
+
+const ID_LENGTH_MAX = 500;
+
+/**
+ * Finds an order of this service, or else a mirrored listing, by its id or its order hash. Throws `not_found` when there is none,
+ * `unavailable` when the own order book cannot be read, and `upstream_error` when the mirror cannot be read.
+ */
+export async function readOrder(market: Market, idOrHash: string): Promise<Order> {
+  if (idOrHash.length > ID_LENGTH_MAX || !isStorable(idOrHash)) throw orderNotFound();
+  const { clock } = market;
+  const chains = [...market.chains.keys()];
+  const explanation = requireValue(
+    await market.orderBook.read(async (main) => {
+      const id = await findOwnOrderId(main, idOrHash, chains);
+      return id === null ? null : explainOrder({ main, clock }, id);
+    }),
+    'unavailable',
+  );
+  if (explanation) return toOwnOrder(market, explanation);
+  const mirrored = requireValue(await market.mirror.read((db) => findListing(db, idOrHash)), 'upstream_error');
+  if (!mirrored) throw orderNotFound();
+  return toMirroredOrder(market, mirrored);
+}
+
+function orderNotFound(): ServiceError {
+  return new ServiceError('not_found', 'Order not found');
+}
+
+function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanation): Order {
+  const { signed, seaport, orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
+  const now = market.clock();
+  const state = derived ?? order;
+  const status = toStatusAt(state.status, expiresAt, now);
+  const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
+  return {
+    listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx },
+    location: requireLocation(market, order),
+    status,
+    dormant: status === 'active' ? state.dormant : null,
+    hash: signed?.orderHash ?? null,
+    events: [
+      ...events.map((event) => ({ kind: event.kind, at: event.blockTime, block: event.blockNumber, tx: event.tx })),
+      ...offChain,
+    ].sort((a, b) => a.at - b.at),
+    fulfilment:
+      status === 'active' && signed && seaport ? { ...seaport, protocolAddress: signed.protocolAddress } : null,
+  };
+}
+
+function toMirroredOrder(market: Market, { listing, status, undeliverable, endedAt }: FoundListing): Order {
+  const now = market.clock();
+  const statusNow = toStatusAt(status, listing.expiresAt, now);
+  return {
+    listing: toListingOfMirror(listing, market.serviceName),
+    location: requireLocation(market, listing),
+    status: statusNow,
+    dormant: statusNow === 'active' ? undeliverable : null,
+    hash: listing.orderHash,
+    events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: listing.tx }],
+    fulfilment: null,
+  };
+}
+
+/** The stored status is `active` until the next sweep after the expiry. */
+function toStatusAt(status: ListingStatus, expiresAt: number | null, now: number): ListingStatus {
+  return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
+}
+
+/** Throws `not_found` when the chain is not configured any more. */
+function requireLocation(market: Market, key: { collectionId: string; asset: AssetId }): TokenLocation {
+  const location = toTokenLocation(market, key);
+  if (!location) throw orderNotFound();
+  return location;
+}

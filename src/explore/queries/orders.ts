@@ -1,0 +1,52 @@
+// Mirrored listings of any status, by id or by order hash. Indexer database.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { MirroredListing } from '../../market/queries/listings.ts';
+import { LISTING_COLUMNS, decodeMirroredListing } from '../../market/queries/listings.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+
+const UNDELIVERABLE = ['pending', 'no-balance', 'not-approved', 'counter'] as const;
+
+/** `undeliverable`: why the seller cannot deliver at present. `endedAt` in milliseconds. */
+export type FoundListing = {
+  listing: MirroredListing;
+  status: (typeof LISTING_STATUSES)[number];
+  undeliverable: (typeof UNDELIVERABLE)[number] | null;
+  endedAt: number | null;
+};
+
+const decodeState = rowDecoder('listing', {
+  status: oneOf(LISTING_STATUSES),
+  undeliverable: nullable(oneOf(UNDELIVERABLE)),
+  endedAt: column('ended_at', nullable(timestamp)),
+});
+
+/** If several marketplaces have the order, an active listing is returned, the newest one. */
+export async function findListing(db: Queryable, idOrHash: string): Promise<FoundListing | null> {
+  const [row] = await db.query(
+    `select ${LISTING_COLUMNS}, status, undeliverable, coalesce(ended_at, retired_at) as ended_at from (
+       select * from indexer.listing where id = $1
+       union all select * from indexer.listing where order_hash = lower($1)
+     ) as listing order by status = 'active' desc, listed_at desc, key limit 1`,
+    [idOrHash],
+  );
+  return row ? { listing: decodeMirroredListing(row), ...decodeState(row) } : null;
+}
+
+const decodeId = rowDecoder('book_order', { id: text });
+
+/** The id of the own order that has this id or, on one of the chains, this hash. Primary database. */
+export async function findOwnOrderId(
+  db: Queryable,
+  idOrHash: string,
+  chains: readonly string[],
+): Promise<string | null> {
+  const [row] = await db.query(
+    `(select id from main.book_order where id = $1)
+     union all (select id from main.book_order where chain = any($2) and order_hash = lower($1) order by id limit 1)
+     limit 1`,
+    [idOrHash, chains],
+  );
+  return row ? decodeId(row).id : null;
+}

@@ -1,0 +1,73 @@
+// GET /explore/v1/orders/{orderId}.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { hashOrder } from '../../src/orders/seaport/order.ts';
+import { SEAPORT_1_6, toParameters } from '../support/chain/signed-orders.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM } from '../support/service/intake.ts';
+import type { IntakeClient } from '../support/service/intake-client.ts';
+import { OFFERER, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
+import { newCollection } from '../support/service/market.ts';
+
+const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
+const TX = `0x${'7a'.repeat(32)}`;
+
+forEachEngine('orders', (engine) => {
+  describe('service', () => {
+    const intake = {} as IntakeClient;
+    before(async () => void Object.assign(intake, await startIntake(engine)));
+    after(() => intake.service.close());
+    const read = async (orderId: string) => (await intake.service.ok(pathOf(orderId))).data;
+
+    test('an own order has what a buyer needs to fill it, under its id and under its hash', async () => {
+      const signed = ask({ tokenId: 41n });
+      const submission = await submissionOf(signed);
+      const { body } = await intake.send('POST', '/orders', { body: submission });
+      const { orderId } = body.data;
+      const order = await read(orderId);
+      assert.deepEqual([order.orderId, order.status, order.dormant], [orderId, 'active', null]);
+      assert.equal(order.hash, hashOrder(signed));
+      assert.deepEqual(order.fulfilment, {
+        protocolAddress: SEAPORT_1_6.address,
+        parameters: toParameters(signed),
+        signature: submission.order.signature,
+      });
+      assert.deepEqual([order.listing.tokenId, order.listing.seller, order.listing.price.raw], ['41', OFFERER, '1000']);
+      assert.deepEqual(order.evidence, []);
+      for (const hash of [order.hash, order.hash.toUpperCase().replace('0X', '0x')])
+        assert.deepEqual(await read(hash), order);
+    });
+
+    test('an order that the operator cancelled has the cancel as evidence, and nothing to fill it', async () => {
+      const { body } = await intake.send('POST', '/orders', { body: await submissionOf(ask({ tokenId: 42n })) });
+      const { orderId } = body.data;
+      assert.equal((await intake.send('POST', `/orders/${orderId}/cancel`, { key: intake.keys.intake })).status, 200);
+      const order = await read(orderId);
+      assert.deepEqual([order.status, order.listing.status, order.fulfilment], ['cancelled', 'cancelled', null]);
+      assert.deepEqual(
+        order.evidence.map(({ kind, block, tx }: any) => [kind, block, tx]),
+        [['off-chain-cancel', null, null]],
+      );
+    });
+
+    test('a mirrored listing is found by the id that the list of listings has, in any status', async () => {
+      const subject = newCollection({ slug: 'orders-mirrored' });
+      const hash = `0x${'5e'.repeat(32)}`;
+      await intake.service.load([subject.collection(), subject.listing('1', 7, { orderHash: hash })]);
+      const { data } = await intake.service.ok(`${subject.path}/listings`);
+      const order = await read(data[0].orderId);
+      assert.deepEqual([order.status, order.hash, order.fulfilment], ['active', hash, null]);
+      assert.deepEqual(order.listing, data[0]);
+      assert.deepEqual(await read(hash), order);
+      await intake.service.load([subject.listing('1', 7, { orderHash: hash, status: 'filled', tx: TX })]);
+      const ended = await read(data[0].orderId);
+      assert.deepEqual([ended.status, ended.listing.tx], ['filled', TX]);
+    });
+
+    test('an order that does not exist is a 404', async () => {
+      for (const orderId of ['nothing', `ethereum_${EVM}_1_1`, 'x'.repeat(600), '%00'])
+        assert.equal((await intake.service.get(pathOf(orderId))).status, 404, orderId);
+    });
+  });
+});
