@@ -10,7 +10,7 @@ import { rowDecoder, safeInteger } from './rows.ts';
 /** What a pool is for. `store`: requests of the store, which must not wait long for a locked row. */
 export type PoolPurpose = 'general' | 'store';
 
-const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 6 };
+const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 10 };
 /**
  * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
  * a locked row would hold connections until the deadline of each request.
@@ -26,6 +26,12 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  * for a locked table would use up the server's connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
+const GENERAL_OPTIONS = `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`;
+/** Behind PgBouncer these settings belong to the role, and `createDatabase` limits the transactions of the store itself. */
+const SESSION_OPTIONS: Record<PoolPurpose, string> = {
+  general: GENERAL_OPTIONS,
+  store: `${GENERAL_OPTIONS} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}`,
+};
 /** `close` waits this long for connections to end, then cuts them. */
 const CLOSE_WAIT_MS = 1_000;
 /** At most one line about lost connections is logged in this time, because a server that stops closes all idle connections at once. */
@@ -49,7 +55,7 @@ export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'gene
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    options: `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`,
+    options: SESSION_OPTIONS[purpose],
     keepAlive: true,
     application_name: 'mercat',
     stream: () => {

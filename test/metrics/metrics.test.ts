@@ -189,6 +189,6 @@ withTwoServers('the metrics, while the primary is stopped', (servers) => {
     assert.equal(metric('mercat_webhook_deliveries_pending'), null);
     assert.ok((metric('process_memory_usage_bytes') ?? 0) > 0);
     assert.equal(metric('db_client_connection_max', { db_client_connection_pool_name: 'indexer' }), 10);
-    assert.equal(metric('db_client_connection_max', { db_client_connection_pool_name: 'store' }), 6);
+    assert.equal(metric('db_client_connection_max', { db_client_connection_pool_name: 'store' }), 10);
   });
 });

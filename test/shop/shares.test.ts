@@ -56,22 +56,27 @@ forEachStore('simultaneous requests', (store) => {
 const REQUESTS_MAX = 90;
 const LONG_MS = 60_000;
 
-/** Shares over a database whose statements end when the test calls `end`. */
+/** Shares over a database whose statements end when the test calls `end`. `started` names the shop and the product of each statement. */
 function createShares(requestsMax = () => REQUESTS_MAX) {
   const ended = Promise.withResolvers<never[]>();
-  const within = () => ({ query: () => ended.promise });
+  const started: string[] = [];
+  const query = (sql: string) => {
+    started.push(sql);
+    return ended.promise;
+  };
+  const within = () => ({ query });
   const shares = new StoreShares({ within } as unknown as Database, {
     log: createLog('silent'),
     requestsMax,
   });
-  const send = (shop: string) => {
-    const query = shares.statementsOf(shop, { timeoutMs: LONG_MS }).query('select 1');
-    return query.then(
+  const send = (shop: string, productId?: string) => {
+    const statements = shares.statementsOf(shop, { timeoutMs: LONG_MS, ...(productId !== undefined && { productId }) });
+    return statements.query(productId === undefined ? shop : `${shop} ${productId}`).then(
       () => 'done',
       (error: { code: string }) => error.code,
     );
   };
-  return { send, end: () => ended.resolve([]) };
+  return { send, started, end: () => ended.resolve([]) };
 }
 
 const countDone = (results: readonly string[]) => results.filter((result) => result === 'done').length;
@@ -84,6 +89,22 @@ test('a shop that floods the store leaves free places for another shop', async (
   assert.equal(countDone(await Promise.all(flood)), (REQUESTS_MAX * 2) / 3);
   assert.equal(countDone(await Promise.all(others)), 15);
   assert.deepEqual(await send('one'), 'done');
+});
+
+test('a shop runs at most eight statements at a time, and two of them change the same product', async () => {
+  const { send, started, end } = createShares();
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const sent = Array.from({ length: 5 }, () => send('one', 'changed'));
+  await settle();
+  assert.deepEqual(started, Array(2).fill('one changed'));
+  sent.push(...Array.from({ length: 10 }, () => send('one')));
+  await settle();
+  assert.deepEqual(started.slice(2), Array(6).fill('one'));
+  sent.push(send('other'), send('other'));
+  await settle();
+  assert.deepEqual(started.slice(8), Array(2).fill('other'));
+  end();
+  assert.equal(countDone(await Promise.all(sent)), sent.length);
 });
 
 test('while the service may have fewer requests in progress, the share of a shop is smaller', async () => {

@@ -44,9 +44,12 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
 }
 
 /** The header `Authorization`. Empty if it is missing, or given twice so that the key is unclear. */
-function readAuthorization({ raw }: FastifyRequest): string {
-  const [value = '', second] = raw.headersDistinct.authorization ?? [];
-  return second === undefined ? value : '';
+function readAuthorization({ raw: { headers, rawHeaders } }: FastifyRequest): string {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'authorization') count += 1;
+  }
+  return count === 1 ? (headers.authorization ?? '') : '';
 }
 
 export function lacksScope(scope: string): ServiceError {

@@ -19,8 +19,11 @@ const WAITING_MAX = 1_000;
 
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
-/** Half of the connections of the store. If all requests of a shop hang, other shops still have the other half. */
-const SHOP_LIMITS = { runningMax: 3, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
+/**
+ * All connections of the store except two. If all requests of a shop hang, other shops still have these two. Fewer connections for one shop
+ * would cost CPU time in each of its requests: with fewer responses at a time, the event loop sleeps and wakes more often.
+ */
+const SHOP_LIMITS = { runningMax: 8, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
 /** The limits for the streams of one shop. A stream uses a connection only while it reads a page. */
 const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
