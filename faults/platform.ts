@@ -34,6 +34,8 @@ export type PlatformOptions = {
   settings?: Record<string, string>;
   /** Settings of the service alone. */
   serviceSettings?: Record<string, string>;
+  /** Settings of the worker alone. */
+  workerSettings?: Record<string, string>;
   /** The primary on PostgreSQL. Default: a new, durable server. */
   postgres?: PostgresServer | PostgresOptions;
   /** Maps the URL of the primary to the URL for the service, such as the URL of a proxy. */
@@ -215,7 +217,9 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     urls.push(`http://127.0.0.1:${port}`);
     nodes.push(new Program(args, { ...settings, PORT: String(port), ...options.serviceSettings }, options.root));
   }
-  const worker = ownWorker ? new Program(['work'], await newSettings(temporaryDirectory()), options.root) : null;
+  const worker = ownWorker
+    ? new Program(['work'], { ...(await newSettings(temporaryDirectory())), ...options.workerSettings }, options.root)
+    : null;
   let platform: Platform | null = null;
   // The load of a fault that has failed still runs. It ends after the processes, whose end also ends its requests.
   onEnd(() => platform?.load.stop(0));

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
+import { until } from '../../test/support/until.ts';
 import type { Fault } from '../fault.ts';
 import { findFaketime } from '../faketime.ts';
 
@@ -12,13 +13,15 @@ const OFFSETS = ['-600', '+1860', '+0'];
 /** The clock of the worker is ahead by this. */
 const WORKER_OFFSET = '+2';
 const REQUESTS_BETWEEN = 150;
+/** The service reads the clock of its database every ten seconds. */
+const NOTICE_LIMIT_MS = 240_000;
 
 export const fault: Fault = {
   name: 'clocks-stepped',
   promise: 'a clock that is set changes no response, loses no event and delays nothing',
   engines: ['embedded', 'postgresql'],
   needs: ['faketime'],
-  run: async ({ start }) => {
+  run: async ({ engine, start }) => {
     const file = path.join(temporaryDirectory(), 'offset');
     writeFileSync(file, '+0');
     const fake = {
@@ -29,18 +32,19 @@ export const fault: Fault = {
       DONT_FAKE_MONOTONIC: '1',
     };
     const platform = await start({
-      settings: { ...fake, FAKETIME: WORKER_OFFSET },
-      serviceSettings: { FAKETIME: '', FAKETIME_TIMESTAMP_FILE: file },
+      settings: fake,
+      serviceSettings: { FAKETIME_TIMESTAMP_FILE: file },
+      workerSettings: { FAKETIME: WORKER_OFFSET },
     });
+    const { lines } = platform.service;
+    const countSteps = () => lines.filter((line) => line.includes('clock of the primary database was set')).length;
     await platform.whileBroken(async () => {
-      for (const offset of OFFSETS) {
+      for (const [index, offset] of OFFSETS.entries()) {
         writeFileSync(file, offset);
+        if (engine === 'embedded') await until(() => countSteps() > index, NOTICE_LIMIT_MS, 'the step was not noticed');
         await platform.load.progress(REQUESTS_BETWEEN);
       }
     });
-    const steps = platform.service.lines.filter((line) =>
-      line.includes('clock of the primary database was set'),
-    ).length;
-    return [`set to ${OFFSETS.join(' s, ')} s; the service has noticed ${steps} steps of its database`];
+    return [`set to ${OFFSETS.join(' s, ')} s; the service has noticed ${countSteps()} steps of its database`];
   },
 };
