@@ -7,6 +7,7 @@ import { createLog } from '../core/log.ts';
 import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
 import type { Service } from '../service.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
+import { saveCompiledCode } from './compiled-code.ts';
 import { exitSoonAfter } from './exit-deadline.ts';
 import { isTerminated } from './interruption.ts';
 import { watchParent } from './npm-parent.ts';
@@ -44,6 +45,7 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
     io.stdout.write(`Creating the embedded database in ${dataDir}. The first start takes a while.\n`);
   const service = await startService({ config, log: createLog(config.logLevel), workers, sample });
   io.stdout.write(describeService(service, { dataDir, hasSample: dataDir !== null && sample }));
+  saveCompiledCode();
   if (!signal.aborted) await once(signal, 'abort');
   await service.drain(graceMs());
   await service.close();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readConfig } from '../config.ts';
 import { createLog } from '../core/log.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
+import { saveCompiledCode } from './compiled-code.ts';
 import { requireDatabase } from './connect.ts';
 import { exitSoonAfter } from './exit-deadline.ts';
 
@@ -23,5 +24,6 @@ async function runWorkers({ signal, stdout, stderr }: CommandIo): Promise<void> 
   const { startWorkerProcess } = await import('../service.ts');
   await using _workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
   stdout.write('The workers are running. Stop: Ctrl-C\n');
+  saveCompiledCode();
   if (!signal.aborted) await once(signal, 'abort');
 }

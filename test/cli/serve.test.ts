@@ -1,20 +1,44 @@
-// `mercat serve` as a user sees it while it starts.
+// `mercat serve` while it starts: what a user sees, and what the process stores.
 
 import assert from 'node:assert/strict';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import type { Readable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { cleanUp } from '../support/engines/cleanup.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Ends a test that hangs. */
+const START_LIMIT_MS = 120_000;
+
+after(cleanUp);
 
 test('the first start prints that it creates the embedded database before it does so', async (t) => {
   const dir = path.join(temporaryDirectory(), 'data');
+  const child = serve(t, { HOME: dir, DATA_DIR: dir });
+  const [line] = await once(createInterface(child.stdout), 'line');
+  assert.equal(line, `Creating the embedded database in ${dir}. The first start takes a while.`);
+});
+
+test('the compiled code is stored when the service has started, and not while the process ends', async (t) => {
+  const cache = temporaryDirectory();
+  serve(t, { DATA_DIR: await directoryWithDatabase(), NODE_COMPILE_CACHE: cache });
+  const isStored = () => readdirSync(cache, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
+  await until(isStored, START_LIMIT_MS, 'no compiled code was stored');
+});
+
+function serve(t: TestContext, settings: Record<string, string>): ChildProcessByStdio<null, Readable, null> {
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: dir, PORT: '0', DATA_DIR: dir, PRICE_SOURCES: 'none', LOG_LEVEL: 'error' };
+  const env = { PATH, PORT: '0', PRICE_SOURCES: 'none', LOG_LEVEL: 'error', ...settings };
   const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -23,6 +47,5 @@ test('the first start prints that it creates the embedded database before it doe
     const ended = once(child, 'exit');
     if (child.kill('SIGKILL')) await ended;
   });
-  const [line] = await once(createInterface(child.stdout), 'line');
-  assert.equal(line, `Creating the embedded database in ${dir}. The first start takes a while.`);
-});
+  return child;
+}
