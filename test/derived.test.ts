@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { dumpSchema } from '../src/database/schema-dump.ts';
+import { NEW_CLUSTER, pgliteVersionOf } from '../src/database/embedded/cluster-archive.ts';
 import { SCHEMAS } from '../src/database/migrate.ts';
 import { renderCacheParameters } from './support/generators/cache-parameters.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './support/generators/derived.ts';
+import { installedPgliteVersion } from './support/generators/new-cluster.ts';
 import { forEachEngine } from './support/engines/each-engine.ts';
 
 const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
@@ -18,6 +20,10 @@ test('docs/settings.md matches the table of settings', () => {
 
 test('schema.sql matches the schema after all migrations', async () => {
   assert.equal(committed('src/database/schema.sql'), await renderSchema(), hint);
+});
+
+test('the packed cluster of the embedded database was made by the installed version of PGlite', () => {
+  assert.equal(pgliteVersionOf(readFileSync(NEW_CLUSTER)), installedPgliteVersion(), hint);
 });
 
 test('the committed OpenAPI documents equal the documents that the service serves', async () => {

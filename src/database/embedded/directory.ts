@@ -1,7 +1,6 @@
 // The directory of an embedded database. A new directory is created completely or not at all. Files that this program did not
 // create are never changed or removed.
 
-import { execFile } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -19,23 +18,15 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { OperatorError } from '../../core/errors.ts';
+import { NEW_CLUSTER, unpackCluster } from './cluster-archive.ts';
 
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** The mark of a cluster that is being created: `<name of the database directory>.init-<process id>`. */
 const DRAFT_MARK = '.init-';
-/** The time limit for creating a cluster. It usually takes three seconds on a slow machine. */
-const FIRST_BOOT_MAX_MS = 120_000;
-const FIRST_BOOT_MEMORY_MB = 650;
-
-/** Removal is retried, because a process that creates a draft may still write to it for a second after its parent has ended. */
-const REMOVE_TREE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
-
-const execFileAsync = promisify(execFile);
+const REMOVE_TREE = { recursive: true, force: true };
 
 /**
  * Returns the absolute path of the database directory, and creates its parent if necessary. Symbolic links are resolved, so that all paths
@@ -57,7 +48,7 @@ export async function ensureCluster(dir: string): Promise<void> {
   const draft = `${dir}${DRAFT_MARK}${process.pid}`;
   try {
     mkdirSync(draft, { mode: DIRECTORY_MODE });
-    await makeCluster(draft);
+    unpackCluster(readFileSync(NEW_CLUSTER), draft);
     await secureTree(draft);
     moveInPlace(draft, dir);
   } catch (error) {
@@ -94,20 +85,6 @@ function isCluster(dir: string): boolean {
     );
   }
   return true;
-}
-
-/** Creates a cluster in the empty directory `draft`, in another process (first-boot.ts says why). */
-async function makeCluster(draft: string): Promise<void> {
-  const program = fileURLToPath(new URL('./first-boot.ts', import.meta.url));
-  try {
-    await execFileAsync(process.execPath, [program, draft], { timeout: FIRST_BOOT_MAX_MS });
-  } catch (error) {
-    const { signal, stderr } = error as { signal?: string | null; stderr?: string };
-    const reason = signal
-      ? `the process that creates it was ended by ${signal}; it needs about ${FIRST_BOOT_MEMORY_MB} MB of memory for a few seconds`
-      : (stderr ?? '').trim().split('\n').at(-1);
-    throw new OperatorError(`a new database could not be created: ${reason}`, { cause: error });
-  }
 }
 
 /**

@@ -17,7 +17,7 @@ const cache = fileURLToPath(new URL('../../../node_modules/.cache/mercat/', impo
 const MADE_OF = [
   '../../../package-lock.json',
   '../../../src/database/embedded/engine.ts',
-  '../../../src/database/embedded/first-boot.ts',
+  '../../../src/database/embedded/new-cluster.zst',
   '../../../src/database/migrate.ts',
 ];
 const MIGRATIONS = '../../../src/database/migrations/';

@@ -5,10 +5,12 @@ import { writeFileSync } from 'node:fs';
 import { renderCacheParameters } from './cache-parameters.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
+import { writeNewCluster } from './new-cluster.ts';
 
 /** The OpenAPI document that has the query parameters that shared caches keep. */
 const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
+await writeNewCluster();
 writeFileSync(new URL('docs/settings.md', root), renderSettings());
 writeFileSync(new URL('src/database/schema.sql', root), await renderSchema());
 const openApi = await renderOpenApi();

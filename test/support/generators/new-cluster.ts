@@ -1,0 +1,32 @@
+// Makes the packed cluster that first starts of the embedded database unpack. initdb writes times and random numbers, so the file is made
+// again only for another version of PGlite.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { NEW_CLUSTER, packCluster, pgliteVersionOf } from '../../../src/database/embedded/cluster-archive.ts';
+import { startEngine } from '../../../src/database/embedded/engine.ts';
+
+const PGLITE = new URL('../../../node_modules/@electric-sql/pglite/package.json', import.meta.url);
+
+export function installedPgliteVersion(): string {
+  const { version } = JSON.parse(readFileSync(PGLITE, 'utf8')) as { version: string };
+  return version;
+}
+
+export async function writeNewCluster(): Promise<void> {
+  const version = installedPgliteVersion();
+  if (existsSync(NEW_CLUSTER) && pgliteVersionOf(readFileSync(NEW_CLUSTER)) === version) return;
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-cluster-'));
+  try {
+    // In an empty directory the engine runs initdb.
+    const engine = await startEngine(dir, (line) => {
+      throw new Error(line);
+    });
+    await engine.exec('checkpoint');
+    await engine.close();
+    writeFileSync(NEW_CLUSTER, packCluster(dir, version));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
