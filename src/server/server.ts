@@ -88,7 +88,6 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
   noteServed(app, outages);
   compressResponses(app);
@@ -121,6 +120,7 @@ function createRouter(
     // Requests that arrive during the closing get their response, and then their connection is closed.
     return503OnClosing: false,
     bodyLimit: BODY_BYTES_MAX,
+    schemaController: { compilersFactory: { buildSerializer: () => () => (data) => JSON.stringify(data) } },
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX, ignoreTrailingSlash: true, querystringParser: splitQuery },
     frameworkErrors: (error, request, reply) => sendError({ log, outages }, error, { request, reply }),
     // node-server.ts responds to input that is not HTTP. Fastify's listener would respond a second time.
