@@ -57,7 +57,7 @@ export async function runFault(
   try {
     const facts = await withinLimit(fault.run({ engine, start, newCommand, onEnd }), fault, signal);
     if (platform === null) return finish('kept', facts);
-    const checked = await checkAfterFault(platform, fault, limitMs);
+    const checked = await withinLimit(checkAfterFault(platform, fault, limitMs), fault, signal);
     return finish(checked.broken.length === 0 ? 'kept' : 'broken', [...facts, ...checked.facts], checked.broken);
   } catch (error) {
     const { message, stack } = error as Error;
