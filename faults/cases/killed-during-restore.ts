@@ -12,6 +12,7 @@ import type { Platform } from '../platform.ts';
 
 /** The moments of the kills, as shares of the time that a complete restore takes. */
 const KILL_MOMENTS = [0.3, 0.6, 0.8, 0.95];
+const POLL_MS = 20;
 
 export const fault: Fault = {
   name: 'killed-during-restore',
@@ -44,16 +45,21 @@ async function killRestores({ newCommand }: FaultContext, platform: Platform): P
   const newRestore = () => newCommand(platform, ['restore', file, '--replace']);
   const startedAt = performance.now();
   await runCommand(newRestore());
-  const restoreMs = performance.now() - startedAt;
+  let restoreMs = performance.now() - startedAt;
   let killed = 0;
   for (const moment of KILL_MOMENTS) {
     const restore = newRestore();
     restore.launch();
-    await sleep(moment * restoreMs);
-    if (restore.isRunning) killed += 1;
+    const launchedAt = performance.now();
+    const killAt = launchedAt + moment * restoreMs;
+    while (restore.isRunning && performance.now() < killAt) await sleep(POLL_MS);
+    // The machine has become faster, so the next kill comes earlier.
+    if (!restore.isRunning) restoreMs = performance.now() - launchedAt;
+    else killed += 1;
     await restore.end('SIGKILL');
     assert.deepEqual(await rowsOf(`${file}-after`), rows, `rows after a kill at ${moment} of the restore`);
   }
+  assert.ok(killed > 0, 'every restore was complete before its kill');
   const restored = await runCommand(newRestore());
   return `${killed} of ${KILL_MOMENTS.length} restores were killed before they were complete; then: ${restored}`;
 }
