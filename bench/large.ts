@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { createDatabase } from '../src/database/port.ts';
 import { DEGRADED_POLICY } from '../src/http/cached-response.ts';
+import { TOKEN_SORTS } from '../src/explore/tokens.ts';
 import { SORTS } from '../src/market/ranking.ts';
 import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServer } from './hot-listings.ts';
@@ -48,6 +49,7 @@ async function benchReads(
   for (const sort of SORTS) {
     await report(`list, sort ${sort}`, (round) => `${base}/v1/collections?sort=${sort}&limit=${round + 25}`);
   }
+  await reportWallet(base, largestId);
   const small = (round: number) => `large-${Math.floor(collections * SMALL_SHARE) + round}`;
   // Each spelling of the address is another URL, so that no read finds a cached response.
   const largest = (round: number) => spell(largestId, round);
@@ -58,6 +60,23 @@ async function benchReads(
     await report(`detail, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}`);
     await report(`floor, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}/floor`);
     await report(`sales, ${name} collection`, (round) => `${base}/v1/collections/${idOf(round)}/sales`);
+    const explored = (round: number, path: string) => `${base}/explore/v1/collections/${idOf(round)}/${path}`;
+    for (const sort of TOKEN_SORTS) {
+      await report(`tokens by ${sort}, ${name} collection`, (round) => explored(round, `tokens?sort=${sort}`));
+    }
+    await report(`tokens not listed, ${name} collection`, (round) => explored(round, 'tokens?listed=false'));
+    await report(`holders, ${name} collection`, (round) => explored(round, 'holders'));
+  }
+}
+
+/** The owner of a token of the largest collection, as a wallet over all collections. */
+async function reportWallet(base: string, largestId: string): Promise<void> {
+  const response = await fetch(`${base}/explore/v1/collections/${largestId}/tokens?sort=id&limit=100`);
+  const { data } = (await response.json()) as { data: { owner: { address: string | null } }[] };
+  const owner = data.map((token) => token.owner.address).find((address) => address !== null);
+  if (owner === undefined) throw new Error('no token of the largest collection has an owner');
+  for (const list of ['tokens', 'listings']) {
+    await report(`${list} of a wallet`, (round) => `${base}/explore/v1/wallets/${spell(owner, round)}/${list}`);
   }
 }
 
