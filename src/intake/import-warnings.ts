@@ -1,4 +1,4 @@
-// Notes what may be wrong with accepted records: doubtful prices, prices that cannot be served, repeated products, and collections without
+// Notes what may be wrong with accepted records: doubtful prices and times, prices that cannot be served, repeated products, and collections without
 // a collection record.
 
 import type { Chains } from '../core/chains.ts';
@@ -12,9 +12,17 @@ import { collectionIdOf } from './records/parse.ts';
  * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored and never served.
  * - `zeroPrice`: a sale or listing at 0. The sale is served and does not count in volume and sales. The listing is not listed.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
+ * - `doubtfulTime`: the time of a sale, listing or order is before 2015, when there were no tokens, or more than a day in the future.
  * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later product was applied after it.
  */
-export const WARNING_CODES = ['unreadablePrice', 'otherCurrency', 'zeroPrice', 'tinyPrice', 'repeatedSlug'] as const;
+export const WARNING_CODES = [
+  'unreadablePrice',
+  'otherCurrency',
+  'zeroPrice',
+  'tinyPrice',
+  'doubtfulTime',
+  'repeatedSlug',
+] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 
 /** The number of records with this warning, and the line and the value of the first of these records. */
@@ -24,6 +32,10 @@ export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 
 /** A price below 10 to the power of -TINY_DECIMALS native units is noted as tiny. */
 const TINY_DECIMALS = 6;
+/** The chain of the first tokens began in 2015. */
+const TIME_MIN = Date.UTC(2015, 0, 1);
+/** Clocks differ by less. */
+const FUTURE_MAX_MS = 24 * 60 * 60_000;
 /** The largest number of collections for which one import checks whether a collection record exists. */
 const COLLECTIONS_MAX = 10_000;
 /** The largest number of products whose slugs are compared. So many slugs take about 25 MB of memory. */
@@ -31,14 +43,17 @@ const SLUGS_MAX = 200_000;
 
 export class RecordNotes {
   readonly #chains: Chains;
+  readonly #timeMax: number;
   readonly #warnings: ImportWarnings = {};
   readonly #slugs = new Set<string>();
   /** The number of records of each collection, by collection id. */
   readonly #recordsOf = new Map<string, number>();
   readonly #recorded = new Set<string>();
 
-  constructor(chains: Chains) {
+  /** `now`: the time of the import, in milliseconds. */
+  constructor(chains: Chains, now: number) {
     this.#chains = chains;
+    this.#timeMax = now + FUTURE_MAX_MS;
   }
 
   get warnings(): ImportWarnings {
@@ -52,6 +67,10 @@ export class RecordNotes {
   add({ line, record }: NumberedRecord): void {
     const price = this.#judgePrice(record);
     if (price !== null) this.#warn(price.code, line, price.value);
+    const time = timeOf(record);
+    if (time !== null && (time < TIME_MIN || time > this.#timeMax)) {
+      this.#warn('doubtfulTime', line, new Date(time).toISOString());
+    }
     if (record.kind === 'product') this.#addSlug(line, record.row);
     this.#addCollection(record);
   }
@@ -100,6 +119,20 @@ export class RecordNotes {
   #warn(code: WarningCode, line: number, value: string): void {
     const warning = (this.#warnings[code] ??= { count: 0, line, value });
     warning.count += 1;
+  }
+}
+
+/** The time at which a sale was made, or a listing or order was created. Null for other records. */
+function timeOf(record: IntakeRecord): number | null {
+  switch (record.kind) {
+    case 'sale':
+      return record.row.soldAt;
+    case 'listing':
+      return record.row.listedAt;
+    case 'order':
+      return record.row.createdAt;
+    default:
+      return null;
   }
 }
 

@@ -98,7 +98,7 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const counter = new ImportCounter();
-  const notes = new RecordNotes(context.chains);
+  const notes = new RecordNotes(context.chains, context.clock());
   const batchSize = new BatchSize();
   const changes = await begin(context, options).catch((error: unknown) => {
     throw new ImportFailure(counter.summary(), error);

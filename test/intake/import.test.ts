@@ -16,6 +16,7 @@ import {
   EVM,
   listing,
   order,
+  NOW,
   recordContext,
   runImport,
   sale,
@@ -172,7 +173,7 @@ forEachEngine('import', (engine) => {
   });
 
   test('the records of the first 10,000 collections of an import are counted by collection', async () => {
-    const notes = new RecordNotes(recordContext.chains);
+    const notes = new RecordNotes(recordContext.chains, NOW);
     const idOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;
     const add = (index: number) => {
       const { record } = parseRecord(recordContext, token({ contractAddress: idOf(index) }));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecordNotes } from '../../src/intake/import-warnings.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
-import { product, recordContext } from '../support/service/intake.ts';
+import { ASSET, listing, MINT, NOW, order, product, recordContext, sale } from '../support/service/intake.ts';
 
 const SLUGS_MAX = 200_000;
 
@@ -15,7 +15,7 @@ function parse(fields: Record<string, unknown>) {
 }
 
 test('repeated slugs are noted among the first 200,000 products of an import, and later slugs take no memory', () => {
-  const notes = new RecordNotes(recordContext.chains);
+  const notes = new RecordNotes(recordContext.chains, NOW);
   const first = parse(product());
   assert.ok(first.kind === 'product');
   const add = (line: number, slug: string) =>
@@ -27,4 +27,35 @@ test('repeated slugs are noted among the first 200,000 products of an import, an
   assert.deepEqual(notes.warnings, {
     repeatedSlug: { count: 1, line: SLUGS_MAX + 2, value: `mug-${SLUGS_MAX}` },
   });
+});
+
+test('times before 2015 and times more than a day in the future are noted, at the first line', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  const at = (ms: number) => new Date(ms).toISOString();
+  const tomorrow = NOW + 24 * 60 * 60_000;
+  const times = [at(NOW), '2015-01-01T00:00:00Z', at(tomorrow), '2014-12-31T23:59:59.999Z', at(tomorrow + 1)];
+  for (const [index, time] of times.entries()) {
+    const records = [sale({ timestamp: time }), listing({ timestamp: time }), order({ createdAt: time })];
+    for (const fields of records) notes.add({ line: index + 1, record: parse(fields) });
+  }
+  assert.deepEqual(notes.warnings['doubtfulTime'], { count: 6, line: 4, value: '2014-12-31T23:59:59.999Z' });
+});
+
+test('a price is tiny below a millionth of the native unit of its chain', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  const solana = { chain: 'solana', contractAddress: MINT, tokenId: undefined, mint: ASSET };
+  const records = [
+    sale({ price: '1000000000000' }),
+    sale({ price: '999999999999' }),
+    sale({ ...solana, price: '1000' }),
+    sale({ ...solana, price: '999' }),
+  ];
+  for (const [index, fields] of records.entries()) notes.add({ line: index + 1, record: parse(fields) });
+  assert.deepEqual(notes.warnings, { tinyPrice: { count: 2, line: 2, value: '999999999999' } });
+});
+
+test('the same slug in another shop is not repeated', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  for (const shop of ['a', 'b', 'a']) notes.add({ line: 1, record: parse(product({ shop })) });
+  assert.deepEqual(notes.warnings, { repeatedSlug: { count: 1, line: 1, value: 'mug' } });
 });

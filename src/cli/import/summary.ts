@@ -67,6 +67,10 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     `the price of ${records} is below a millionth of the native unit`,
     'if the file has native amounts, such as 59 ETH, give the price "as": "native-amount" in the column map',
   ],
+  doubtfulTime: (records) => [
+    `the time of ${records} is before 2015 or in the future`,
+    'check the column of the time; in a column map, "as": "spreadsheet-time" reads the numbers of dates in spreadsheets',
+  ],
   repeatedSlug: (records) => [
     `${records} have the slug of an earlier product of the import, and were applied after it`,
     'give each product a slug of its own',

@@ -348,7 +348,7 @@ const warningSchema = Type.Object(
   {
     count: Type.Integer({ minimum: 1, description: 'How many records.' }),
     line: Type.Integer({ minimum: 1, description: 'The line of the first of them.' }),
-    value: Type.String({ description: 'The price or the slug of the first of them.' }),
+    value: Type.String({ description: 'The price, the time or the slug of the first of them.' }),
   },
   closed,
 );
