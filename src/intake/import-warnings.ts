@@ -123,17 +123,10 @@ export class RecordNotes {
 }
 
 /** The time at which a sale was made, or a listing or order was created. Null for other records. */
-function timeOf(record: IntakeRecord): number | null {
-  switch (record.kind) {
-    case 'sale':
-      return record.row.soldAt;
-    case 'listing':
-      return record.row.listedAt;
-    case 'order':
-      return record.row.createdAt;
-    default:
-      return null;
-  }
+function timeOf({ kind, row }: IntakeRecord): number | null {
+  if (kind === 'sale') return row.soldAt;
+  if (kind === 'listing') return row.listedAt;
+  return kind === 'order' ? row.createdAt : null;
 }
 
 /** An amount and the symbol or address of its currency, as in `7000000 USDC`. */

@@ -156,6 +156,38 @@ forEachEngine('import', (engine) => {
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
   });
 
+  test('the lines of rejected rows count as skipped, those of stored rows do not', async () => {
+    const columns = ['tokenId', 'name'].map((column) => [column, { column }] as const);
+    const given = Object.entries({ kind: 'token', chain: 'ethereum', contractAddress: EVM });
+    const map = Object.fromEntries([...columns, ...given.map(([field, value]) => [field, { value }] as const)]);
+    const csv = 'tokenId,name\n1,"two\nlines"\nx,"three\nmore\nlines"\n2,one\n';
+    const { summary } = await runImport(toContext(db), csv, { format: 'csv', map });
+    assert.deepEqual([summary.inserted, summary.refused, summary.skippedLines], [2, 1, 2]);
+  });
+
+  test('if collection records cannot be read after the last batch, the import succeeds without a count of them', async () => {
+    const rename = (from: string, to: string) => db.query(`alter table main.${from} rename to ${to}`);
+    const onEvent = async () => void (await rename('collection', 'gone'));
+    const { summary } = await runImport(toContext(db), toNdjson(tokens(2)), { onEvent });
+    await rename('gone', 'collection');
+    assert.deepEqual([summary.inserted, summary.unknownCollections], [2, null]);
+  });
+
+  test('created collection records are reported as changed, and copied to the indexer', async () => {
+    const changes: unknown[] = [];
+    let copies = 0;
+    const context = toContext(db, {
+      onChanged: ({ collectionIds, kinds }) => void changes.push([[...collectionIds], [...kinds].sort()]),
+      copyCatalog: () => {
+        copies += 1;
+        return Promise.resolve();
+      },
+    });
+    await runImport(context, toNdjson([token()]), { createCollections: true });
+    assert.deepEqual(changes[0], [[`ethereum_${EVM}`], ['collection']]);
+    assert.equal(copies, 1);
+  });
+
   test('an import whose end cannot be recorded succeeds, and one line of the log names it', async () => {
     const lines: string[] = [];
     const context = toContext(db, { log: createLog('warn', (line) => void lines.push(line)) });

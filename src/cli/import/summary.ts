@@ -47,7 +47,7 @@ export function describeImports({ imports, inserted, updated }: ImportSummary): 
 /** Says what the counts of a dry run leave out. Empty if all records were in one batch. */
 export function describeDryRun({ read }: ImportSummary): string {
   if (read <= BATCH_ROWS_MAX) return '';
-  return `note: a dry run compares each batch of ${BATCH_ROWS_MAX} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
+  return `note: a dry run compares each batch of at most ${BATCH_ROWS_MAX} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
 }
 
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
@@ -92,7 +92,7 @@ export function describeNotes(summary: CompleteSummary): string[] {
     return [`warning: ${what} (${position}${printable(quoteValue(warning.value))}); ${hint}`];
   });
   if (skippedLines > 0) {
-    const lines = `${count(skippedLines)} further lines of the file`;
+    const lines = `${count(skippedLines)} further ${skippedLines === 1 ? 'line' : 'lines'} of the file`;
     notes.push(
       `warning: refused rows extend over ${lines}, which were not imported; look for a quote that is not closed`,
     );

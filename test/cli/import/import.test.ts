@@ -83,7 +83,10 @@ forEachEngine('mercat import', (engine) => {
     assert.match(dry.stdout, /^dry run: 2 rows .* 2 inserted/);
     assert.doesNotMatch(dry.stdout, /batch/);
     const long = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(501)) });
-    assert.match(long.stdout, /^note: a dry run compares each batch of 500 records with the stored rows only; .*\n$/m);
+    assert.match(
+      long.stdout,
+      /^note: a dry run compares each batch of at most 500 records with the stored rows only; .*\n$/m,
+    );
     assert.match((await run(['-'], { stdin: toNdjson(tokens(2)) })).stdout, /2 inserted/);
     assert.match((await run(['-', '--json'], { stdin: '' })).stdout, /"read":0/);
   });

@@ -1,0 +1,55 @@
+// The text of the summary of an import, and the sum of the summaries of several files.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeDryRun, describeImports, describeNotes } from '../../../src/cli/import/summary.ts';
+import type { ImportSummary } from '../../../src/intake/import-summary.ts';
+import { addSummaries, ImportCounter } from '../../../src/intake/import-summary.ts';
+
+const summary = (fields: Partial<ImportSummary> = {}): ImportSummary => ({
+  ...new ImportCounter().summary(),
+  ...fields,
+});
+
+test('of several files, a warning has the line and value of the first file, and the sum of the counts', () => {
+  const warning = (count: number, line: number, value: string) =>
+    summary({ warnings: { zeroPrice: { count, line, value } } });
+  const { warnings } = addSummaries([summary(), warning(2, 7, '0'), warning(3, 4, '00')]);
+  assert.deepEqual(warnings, { zeroPrice: { count: 5, line: 7, value: '0' } });
+});
+
+test('a collection is unknown if no file has its record, and unknown collections of a file that ended early are not known', () => {
+  const files = [
+    summary({ unknownCollections: { a: 2, b: 1 }, createdCollections: ['d'] }),
+    summary({ unknownCollections: { a: 1 }, collections: ['b'], createdCollections: ['c', 'd'] }),
+  ];
+  const sum = addSummaries(files);
+  assert.deepEqual([sum.unknownCollections, sum.createdCollections], [{ a: 3 }, ['c', 'd']]);
+  assert.equal(addSummaries([...files, summary()]).unknownCollections, null);
+});
+
+test('at most 20 collections are named, and the others are counted', () => {
+  const ids = Array.from({ length: 21 }, (_, index) => `c${index}`);
+  const unknownCollections = Object.fromEntries(ids.map((id) => [id, 1]));
+  const notes = describeNotes(summary({ unknownCollections, createdCollections: ids.slice(0, 20) }));
+  assert.equal(notes[0], `created 20 collection records, named by the address: ${ids.slice(0, 20).join(', ')}`);
+  assert.match(notes[1] ?? '', /^warning: 21 records have no collection record: c0, .*, c19 and 1 more; /);
+  assert.match(describeNotes(summary({ unknownCollections: { a: 1 } }))[0] ?? '', /^warning: 1 record has no .*: a; /);
+});
+
+test('a single skipped line is a warning', () => {
+  assert.match(describeNotes(summary({ skippedLines: 1 }))[0] ?? '', /extend over 1 further line of the file/);
+  assert.deepEqual(describeNotes(summary()), []);
+});
+
+test('a dry run of more than one batch says what it does not compare', () => {
+  assert.equal(describeDryRun(summary({ read: 500 })), '');
+  assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 500 records/);
+});
+
+test('the imports that stored something are taken back from the newest on', () => {
+  const undo = (id: string) => `to take this back: mercat imports undo ${id}`;
+  const imports = ['imp_1', 'imp_2'];
+  assert.deepEqual(describeImports(summary({ imports, updated: 1 })), [undo('imp_2'), undo('imp_1')]);
+  assert.deepEqual(describeImports(summary({ imports, unchanged: 1 })), []);
+});
