@@ -1,26 +1,37 @@
-// Reads GET /inventory of a shop with 200,000 products many times concurrently. Meanwhile measures the response times of another shop and
-// of the marketplace, and the memory of the process. Its heap is limited to 256 MB.
+// Reads GET /inventory of a shop with 200,000 products 100 times at once, on each engine. Meanwhile another shop and the marketplace send
+// requests. Compares their response times and the memory of the service with the aims. The heap of the service is limited to 256 MB.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../src/config.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { createLog } from '../src/core/log.ts';
-import { createDatabase } from '../src/database/port.ts';
+import { SecretKeys } from '../src/core/secret-keys.ts';
 import { migrate } from '../src/database/migrate.ts';
-import { openPostgres } from '../src/database/postgres.ts';
+import { openDatabases } from '../src/database/open.ts';
+import type { Engine } from '../src/database/port.ts';
 import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServiceProcess } from '../test/support/service/service-process.ts';
 import { say } from './measure.ts';
-import { SecretKeys } from '../src/core/secret-keys.ts';
 
-const PRODUCTS = 200_000;
+const PRODUCTS = Number(process.env['BENCH_PRODUCTS'] ?? 200_000);
 const READS = 100;
+const HEAP_MB = 256;
+/** The aims. */
+const MORE_AT_P99_MS = 50;
+const MORE_MEMORY_MB = 150;
+
 /** The pause between two probes, long enough not to reach the rate limit of the marketplace. */
 const PROBE_PERIOD_MS = 200;
-const QUIET_MS = 5_000;
+const QUIET_MS = 10_000;
+const MEMORY_PERIOD_MS = 100;
 
 const INSERT = `insert into main.product (id, shop_id, name, slug, price, type, more_images, inventory, track_inventory, requires_shipping,
     weight_grams, collections, created_at, updated_at)
@@ -28,87 +39,133 @@ const INSERT = `insert into main.product (id, shop_id, name, slug, price, type, 
     now(), now()
   from generate_series(1, $2) as n`;
 
+type Settings = Record<string, string> & { DATA_DIR: string };
+
 export async function benchLargeInventory(): Promise<void> {
-  if (!canRunPostgres()) return say('inventory: not run, no PostgreSQL on this machine');
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
-  const server = await startPostgres({ durable: true });
-  const url = await createTestDatabase(server.url);
-  const log = createLog('warn');
-  const { pool, close } = openPostgres(url, log);
-  const main = createDatabase(pool, { engine: 'postgresql', name: 'main', onClose: close });
-  await migrate(main, 'main');
-  const operations = createShopOperations({
-    main,
-    clock: systemClock,
-    log,
-    serviceName: 'mercat',
-    secretKeys: new SecretKeys([]),
-  });
-  const openShop = async (name: string, products: number) => {
-    const shop = (await operations['shops.create']?.({ name })) as { id: string };
-    const key = await operations['keys.create']?.({ shop: name, scopes: ['inventory:read', 'products:read'] });
-    await main.query(INSERT, [shop.id, products, name]);
-    return { headers: { authorization: `Bearer ${(key as { secret: string }).secret}` } };
-  };
-  const [large, small] = [await openShop('large', PRODUCTS), await openShop('small', 10)];
-  await main.query('vacuum analyze main.product');
-  const settings = { DATA_DIR: dir, DATABASE_URL: url, STORE_RATE_LIMIT: '100000000' };
-  const service = await startServiceProcess({ ...settings, NODE_OPTIONS: '--max-old-space-size=256' });
+  const settings = { DATA_DIR: dir, PRICE_SOURCES: 'none', STORE_RATE_LIMIT: '100000000' };
   try {
-    const store = { url: `${service.url}/api/v1/products`, init: small };
-    const market = { url: `${service.url}/v1/collections/none`, init: {} };
-    const quiet = await Promise.all([probe(store, delay(QUIET_MS)), probe(market, delay(QUIET_MS))]);
-    const before = residentBytes(service.pid);
-    let peak = before;
-    const watch = setInterval(() => (peak = Math.max(peak, residentBytes(service.pid))), 100);
-    const startedAt = performance.now();
-    const reads = Promise.all(Array.from({ length: READS }, () => readAll(`${service.url}/api/v1/inventory`, large)));
-    const busy = await Promise.all([probe(store, reads), probe(market, reads)]);
-    clearInterval(watch);
-    const statuses = await reads;
-    const complete = statuses.filter((status) => status === 200).length;
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    say(
-      `inventory of ${PRODUCTS} products, read ${READS} times at once: ${complete} complete, ${READS - complete} rejected, ${seconds} s`,
-    );
-    for (const [index, name] of ['another shop', 'the marketplace'].entries()) {
-      say(`  p99 of ${name}: ${p99(quiet[index] ?? [])} ms alone, ${p99(busy[index] ?? [])} ms meanwhile`);
+    await benchOn('embedded', { ...settings, DATA_DIR: path.join(dir, 'embedded') });
+    if (!canRunPostgres()) return say('inventory, postgresql: not run, no PostgreSQL on this machine');
+    const server = await startPostgres({ durable: true });
+    try {
+      await benchOn('postgresql', { ...settings, DATABASE_URL: await createTestDatabase(server.url) });
+    } finally {
+      await server.discard();
     }
-    say(`  memory: ${Math.round((peak - before) / 2 ** 20)} MB more`);
   } finally {
-    await service.stop();
-    await main.close();
-    await server.discard();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function readAll(url: string, init: RequestInit): Promise<number> {
-  const response = await fetch(url, init);
-  for await (const _ of response.body ?? []) continue;
-  return response.status;
+async function benchOn(engine: Engine, settings: Settings): Promise<void> {
+  const { large, small } = await fillShops(settings);
+  const service = await startServiceProcess({ ...settings, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
+  try {
+    const others = [
+      { name: 'another shop', url: `${service.url}/api/v1/products`, authorization: small },
+      { name: 'the marketplace', url: `${service.url}/v1/collections/none`, authorization: '' },
+    ];
+    const probeAll = (until: Promise<unknown>) => Promise.all(others.map((other) => probe(other, until)));
+    // The first read of a process also compiles the code and fills the caches of the database.
+    await readConcurrently(service.url, large, 1);
+    const quiet = await probeAll(delay(QUIET_MS));
+    const before = residentMegabytes(service.pid);
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, residentMegabytes(service.pid))), MEMORY_PERIOD_MS);
+    const startedAt = performance.now();
+    const reads = readConcurrently(service.url, large, READS);
+    const busy = await probeAll(reads);
+    clearInterval(watch);
+    const { complete, rejected, other } = await reads;
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    say(
+      `inventory of ${PRODUCTS} products, ${engine}, read ${READS} times at once: ` +
+        `${complete} complete, ${rejected} rejected with 503, ${other} failed, ${seconds} s; aim 0 failed, ${verdict(other === 0)}`,
+    );
+    for (const [index, { name }] of others.entries()) {
+      const [alone, meanwhile] = [p99(quiet[index]), p99(busy[index])];
+      const failed = busy[index]?.failed ?? 0;
+      const isReached = meanwhile - alone <= MORE_AT_P99_MS && failed === 0;
+      say(
+        `  ${name}: p99 ${alone} ms alone, ${meanwhile} ms meanwhile (${busy[index]?.times.length} requests), ${failed} failed; ` +
+          `aim ${MORE_AT_P99_MS} ms more and 0 failed, ${verdict(isReached)}`,
+      );
+    }
+    const more = peak - before;
+    say(`  memory: ${before} MB before, ${more} MB more; aim ${MORE_MEMORY_MB} MB, ${verdict(more <= MORE_MEMORY_MB)}`);
+  } finally {
+    await service.stop();
+  }
 }
 
-/** Sends requests one after another until `until` resolves. Returns the milliseconds of each request. */
-async function probe({ url, init }: { url: string; init: RequestInit }, until: Promise<unknown>): Promise<number[]> {
+/** Creates the tables, a shop with PRODUCTS products and a shop with ten. Returns the header `Authorization` of each. */
+async function fillShops(settings: Settings): Promise<{ large: string; small: string }> {
+  const log = createLog('warn');
+  const { main, indexer, close } = await openDatabases(readConfig(settings, {}), log);
+  try {
+    await migrate(main, 'main');
+    await migrate(indexer, 'indexer');
+    const context = { main, clock: systemClock, log, serviceName: 'mercat', secretKeys: new SecretKeys([]) };
+    const operations = createShopOperations(context);
+    const openShop = async (name: string, products: number) => {
+      const shop = (await operations['shops.create']?.({ name })) as { id: string };
+      const key = await operations['keys.create']?.({ shop: name, scopes: ['inventory:read', 'products:read'] });
+      await main.query(INSERT, [shop.id, products, name]);
+      return `Bearer ${(key as { secret: string }).secret}`;
+    };
+    const shops = { large: await openShop('large', PRODUCTS), small: await openShop('small', 10) };
+    await main.query('vacuum analyze main.product');
+    return shops;
+  } finally {
+    await close();
+  }
+}
+
+type ReadCounts = { complete: number; rejected: number; other: number };
+
+/** Reads the inventory in a process of its own, so that the reading does not delay the probes of this process. */
+async function readConcurrently(url: string, authorization: string, reads: number): Promise<ReadCounts> {
+  const program = fileURLToPath(new URL('./inventory-readers.ts', import.meta.url));
+  const args = [program, `${url}/api/v1/inventory`, authorization, String(reads), String(PRODUCTS)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return JSON.parse(output) as ReadCounts;
+}
+
+type Probe = { times: number[]; failed: number };
+
+/** Sends requests one after another until `until` resolves. A status of 500 or above counts as failed. */
+async function probe(
+  { url, authorization }: { url: string; authorization: string },
+  until: Promise<unknown>,
+): Promise<Probe> {
   const done: true[] = [];
   void until.then(() => done.push(true));
-  const times: number[] = [];
+  const result: Probe = { times: [], failed: 0 };
   while (done.length === 0) {
     const startedAt = performance.now();
-    await readAll(url, init);
-    times.push(performance.now() - startedAt);
+    const response = await fetch(url, { headers: { authorization } });
+    await response.arrayBuffer();
+    result.times.push(performance.now() - startedAt);
+    if (response.status >= 500) result.failed += 1;
     await delay(PROBE_PERIOD_MS);
   }
-  return times;
+  return result;
 }
 
-function p99(times: readonly number[]): number {
-  const sorted = times.toSorted((one, other) => one - other);
+/** In milliseconds. */
+function p99(result: Probe | undefined): number {
+  const sorted = (result?.times ?? []).toSorted((one, other) => one - other);
   return Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
 }
 
+function verdict(isReached: boolean): string {
+  return isReached ? 'reached' : 'missed';
+}
+
 /** The resident memory of a process on Linux. */
-function residentBytes(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
+function residentMegabytes(pid: number): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1_024);
 }

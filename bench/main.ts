@@ -9,6 +9,7 @@ import { benchFillLatency } from './fill-latency.ts';
 import { benchFollowing } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
+import { benchKeyTiming } from './key-timing.ts';
 import { benchLarge } from './large.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchReads } from './reads.ts';
@@ -31,6 +32,7 @@ const BENCHMARKS = {
   commands: benchCommands,
   store: benchStore,
   inventory: benchLargeInventory,
+  'key-timing': benchKeyTiming,
   deliveries: benchDeliveries,
   decode: benchDecode,
   following: benchFollowing,

@@ -1,0 +1,74 @@
+// The look-up of an API key depends on the SHA-256 hash of the presented key only. So its time reveals no part of a stored key. The
+// command `npm run bench key-timing` measures the times.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { before, test } from 'node:test';
+import { createLog } from '../../src/core/log.ts';
+import { SecretKeys } from '../../src/core/secret-keys.ts';
+import type { Database, Statements } from '../../src/database/port.ts';
+import { createApiKey, hashApiKey } from '../../src/shop/keys/api-key.ts';
+import { KeyVerifier } from '../../src/shop/keys/key-verifier.ts';
+import { issueKey } from '../../src/shop/keys/keys.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+
+const NOW = Date.UTC(2026, 5, 1);
+const SERVICE = 'mercat';
+
+/** A well-formed key whose random part begins like that of `secret`. */
+function createSimilarKey(secret: string, sameCharacters: number): string {
+  const characters = secret.slice(`${SERVICE}_live_`.length).slice(0, sameCharacters);
+  const sameBytes = Array.from(characters, (character) => ALPHABET.indexOf(character));
+  let isFirst = true;
+  return createApiKey(SERVICE, (size) => {
+    const bytes = randomBytes(size);
+    if (isFirst) bytes.set(sameBytes);
+    isFirst = false;
+    return bytes;
+  });
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+forEachEngine('the look-up of an API key', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+
+  test('sends the same statement for every key, and only the hash of the presented key as its parameter', async () => {
+    const sent: { sql: string; params: readonly unknown[] }[] = [];
+    const record = (statements: Statements): Statements => ({
+      ...statements,
+      query: (sql, params = []) => {
+        sent.push({ sql, params });
+        return statements.query(sql, params);
+      },
+      queryPrepared: (sql, params) => {
+        sent.push({ sql, params });
+        return statements.queryPrepared(sql, params);
+      },
+    });
+    const main: Database = {
+      ...db,
+      ...record(db),
+      within: (timeoutMs, lane) => record(db.within(timeoutMs, lane)),
+    };
+    const log = createLog('silent');
+    const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };
+    const options = { shop: null, name: null, scopes: ['intake:write'] };
+    const { secret } = await issueKey(context, { ...options, expiresAt: null });
+    const expired = await issueKey(context, { ...options, expiresAt: NOW - 1 });
+    const verifier = new KeyVerifier({ ...context, main });
+    const presented = [createSimilarKey(secret, 0), createSimilarKey(secret, 29), expired.secret, secret];
+    const found: boolean[] = [];
+    for (const key of presented) found.push((await verifier.verify(key)) !== null);
+    assert.deepEqual(found, [false, false, false, true]);
+    assert.equal(presented[1]?.slice(0, 35 + SERVICE.length), secret.slice(0, 35 + SERVICE.length));
+    assert.equal(new Set(sent.map(({ sql }) => sql)).size, 1);
+    assert.deepEqual(
+      sent.map(({ params }) => params),
+      presented.map((key) => [hashApiKey(key)]),
+    );
+  });
+});
