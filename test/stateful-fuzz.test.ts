@@ -38,6 +38,16 @@ const WEBHOOK_URLS = [
   'https://127.0.0.1:9/',
   'http://localhost:9/a?b=c',
 ];
+const PRODUCTS = [
+  { name: 'Mug', price: '19.90', inventory: 12 },
+  { name: 'Poster', price: 5, trackInventory: false, collections: ['ethereum_0x1'] },
+];
+const STOCK_CHANGES = [
+  { product_id: '{{productId:0}}', adjustment: -3, reason: 'sold' },
+  { product_id: '{{productId:1}}', set: 11 },
+  { product_id: '{{productId:0}}', adjustment: 1, expected: 12 },
+];
+
 /** Enough orders that most cases find one that no earlier case has submitted or cancelled. */
 const ORDERS = Math.max(20, CASES / 5);
 const ORDER_LIFETIME_S = 7 * 24 * 3_600;
@@ -121,6 +131,11 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
             { weight: 1, arbitrary: fc.constantFrom(...WRONG_URLS) },
           ),
         },
+        bodies: {
+          createProduct: PRODUCTS,
+          createWebhook: WEBHOOK_URLS.map((url) => ({ url })),
+          changeInventory: STOCK_CHANGES,
+        },
       });
     });
 
@@ -140,7 +155,8 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       await fuzz(t, '/v1/openapi.json', {
         authorize: () => Promise.resolve(null),
         ids: {
-          id: /^[a-z]+:|^[a-z-]{4,}$/,
+          id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
+          chain: /^(?:ethereum|base|polygon|solana)$/,
           address: /^0x[0-9a-f]{40}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
           tokenId: /^\d{1,6}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
           cursor: /^[\w-]{24,}$/,
