@@ -11,7 +11,13 @@ export type Artifact = { abi: Abi; bytecode: Hex };
 const SEAPORT_PACKAGE = '@opensea/seaport-js';
 const SEAPORT_ARTIFACTS = `${SEAPORT_PACKAGE}/src/artifacts/seaport/contracts`;
 
-type OwnContract = 'DevnetCollection' | 'DevnetEditions' | 'DevnetWallet' | 'DevnetWrapped';
+type OwnContract =
+  | 'DevnetBlur'
+  | 'DevnetCollection'
+  | 'DevnetEditions'
+  | 'DevnetLooksRare'
+  | 'DevnetWallet'
+  | 'DevnetWrapped';
 
 /** `deployedBytecode` is the code after deployment, without the values that the constructor sets. */
 export function readContract(name: OwnContract): Artifact & { deployedBytecode: Hex } {

@@ -1,0 +1,95 @@
+// A local chain on which LooksRare and Blur settle sales: from the blocks to the sales that the marketplace interface reads.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { callOf, mine, rollBack } from '../../devnet/chain.ts';
+import type { OtherProtocols } from '../../devnet/other-protocols.ts';
+import { installOtherProtocols } from '../../devnet/other-protocols.ts';
+import type { Database } from '../../src/database/port.ts';
+import { readSales } from '../../src/market/sales.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { collection, ingest, listing, sale, toContext } from '../support/service/intake.ts';
+
+const ORDER_HASH = `0x${'1a'.repeat(32)}`;
+
+forEachEngine('sales on a local chain with further protocols', (engine) => {
+  let world: LocalWorld;
+  let protocols: OtherProtocols;
+  before(async () => {
+    world = await startLocalWorld();
+    protocols = await installOtherProtocols(world.chain);
+  });
+  after(() => world.chain.stop());
+
+  const salesOf = async (db: Database) => {
+    const { sales } = await readSales(toContext(db).market, `ethereum_${world.nft.address}`, {
+      before: null,
+      limit: 10,
+    });
+    const [total] = await db.query(`select volume_raw::int as volume, sales::int from indexer.sale_total`);
+    return {
+      sales: sales
+        .map(({ source, asset, raw, seller, buyer, listingId }) => [source, asset, raw, seller, buyer, listingId])
+        .toSorted((a, b) => Number(a[1]) - Number(b[1])),
+      sums: Object.values(total ?? {}),
+    };
+  };
+
+  test('sales of LooksRare and Blur are served once beside the reports of OpenSea, and a reorganisation takes them back', async () => {
+    const [seller, buyer, other] = world.people;
+    const { looksRare, blur } = protocols;
+    const contractAddress = world.nft.address.toLowerCase();
+    await world.mint(seller, 1n, 2n);
+    await world.act(
+      callOf(seller, world.nft, 'setApprovalForAll', [looksRare.address, true]),
+      callOf(seller, world.nft, 'setApprovalForAll', [blur.address, true]),
+    );
+    const db = await engine.open();
+    const { settle } = followWorld({ main: db, indexer: db }, world);
+    await settle();
+    await follow(db, world);
+    await settle();
+    const listed = { id: 'at-looksrare', source: 'looksrare', orderHash: ORDER_HASH, seller, expiresAt: null };
+    await ingest(db, collection({ contractAddress }), listing({ contractAddress, tokenId: '1', ...listed }));
+    const before = await salesOf(db);
+    const order = { collection: world.nft.address, id: 1n, seller, orderHash: ORDER_HASH };
+    const receipts = await world.act(
+      callOf(buyer, looksRare, 'executeTakerBid', [order, buyer], 700n),
+      callOf(other, blur, 'takeAskSingle', [world.nft.address, 2n, seller, buyer, `0x${'2b'.repeat(32)}`], 300n),
+    );
+    await settle();
+    const expected = {
+      sales: [
+        ['looksrare', '1', 700n, seller, buyer, 'at-looksrare'],
+        ['blur', '2', 300n, seller, buyer, null],
+      ],
+      sums: [1_000, 2],
+    };
+    assert.deepEqual(await salesOf(db), expected);
+    const reports = receipts.map(({ transactionHash: tx }, index) =>
+      sale({
+        contractAddress,
+        tokenId: `${index + 1}`,
+        tx,
+        price: '1',
+        source: 'opensea',
+        listingId: `reported-${index + 1}`,
+      }),
+    );
+    await ingest(db, ...reports);
+    const [first, second = []] = expected.sales;
+    const named = { ...expected, sales: [first, [...second.slice(0, -1), 'reported-2']] };
+    assert.deepEqual(await salesOf(db), named);
+    const [ended] = await db.query(`select status from indexer.listing where id = 'at-looksrare'`);
+    assert.equal(ended?.['status'], 'filled');
+    await rollBack(world.chain, 1);
+    await mine(world.chain);
+    await mine(world.chain);
+    await settle();
+    assert.deepEqual(await salesOf(db), { ...before, sums: [0, 0] });
+    const [again] = await db.query(`select status from indexer.listing where id = 'at-looksrare'`);
+    assert.equal(again?.['status'], 'active');
+  });
+});
