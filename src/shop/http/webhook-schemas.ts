@@ -9,7 +9,7 @@ import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
-import { TARGET_LENGTH_MAX } from '../webhooks/target.ts';
+import { TARGET_LENGTH_MAX } from '../../resilience/public-target.ts';
 import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_SECRET, toExampleEventId } from './example-shop.ts';
 

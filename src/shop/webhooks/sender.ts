@@ -1,15 +1,15 @@
 // Sends a webhook request to a URL that a shop chose. Time and response size are limited. Redirects are not followed. Only checked
 // addresses are connected to. `send` does not throw: errors are part of its result.
 
-import dns from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { DeadlineSignal } from '../../resilience/deadline.ts';
-import { isPublicAddress, parseTarget } from './target.ts';
+import { createCheckedLookup, PrivateAddressError } from '../../resilience/checked-lookup.ts';
+import { parseTarget } from '../../resilience/public-target.ts';
+import type { Resolve } from '../../resilience/resolve-host.ts';
+import { createResolve } from '../../resilience/resolve-host.ts';
 import type { AttemptResult } from './attempt.ts';
-import type { Resolve } from './resolve-host.ts';
-import { createResolve } from './resolve-host.ts';
 
 export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 
@@ -132,29 +132,6 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
   return promise;
 }
 
-/**
- * The lookup function of a connection: resolves the host name and checks the addresses. The connection uses only these addresses, so a name
- * server cannot replace them by a private address later.
- */
-export function createCheckedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
-  return (hostname, { all, family }, callback) => {
-    const find = async () => {
-      const found = await resolve(hostname);
-      if (!allowPrivate && !found.every(({ address }) => isPublicAddress(address))) {
-        throw new SendFailure('the host has an address that is not public');
-      }
-      const usable = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
-      const [first] = usable;
-      if (!first) throw Object.assign(new Error('no address'), { code: dns.NOTFOUND });
-      return { usable, first };
-    };
-    find().then(
-      ({ usable, first }) => (all ? callback(null, usable) : callback(null, first.address, first.family)),
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    );
-  };
-}
-
 /** A failure whose message may be shown to the shop. */
 class SendFailure extends Error {}
 
@@ -171,7 +148,7 @@ const MESSAGES: Record<string, string> = {
 };
 
 function describeFailure(error: unknown): string {
-  if (error instanceof SendFailure) return error.message;
+  if (error instanceof SendFailure || error instanceof PrivateAddressError) return error.message;
   const failure: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
   const message = MESSAGES[code];

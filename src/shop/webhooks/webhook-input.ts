@@ -9,7 +9,7 @@ import { DETAILS_MAX, InvalidValue, parseBodyFields, readBooleanField } from '..
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS, EVENT_PATTERNS_DEFAULT, isEventPattern } from '../events.ts';
 import type { WebhookState } from '../queries/webhooks.ts';
-import { parseTarget } from './target.ts';
+import { parseTarget } from '../../resilience/public-target.ts';
 
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 500;
 

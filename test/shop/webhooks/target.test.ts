@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { isPublicAddress, parseTarget } from '../../../src/shop/webhooks/target.ts';
-import type { Resolve, ResolvedAddress } from '../../../src/shop/webhooks/resolve-host.ts';
-import { createCheckedLookup, WebhookSender } from '../../../src/shop/webhooks/sender.ts';
+import { isPublicAddress, parseTarget } from '../../../src/resilience/public-target.ts';
+import type { Resolve, ResolvedAddress } from '../../../src/resilience/resolve-host.ts';
+import { createCheckedLookup } from '../../../src/resilience/checked-lookup.ts';
+import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
 const LOCAL = { address: '127.0.0.1', family: 4 } as const;

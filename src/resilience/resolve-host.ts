@@ -1,4 +1,4 @@
-// Resolves the host names of webhooks. Shops choose these names, so this process resolves them by DNS queries. The system's resolver shares
+// Resolves the host names of URLs that others choose, such as shops. This process resolves them by DNS queries. The system's resolver shares
 // a pool of four threads with file access: four slow names would block all other look-ups and file access.
 
 import dns from 'node:dns';
