@@ -5,6 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
+import { PUNKS_MAP } from '../cli/import/guide-files.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
@@ -12,17 +13,8 @@ import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '.
 const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';
 const LOOT = '0xff9c1b15b16263c61d017ee9f65c50e4ae0113d7';
 
-const PUNKS_MAP = parseColumnMap({
-  kind: { value: 'sale' },
-  source: { value: 'cryptopunks' },
-  chain: { value: 'ethereum' },
-  contractAddress: { value: PUNKS },
-  tokenId: 'punk_id',
-  price: { column: 'price', as: 'native-amount' },
-  seller: { column: 'from_address', as: 'bytea' },
-  buyer: { column: 'to_address', as: 'bytea' },
-  timestamp: { column: 'date', as: 'utc-time' },
-});
+/** The map of the guide, with the contract of the recorded file. */
+const REAL_PUNKS_MAP = parseColumnMap({ ...PUNKS_MAP, contractAddress: { value: PUNKS } });
 
 /** The rows of the file have no time. All of them get the same time. */
 const SEAPORT_MAP = parseColumnMap({
@@ -61,7 +53,7 @@ forEachEngine('imports of published records', (engine) => {
     needsRecordings('sales/cryptopunks-2017-2022.csv'),
     async () => {
       const content = readRecording('sales/cryptopunks-2017-2022.csv');
-      const summary = await importTwice(content, { format: 'csv', map: PUNKS_MAP });
+      const summary = await importTwice(content, { format: 'csv', map: REAL_PUNKS_MAP });
       assert.equal(summary.inserted, 16_824);
       const [header = '', ...rows] = content.trim().split(/\r?\n/);
       const column = header.split(',').indexOf('price');

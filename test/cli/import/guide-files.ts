@@ -37,7 +37,7 @@ const PUNKS = [
   ['1', '2017-06-23 21:06:45', '0.04', bytea(PARTIES[0]), bytea(PARTIES[1]), '5719', 'café'],
   ['2', '2017-06-23 21:06:53', '0.1', bytea(PARTIES[1]), bytea(PARTIES[0]), '5490', 'third'],
 ];
-const PUNKS_MAP = {
+export const PUNKS_MAP = {
   kind: { value: 'sale' },
   source: { value: 'larvalabs' },
   chain: { value: 'ethereum' },
