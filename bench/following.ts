@@ -127,6 +127,6 @@ async function clear(database: Database): Promise<void> {
     await database.query(`truncate ${table} cascade`);
   }
   await database.query(
-    `truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor`,
+    `truncate indexer.sale, indexer.sale_hour, indexer.sale_total, indexer.token, indexer.chain_cursor cascade`,
   );
 }

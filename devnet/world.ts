@@ -115,14 +115,14 @@ async function deployCollection(
 ): Promise<LocalCollection> {
   const bps = ROYALTIES_BPS[index % ROYALTIES_BPS.length] ?? 0;
   const name = NAMES[index] ?? `Collection ${index + 1}`;
-  const args = [name, `DEV${index + 1}`, 'ipfs://devnet/', royaltyTo, bps];
+  const args = [name, `DEV${index + 1}`, '', royaltyTo, bps];
   const contract = await deployContract(chain, 'DevnetCollection', args);
   return { ...contract, name, standard: 'erc721', royalty: { to: royaltyTo, bps }, size };
 }
 
 async function deployEditions(chain: LocalChain, { size, royaltyTo }: CollectionOptions): Promise<LocalCollection> {
   const bps = ROYALTIES_BPS[0] ?? 0;
-  const contract = await deployContract(chain, 'DevnetEditions', [EDITIONS_NAME, 'ipfs://devnet/{id}', royaltyTo, bps]);
+  const contract = await deployContract(chain, 'DevnetEditions', [EDITIONS_NAME, '', royaltyTo, bps]);
   return { ...contract, name: EDITIONS_NAME, standard: 'erc1155', royalty: { to: royaltyTo, bps }, size };
 }
 

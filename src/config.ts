@@ -15,6 +15,8 @@ import type { LogLevel } from './core/log.ts';
 import { LOG_LEVELS } from './core/log.ts';
 import type { ChainSettings } from './chains/settings.ts';
 import { CHAIN_SETTINGS, RPC_URLS_SETTING } from './chains/settings.ts';
+import type { MetadataSettings } from './metadata/settings.ts';
+import { METADATA_SETTINGS } from './metadata/settings.ts';
 import type { Setting, SettingTable } from './core/setting.ts';
 import { SECRET_KEY_BYTES } from './core/secret-keys.ts';
 import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings, splitList } from './core/setting.ts';
@@ -25,7 +27,8 @@ import type { ConfiguredVendor, Vendor } from './upstreams/vendor.ts';
 
 export type Config = ServiceSettings &
   TelemetrySettings &
-  ChainSettings & {
+  ChainSettings &
+  MetadataSettings & {
     /** The marketplaces and other vendors that the service reads, each with its settings. */
     vendors: readonly ConfiguredVendor[];
   };
@@ -232,6 +235,7 @@ function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
     ...Object.values<Setting<unknown>>(TELEMETRY_SETTINGS),
     RPC_URLS_SETTING,
     ...Object.values<Setting<unknown>>(CHAIN_SETTINGS),
+    ...Object.values<Setting<unknown>>(METADATA_SETTINGS),
     ...vendors.flatMap(({ settings }) => settings),
   ];
 }
@@ -272,6 +276,7 @@ export function readConfig(
     ...readSettings(SERVICE_SETTINGS, valueOf),
     ...readSettings(TELEMETRY_SETTINGS, valueOf),
     ...readSettings(CHAIN_SETTINGS, valueOf),
+    ...readSettings(METADATA_SETTINGS, valueOf),
     rpcUrls: new Map(rpcUrls.filter(([, urls]) => urls.length > 0)),
     vendors: vendors.map((vendor) => vendor.configure(valueOf)),
   };

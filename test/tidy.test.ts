@@ -23,6 +23,7 @@ const CONTEXTS = [
   'telemetry',
   'metrics',
   'workers',
+  'metadata',
   'chains',
   'upstreams',
   'server',

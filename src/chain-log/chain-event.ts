@@ -92,7 +92,16 @@ export type TokenApproval = EventPosition & {
   operator: Address | null;
 };
 
-export type ChainEvent =
+/** The contract has announced that the metadata of the tokens from `fromId` to `toId` has changed. Both are included. */
+export type MetadataUpdated = EventPosition & {
+  kind: 'metadata-updated';
+  contract: Address;
+  fromId: bigint;
+  toId: bigint;
+};
+
+/** An event that the chain log stores. */
+export type LoggedEvent =
   | OrderFulfilled
   | OrderCancelled
   | OrderValidated
@@ -103,6 +112,8 @@ export type ChainEvent =
   | Transfer
   | ApprovalForAll
   | TokenApproval;
+
+export type ChainEvent = LoggedEvent | MetadataUpdated;
 
 /** `time` in milliseconds. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; time: number };

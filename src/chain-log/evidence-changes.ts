@@ -1,7 +1,7 @@
 // What the events of blocks change in the evidence of orders. Orders and mirrored listings that depend on it are evaluated again.
 
 import { toCollectionId } from '../core/collection.ts';
-import type { ChainEvent } from './chain-event.ts';
+import type { LoggedEvent } from './chain-event.ts';
 
 /** What applying or reverting blocks changed on one chain. */
 export type EvidenceChanges = {
@@ -16,7 +16,7 @@ export type EvidenceChanges = {
   offerers: ReadonlySet<string>;
 };
 
-export function toEvidenceChanges(chain: string, events: readonly ChainEvent[]): EvidenceChanges {
+export function toEvidenceChanges(chain: string, events: readonly LoggedEvent[]): EvidenceChanges {
   const orderHashes = new Set<string>();
   const offerers = new Set<string>();
   const tokens = new Map<string, EvidenceChanges['tokens'][number]>();

@@ -1,7 +1,13 @@
 // Applies the events of blocks to the primary database, or reverts them after a reorganisation. The chain log is changed first. The
 // holdings, approvals and counters that are derived from it follow, and then the affected orders. Runs in the caller's transaction.
 
-import type { ChainEvent, NonceCancelled, OrderCancelled, OrderFulfilled } from '../chain-log/chain-event.ts';
+import type {
+  ChainEvent,
+  LoggedEvent,
+  NonceCancelled,
+  OrderCancelled,
+  OrderFulfilled,
+} from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
@@ -17,6 +23,8 @@ import type { HoldingChange } from '../chain-log/queries/holdings.ts';
 import { listFormerHolders, updateHoldings } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
 import { toCollectionId } from '../core/collection.ts';
+import type { TokenRange } from '../market/queries/metadata-announcements.ts';
+import { insertMetadataAnnouncements } from '../market/queries/metadata-announcements.ts';
 import { isTokenItem } from '../core/seaport.ts';
 import type { Queryable } from '../database/port.ts';
 import { evaluateAffectedOrders } from '../orders/evaluate.ts';
@@ -25,7 +33,7 @@ import type { OrderChange } from '../orders/queries/order-states.ts';
 import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 
 /** `events`: added to the log or deleted from it. `evidence`: what these events changed. `orders`: the orders with a new state. */
-export type BlockChanges = { events: ChainEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
+export type BlockChanges = { events: LoggedEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
 
 /**
  * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. Fills are
@@ -86,14 +94,16 @@ function tokenContractsOf({ offer, consideration }: OrderFulfilled): Address[] {
   return [...offer, ...consideration].filter(isTokenItem).map(({ token }) => token);
 }
 
-/** Events that are already in the chain log change nothing. */
+/** Events that are already in the chain log change nothing. Announced changes of metadata are noted for the task that reads metadata. */
 export async function applyEvents(
   tx: Queryable,
   chain: string,
   events: readonly ChainEvent[],
   now: number,
 ): Promise<BlockChanges> {
-  const added = await insertChainEvents(tx, chain, events);
+  await insertMetadataAnnouncements(tx, toAnnouncements(chain, events));
+  const logged = events.filter((event) => event.kind !== 'metadata-updated');
+  const added = await insertChainEvents(tx, chain, logged);
   if (added.length === 0) return noChanges(chain);
   await updateHoldings(tx, toHoldingChanges(chain, added, 1n));
   const approvals = lastApprovals(chain, added);
@@ -117,7 +127,7 @@ export async function revertAfter(tx: Queryable, chain: string, ancestor: number
 }
 
 /** Derives the counters and the states of the affected orders from the current chain log. */
-async function applyToOrders(tx: Queryable, chain: string, events: ChainEvent[], now: number): Promise<BlockChanges> {
+async function applyToOrders(tx: Queryable, chain: string, events: LoggedEvent[], now: number): Promise<BlockChanges> {
   const counters = events.filter((event) => event.kind === 'counter-incremented');
   await updateCounters(
     tx,
@@ -132,8 +142,15 @@ function noChanges(chain: string): BlockChanges {
   return { events: [], evidence: toEvidenceChanges(chain, []), orders: [] };
 }
 
+function toAnnouncements(chain: string, events: readonly ChainEvent[]): TokenRange[] {
+  return events.flatMap((event) => {
+    if (event.kind !== 'metadata-updated') return [];
+    return [{ collectionId: toCollectionId(chain, event.contract), from: event.fromId, to: event.toId }];
+  });
+}
+
 /** `sign` is -1 to revert the transfers. */
-function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n | -1n): HoldingChange[] {
+function toHoldingChanges(chain: string, events: readonly LoggedEvent[], sign: 1n | -1n): HoldingChange[] {
   return events.flatMap((event) => {
     if (event.kind !== 'transfer') return [];
     const token = { collectionId: toCollectionId(chain, event.contract), tokenId: event.tokenId };
@@ -147,7 +164,7 @@ function toHoldingChanges(chain: string, events: readonly ChainEvent[], sign: 1n
 /** The last approval that these events set. A transfer revokes the approval of its token. */
 function lastApprovals(
   chain: string,
-  events: readonly ChainEvent[],
+  events: readonly LoggedEvent[],
 ): { operators: OperatorApproval[]; tokens: TokenApprovalState[] } {
   const operators = new Map<string, OperatorApproval>();
   const tokens = new Map<string, TokenApprovalState>();

@@ -35,7 +35,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
   const slice =
     from > upTo
       ? { to: Math.max(from - 1, upTo), events: [] }
-      : await reader.events.ofRange(from, upTo, { protocols, contracts });
+      : await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
   const events = await addTransactionFacts(reader, slice.events, new Set(contracts));
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');

@@ -1,5 +1,6 @@
 // `mercat status`: prints the state of the service. It also prints the error messages of tasks, which the public GET /status leaves out.
 
+import type { CollectionMetadataStatus } from '../metadata/status.ts';
 import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
@@ -19,6 +20,8 @@ type Status = {
   rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
   tasks: readonly TaskStatus[] | null;
+  /** The metadata of followed collections with the hosts of failures. Null if it cannot be read. */
+  metadata: readonly CollectionMetadataStatus[] | null;
   /** Collections with rows and without a collection record, at most UNRECORDED_MAX. Null if they cannot be read. */
   unrecordedCollections: readonly string[] | null;
   unavailable: string[];
@@ -40,19 +43,21 @@ async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Pr
   const status = (await service.call('status', {})) as Status;
   // `sync.read` returns more about tasks than the public status. If the public status of the tasks cannot be read, `sync.read` fails too.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
+  const metadata = (await service.call('metadata.read', {}).catch(() => null)) as Status['metadata'];
   const unrecordedCollections = (await service.call('collections.unrecorded', {}).catch(() => null)) as string[] | null;
-  const complete: Status = { ...status, tasks, unrecordedCollections };
+  const complete: Status = { ...status, tasks, metadata, unrecordedCollections };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
 
 function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
-  const { databases, rateLimits, chains, tasks, unrecordedCollections, unavailable } = status;
+  const { databases, rateLimits, chains, tasks, metadata, unrecordedCollections, unavailable } = status;
   const sections = [
     describeDatabases(databases ?? {}, stdout),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
     describeTasks(tasks ?? [], stdout),
     describeUpstreams(tasks ?? [], stdout),
+    describeMetadata(metadata ?? [], stdout),
     describeProblems(tasks ?? [], chains ?? []),
     describeUnrecorded(unrecordedCollections ?? []),
     unavailable.length > 0 ? `cannot be read now: ${unavailable.join(', ')}\n` : '',
@@ -140,6 +145,20 @@ function describeUpstreams(tasks: readonly TaskStatus[], stdout: Stdout): string
 function toUpstreamRow(task: string, upstream: UpstreamSummary): Cell[] {
   const { name, breaker, budget, requests, retries, lastFailure } = upstream;
   return [name, task, breaker, budget?.left ?? null, budget?.perHour ?? null, requests, retries, lastFailure];
+}
+
+function describeMetadata(collections: readonly CollectionMetadataStatus[], stdout: Stdout): string {
+  const rows = collections.map(({ collectionId, tokens, waiting, failures, collectionFailure }) => {
+    const failed = failures.reduce((sum, failure) => sum + failure.tokens, 0);
+    const reasons = failures.map((failure) => `${failure.tokens} ${describeFailure(failure)}`);
+    const ofCollection = collectionFailure ? [`the collection: ${describeFailure(collectionFailure)}`] : [];
+    return [collectionId, tokens, tokens - waiting - failed, waiting, failed, [...reasons, ...ofCollection].join('; ')];
+  });
+  return tableOf(['metadata', 'tokens', 'read', 'waiting', 'failed', 'reasons'], rows, stdout);
+}
+
+function describeFailure({ reason, host }: { reason: string; host: string | null }): string {
+  return host === null ? reason : `${reason} (${printable(host)})`;
 }
 
 function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainStatus[]): string {

@@ -196,6 +196,23 @@ create table main.collection_book (
   constraint collection_book_pkey PRIMARY KEY (collection_id)
 );
 
+create table main.collection_metadata (
+  collection_id text collate "C" not null,
+  name text,
+  image text,
+  banner text,
+  description text,
+  royalty_bps integer,
+  due_at timestamp with time zone,
+  fetched_at timestamp with time zone,
+  attempts integer default 0 not null,
+  failure text collate "C",
+  host text collate "C",
+  uri_digest text collate "C",
+  constraint collection_metadata_royalty_bps_check CHECK (((royalty_bps >= 0) AND (royalty_bps <= 10000))),
+  constraint collection_metadata_pkey PRIMARY KEY (collection_id)
+);
+
 create table main.delivery (
   id bigint not null,
   webhook_id text collate "C" not null,
@@ -334,6 +351,15 @@ create table main.last_buyer_floor (
   floor_raw numeric(78,0) not null,
   observed_at timestamp with time zone not null,
   constraint last_buyer_floor_pkey PRIMARY KEY (collection_id)
+);
+
+create table main.metadata_announcement (
+  seq bigint not null,
+  collection_id text collate "C" not null,
+  from_id numeric(78,0) not null,
+  to_id numeric(78,0) not null,
+  constraint metadata_announcement_pkey PRIMARY KEY (seq),
+  constraint metadata_announcement_collection_id_from_id_to_id_key UNIQUE (collection_id, from_id, to_id)
 );
 
 create table main.migration (
@@ -736,3 +762,36 @@ CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(ass
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);
 CREATE INDEX token_by_rank ON indexer.token USING btree (collection_id, rarity_rank, length(asset), asset) WHERE ((rarity_rank IS NOT NULL) AND (NOT burned));
+
+create table indexer.token_metadata (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  source text collate "C" not null,
+  name text,
+  image text,
+  description text,
+  due_at timestamp with time zone,
+  fetched_at timestamp with time zone,
+  attempts integer default 0 not null,
+  failure text collate "C",
+  host text collate "C",
+  uri_digest text collate "C",
+  constraint token_metadata_source_check CHECK ((source = ANY (ARRAY['chain'::text, 'das'::text]))),
+  constraint token_metadata_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
+  constraint token_metadata_pkey PRIMARY KEY (collection_id, asset)
+);
+CREATE INDEX token_metadata_due ON indexer.token_metadata USING btree (collection_id, due_at, asset) WHERE (due_at IS NOT NULL);
+CREATE INDEX token_metadata_failed ON indexer.token_metadata USING btree (collection_id, failure, host) WHERE (failure IS NOT NULL);
+
+create table indexer.token_trait (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  name text collate "C" not null,
+  value text collate "C" not null,
+  kind text collate "C" not null,
+  position smallint not null,
+  constraint token_trait_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'number'::text, 'date'::text]))),
+  constraint token_trait_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token_metadata(collection_id, asset) ON DELETE CASCADE,
+  constraint token_trait_pkey PRIMARY KEY (collection_id, asset, name, value)
+);
+CREATE INDEX token_trait_by_value ON indexer.token_trait USING btree (collection_id, name, value, asset);

@@ -2,12 +2,13 @@
 // the workers store.
 
 import type { ChainContext } from '../chains/context.ts';
+import type { MetadataSettings } from '../metadata/settings.ts';
 import type { Market } from '../market/market.ts';
 import type { UpstreamContext } from '../upstreams/context.ts';
 import type { ConfiguredVendor } from '../upstreams/vendor.ts';
 
 export type WorkerContext = ChainContext &
   Omit<UpstreamContext, 'config'> & {
-    config: Omit<UpstreamContext['config'], 'vendors'> & { vendors: readonly ConfiguredVendor[] };
+    config: Omit<UpstreamContext['config'], 'vendors'> & { vendors: readonly ConfiguredVendor[] } & MetadataSettings;
     market: Market;
   };

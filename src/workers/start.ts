@@ -12,6 +12,8 @@ import { TaskDriver } from '../tasks/driver.ts';
 import { createBuyerFloorsTask } from './buyer-floors.ts';
 import { createCatalogTask } from './catalog.ts';
 import { createSnapshotsTask } from './snapshots.ts';
+import { createMetadataStatus, readMetadataStatus } from '../metadata/status.ts';
+import { createMetadataTask } from '../metadata/task.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createVendorTasks } from '../upstreams/vendor.ts';
 import { runTask } from '../tasks/run.ts';
@@ -33,8 +35,10 @@ export async function startTasks(context: WorkerContext, { drive }: { drive: boo
 /** Every task that the settings enable. */
 async function createTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
+  const metadataTask = createMetadataTask(context);
   return [
     ...createChainTasks(context),
+    ...(metadataTask ? [metadataTask] : []),
     ...vendorTasks,
     createExpiryTask(context),
     createCatalogTask(context),
@@ -59,10 +63,11 @@ export class RunningTasks {
     this.#context = context;
     this.#tasks = tasks;
     this.#driver = driver;
-    this.status = [createTaskStatus(context.main, tasks), createChainStatus(context)];
+    this.status = [createTaskStatus(context.main, tasks), createChainStatus(context), createMetadataStatus(context)];
     this.operations = {
       ...createCollectionOperations({ ...context, onFollowed: () => this.#nudgeFollowers() }),
       ...createAuditOperations(context),
+      'metadata.read': () => readMetadataStatus(context),
       'sync.start': ({ name }) => this.#startNamed(name),
       'sync.read': ({ name = null }) => this.#readStatus(name),
     };

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ChainEvent, EventPosition } from '../../src/chain-log/chain-event.ts';
+import type { LoggedEvent, EventPosition } from '../../src/chain-log/chain-event.ts';
 import { toEvidenceChanges } from '../../src/chain-log/evidence-changes.ts';
 import type { LogEntry } from '../../src/chain-log/queries/chain-events.ts';
 import { cutAtTransaction, toLogEffects } from '../../src/chains/log-effects.ts';
@@ -22,7 +22,7 @@ const position = (blockNumber: number, tx = `0x${blockNumber}`): EventPosition =
   part: 0,
 });
 
-const fill = (blockNumber: number, tx?: string): ChainEvent => ({
+const fill = (blockNumber: number, tx?: string): LoggedEvent => ({
   ...position(blockNumber, tx),
   kind: 'order-fulfilled',
   protocol: ZERO_ADDRESS,
@@ -34,7 +34,7 @@ const fill = (blockNumber: number, tx?: string): ChainEvent => ({
   consideration: [],
 });
 
-const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): ChainEvent => ({
+const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): LoggedEvent => ({
   ...position(blockNumber),
   kind: 'transfer',
   contract,
@@ -45,13 +45,13 @@ const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): Ch
 });
 
 /** Makes a batch. A number stands for a reorganisation whose common ancestor is the block of this number. */
-const entriesOf = (...events: (ChainEvent | number)[]): LogEntry[] =>
+const entriesOf = (...events: (LoggedEvent | number)[]): LogEntry[] =>
   events.map((event, seq) =>
     typeof event === 'number' ? { seq, ancestor: event, affected: toEvidenceChanges('ethereum', []) } : { seq, event },
   );
 
-const effectsOf = (...events: (ChainEvent | number)[]) => toLogEffects(entriesOf(...events), COLLECTION_IDS);
-const blocksOf = (...events: (ChainEvent | number)[]) => effectsOf(...events).fills.map((one) => one.blockNumber);
+const effectsOf = (...events: (LoggedEvent | number)[]) => toLogEffects(entriesOf(...events), COLLECTION_IDS);
+const blocksOf = (...events: (LoggedEvent | number)[]) => effectsOf(...events).fills.map((one) => one.blockNumber);
 
 describe('a reorganisation within a batch', () => {
   test('a reorganisation keeps earlier entries up to the common ancestor and voids the fills of later blocks', () => {
@@ -86,7 +86,7 @@ test('a token that moved several times has the block of its last transfer', () =
 });
 
 test('matched orders are identified by transaction and order hash', () => {
-  const matched: ChainEvent = {
+  const matched: LoggedEvent = {
     ...position(5, '0xaa'),
     kind: 'orders-matched',
     protocol: ZERO_ADDRESS,
@@ -96,7 +96,7 @@ test('matched orders are identified by transaction and order hash', () => {
 });
 
 describe('a full batch', () => {
-  const cutSize = (batchSize: number, ...events: (ChainEvent | number)[]) =>
+  const cutSize = (batchSize: number, ...events: (LoggedEvent | number)[]) =>
     cutAtTransaction(entriesOf(...events), batchSize).length;
 
   test('the last transaction of a full batch, which may be incomplete, is left to the next batch', () => {

@@ -1,7 +1,7 @@
 // Orders on a test database. The test sets the results of chain calls. Evidence is stored with the queries of the chain follower.
 
 import { before, beforeEach } from 'node:test';
-import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
+import type { LoggedEvent } from '../../src/chain-log/chain-event.ts';
 import { updateOperatorApprovals } from '../../src/chain-log/queries/approvals.ts';
 import { insertChainCursor } from '../../src/chain-log/queries/chain-cursors.ts';
 import { insertChainEvents } from '../../src/chain-log/queries/chain-events.ts';
@@ -154,7 +154,7 @@ export class TestOrders {
     return updateOperatorApprovals(this.db, [approval]);
   }
 
-  async insertEvent(event: ChainEvent): Promise<void> {
+  async insertEvent(event: LoggedEvent): Promise<void> {
     await insertChainEvents(this.db, 'ethereum', [event]);
   }
 }

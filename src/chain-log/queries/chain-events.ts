@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
-import type { ChainEvent, TokenBid } from '../chain-event.ts';
+import type { LoggedEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
 import { toEvidenceChanges } from '../evidence-changes.ts';
 import { decodeEvent } from './event-rows.ts';
@@ -15,8 +15,8 @@ const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, 
 export async function insertChainEvents(
   tx: Queryable,
   chain: string,
-  events: readonly ChainEvent[],
-): Promise<ChainEvent[]> {
+  events: readonly LoggedEvent[],
+): Promise<LoggedEvent[]> {
   if (events.length === 0) return [];
   const rows = await tx.query<{ inserted: string }>(
     `insert into main.chain_event (chain, ${COLUMNS})
@@ -33,7 +33,11 @@ export async function insertChainEvents(
 }
 
 /** Deletes the events of all blocks after `blockNumber` and returns them in block order. */
-export async function deleteChainEventsAfter(tx: Queryable, chain: string, blockNumber: number): Promise<ChainEvent[]> {
+export async function deleteChainEventsAfter(
+  tx: Queryable,
+  chain: string,
+  blockNumber: number,
+): Promise<LoggedEvent[]> {
   const rows = await tx.query(
     `with deleted as (delete from main.chain_event where chain = $1 and block_number > $2 returning ${COLUMNS})
      select * from deleted order by block_number, log_index, part`,
@@ -51,7 +55,7 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks after
  * block `ancestor`. `affected` is the evidence that changed.
  */
-export type LogEntry = { seq: number } & ({ event: ChainEvent } | { ancestor: number; affected: EvidenceChanges });
+export type LogEntry = { seq: number } & ({ event: LoggedEvent } | { ancestor: number; affected: EvidenceChanges });
 
 const decodeEntry = rowDecoder('log entry', {
   seq: safeInteger,
@@ -122,7 +126,7 @@ export async function listOrderEvents(
   db: Queryable,
   chain: string,
   order: { orderHash: string; protocol: string; offerer: string },
-): Promise<ChainEvent[]> {
+): Promise<LoggedEvent[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.chain_event where chain = $1 and order_hash = $2
      union all
@@ -156,7 +160,7 @@ export async function listTokenEvents(
   db: Queryable,
   chain: string,
   token: { contract: string; tokenId: string; holder: string; limit: number },
-): Promise<ChainEvent[]> {
+): Promise<LoggedEvent[]> {
   const rows = await db.query(
     `select ${COLUMNS} from (
        select ${COLUMNS} from main.chain_event
@@ -171,7 +175,7 @@ export async function listTokenEvents(
 }
 
 /** `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
-function toColumns(event: ChainEvent): Record<string, unknown> {
+function toColumns(event: LoggedEvent): Record<string, unknown> {
   const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
   return {
     block_number: blockNumber,
@@ -189,7 +193,7 @@ function toColumns(event: ChainEvent): Record<string, unknown> {
 }
 
 /** The account by which queries find the event. */
-function accountOf(event: ChainEvent): string | null {
+function accountOf(event: LoggedEvent): string | null {
   if ('offerer' in event) return event.offerer;
   if ('owner' in event) return event.owner;
   if ('bidder' in event) return event.bidder;

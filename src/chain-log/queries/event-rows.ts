@@ -20,9 +20,9 @@ import {
   safeInteger,
   timestamp,
 } from '../../database/rows.ts';
-import type { ChainEvent, EventPosition, OrderFulfilled } from '../chain-event.ts';
+import type { EventPosition, LoggedEvent, OrderFulfilled } from '../chain-event.ts';
 
-type Kind = ChainEvent['kind'];
+type Kind = LoggedEvent['kind'];
 
 const decodeRow = rowDecoder('chain_event', {
   blockNumber: column('block_number', safeInteger),
@@ -46,7 +46,7 @@ const decodeRow = rowDecoder('chain_event', {
 });
 
 /** Throws RowError when the row does not have the form of its kind of event. */
-export function decodeEvent(row: Row): ChainEvent {
+export function decodeEvent(row: Row): LoggedEvent {
   const { kind, details, ...position } = decodeRow(row);
   return DECODERS[kind](position, details);
 }
@@ -64,7 +64,7 @@ const fill = object({
 const fillDomain = object({ domain: hex });
 const fillSender = object({ sender: address });
 
-const DECODERS: { [K in Kind]: (position: EventPosition, details: unknown) => Extract<ChainEvent, { kind: K }> } = {
+const DECODERS: { [K in Kind]: (position: EventPosition, details: unknown) => Extract<LoggedEvent, { kind: K }> } = {
   'order-fulfilled': decodeFill,
   'order-cancelled': decoderOf('order-cancelled', object({ protocol: address, orderHash: hex, offerer: address })),
   'order-validated': decoderOf('order-validated', object({ protocol: address, orderHash: hex })),

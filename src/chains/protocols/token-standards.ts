@@ -1,5 +1,5 @@
-// The events of ERC-721 and ERC-1155 contracts: transfers and approvals.
-// https://eips.ethereum.org/EIPS/eip-721, https://eips.ethereum.org/EIPS/eip-1155
+// The events of ERC-721 and ERC-1155 contracts: transfers, approvals, and announcements of changed metadata.
+// https://eips.ethereum.org/EIPS/eip-721, https://eips.ethereum.org/EIPS/eip-1155, https://eips.ethereum.org/EIPS/eip-4906
 
 import type { ChainEvent, Transfer } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -24,6 +24,9 @@ export const TOKEN_TOPICS = {
   transferSingle: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
   transferBatch: '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
   approvalForAll: '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31',
+  metadataUpdate: '0xf8e1a15aba9398e019f0b49df1a4fde98ee17ae345cb5f6b5e2c27f5033e8ce7',
+  batchMetadataUpdate: '0x6bd5c950a8d8df17f772f5af37cb3655737899cbf903264b9795592da439661c',
+  uri: '0x6bb7ff708619ba0610cba295a58592e0451dee2622938c8755667688daf3529b',
   approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
 } as const satisfies Record<string, Hex>;
 
@@ -81,12 +84,37 @@ const approval: EventDecoder = ({ address, topics }, position, events) => {
   events.push({ ...position, kind: 'token-approval', contract: address, tokenId, owner, operator });
 };
 
+const metadataUpdate: EventDecoder = ({ address, data }, position, events) => {
+  const tokenId = bigintAt(data, 0);
+  events.push({ ...position, kind: 'metadata-updated', contract: address, fromId: tokenId, toId: tokenId });
+};
+
+const batchMetadataUpdate: EventDecoder = ({ address, data }, position, events) => {
+  const [fromId, toId] = [bigintAt(data, 0), bigintAt(data, 1)];
+  events.push({ ...position, kind: 'metadata-updated', contract: address, fromId, toId });
+};
+
+const uriChange: EventDecoder = ({ address, topics }, position, events) => {
+  const tokenId = bigintOfWord(topicWord(topics, 1));
+  events.push({ ...position, kind: 'metadata-updated', contract: address, fromId: tokenId, toId: tokenId });
+};
+
+/** Announcements of changed metadata. Past ones are not read: metadata is read once a token is known. */
+export const ANNOUNCEMENT_TOPICS: ReadonlySet<Hex> = new Set([
+  TOKEN_TOPICS.metadataUpdate,
+  TOKEN_TOPICS.batchMetadataUpdate,
+  TOKEN_TOPICS.uri,
+]);
+
 export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
   [TOKEN_TOPICS.transfer, transfer],
   [TOKEN_TOPICS.transferSingle, transferSingle],
   [TOKEN_TOPICS.transferBatch, transferBatch],
   [TOKEN_TOPICS.approvalForAll, approvalForAll],
   [TOKEN_TOPICS.approval, approval],
+  [TOKEN_TOPICS.metadataUpdate, metadataUpdate],
+  [TOKEN_TOPICS.batchMetadataUpdate, batchMetadataUpdate],
+  [TOKEN_TOPICS.uri, uriChange],
 ]);
 
 /** The transfers of tokens among the logs, in their order. Logs that cannot be decoded are left out. */

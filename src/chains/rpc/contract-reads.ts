@@ -8,9 +8,13 @@ import { addressAt, bigintAt, booleanAt, textAt, textOfBytes, UndecodableData } 
 import { addressWord, bytesWord, encodeCall, encodeCallWithBytes, uintWord } from './call-data.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import { RpcFailure } from './rpc-failure.ts';
+import { REVERTED } from './rpc-response.ts';
 import { readBytes, toQuantity } from './rpc-values.ts';
 
 export type AtBlock = number | 'latest';
+
+/** The URI of metadata, as a contract returns it. `none`: no such function, a reverted call, or an empty text. */
+export type ContractUri = { kind: 'uri'; uri: string } | { kind: 'none' } | { kind: 'too-large' };
 
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
 
@@ -19,12 +23,17 @@ const ERC721 = '0x80ac58cd';
 const ERC1155 = '0xd9b67a26';
 /** No contract may support this interface id (ERC-165). A contract that claims to support it probably claims to support every interface. */
 const NO_INTERFACE = '0xffffffff';
-const WORD_LENGTH = '0x'.length + 64;
+const WORD_BYTES = 32;
+const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;
 /** An ERC-1271 contract returns this for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
 /** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
+/** The longest URI that is decoded, in bytes. A data URI contains the metadata and often a picture. */
+const URI_BYTES_MAX = 2 ** 20;
+/** The sale price for which a royalty is read, so that the royalty is in basis points. */
+const WHOLE_BPS = 10_000n;
 
 /**
  * Unless its comment says otherwise, a read is null when the call reverts, when the account has no code, or when the result cannot be
@@ -109,6 +118,41 @@ export class ContractReads {
     return this.#read({ to: contract, data: encodeCall('name()', []), at: 'latest' }, readName);
   }
 
+  /** The URIs of tokens in the order of `tokenIds`, by one batch of calls: `uri` of an ERC-1155 contract, otherwise `tokenURI`. */
+  async tokenUris(
+    contract: Address,
+    standard: TokenStandard | null,
+    tokenIds: readonly AssetId[],
+  ): Promise<ContractUri[]> {
+    const signature = standard === 'erc1155' ? 'uri(uint256)' : 'tokenURI(uint256)';
+    const results = await this.#callEach(
+      contract,
+      tokenIds.map((tokenId) => encodeCall(signature, [uintWord(BigInt(tokenId))])),
+    );
+    return results.map(readUri);
+  }
+
+  /**
+   * The URI of the collection's metadata (ERC-7572), and the royalty of a token in basis points (ERC-2981). The royalty is null when the
+   * contract reports none, or one above the price.
+   */
+  async collectionFacts(
+    contract: Address,
+    tokenId: AssetId,
+  ): Promise<{ uri: ContractUri; royaltyBps: number | null; supply: bigint | null }> {
+    const [uri = null, royalty = null, supply = null] = await this.#callEach(contract, [
+      encodeCall('contractURI()', []),
+      encodeCall('royaltyInfo(uint256,uint256)', [uintWord(BigInt(tokenId)), uintWord(WHOLE_BPS)]),
+      encodeCall('totalSupply()', []),
+    ]);
+    const bps = decodeOrNull(royalty, (result) => bigintAt(result, 1));
+    return {
+      uri: readUri(uri),
+      royaltyBps: bps === null || bps > WHOLE_BPS ? null : Number(bps),
+      supply: decodeOrNull(supply, (result) => bigintAt(result, 0)),
+    };
+  }
+
   /**
    * The block in which the contract was created. Null when the address has no code at the head, or when no endpoint keeps the state of a
    * block that the search reads.
@@ -132,14 +176,19 @@ export class ContractReads {
     { to, data, at }: { to: Address; data: Hex; at: AtBlock },
     decode: (result: Hex) => T | null,
   ): Promise<T | null> {
-    const result = await this.#call(to, data, at);
-    if (result === null) return null;
-    try {
-      return decode(result);
-    } catch (error) {
-      if (error instanceof UndecodableData) return null;
-      throw error;
-    }
+    return decodeOrNull(await this.#call(to, data, at), decode);
+  }
+
+  /** Calls a contract at the newest block with each data, in one batch. Null for a call that reverts or returns no data. */
+  async #callEach(to: Address, each: readonly Hex[]): Promise<(Hex | null)[]> {
+    const requests = each.map((data) => ({ method: 'eth_call', params: [{ to, data }, 'latest'] }));
+    return this.#pool.read(async (endpoint) => {
+      const results = await endpoint.send(requests, { keepsReverted: true });
+      return results.map((result) => {
+        const bytes = result === REVERTED ? '0x' : readBytes(result, 'the result of a call');
+        return bytes === '0x' ? null : bytes;
+      });
+    });
   }
 
   /** Null when the call reverts or returns no data, as for an account without code. */
@@ -155,6 +204,23 @@ export class ContractReads {
       throw error;
     }
   }
+}
+
+function decodeOrNull<T>(result: Hex | null, decode: (result: Hex) => T | null): T | null {
+  if (result === null) return null;
+  try {
+    return decode(result);
+  } catch (error) {
+    if (error instanceof UndecodableData) return null;
+    throw error;
+  }
+}
+
+function readUri(result: Hex | null): ContractUri {
+  if (result !== null && result.length > '0x'.length + 2 * (URI_BYTES_MAX + 3 * WORD_BYTES))
+    return { kind: 'too-large' };
+  const uri = decodeOrNull(result, (bytes) => textAt(bytes, 0)) ?? '';
+  return uri === '' ? { kind: 'none' } : { kind: 'uri', uri };
 }
 
 function toTag(at: AtBlock): string {

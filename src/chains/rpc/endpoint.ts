@@ -13,7 +13,7 @@ import { parseEndpointUrl } from './endpoint-url.ts';
 import { RangeSize } from './range-size.ts';
 import type { RpcFailureKind } from './rpc-failure.ts';
 import { invalidResponse, RpcFailure } from './rpc-failure.ts';
-import type { RpcRequest } from './rpc-response.ts';
+import type { ReadOptions, RpcRequest } from './rpc-response.ts';
 import { readResults } from './rpc-response.ts';
 import { readQuantity } from './rpc-values.ts';
 
@@ -108,13 +108,13 @@ export class Endpoint {
   }
 
   /** The results are in the order of the requests. Throws RpcFailure if a request fails. */
-  async send(requests: readonly RpcRequest[]): Promise<unknown[]> {
+  async send(requests: readonly RpcRequest[], options: ReadOptions = {}): Promise<unknown[]> {
     const sizeBefore = this.#batchSize;
     const results: unknown[] = [];
     while (results.length < requests.length) {
       const size = Math.min(this.#batchSize, requests.length - results.length);
       try {
-        results.push(...(await this.#sendNext(requests.slice(results.length))));
+        results.push(...(await this.#sendNext(requests.slice(results.length), options)));
       } catch (error) {
         const isBatch = size > 1 && error instanceof RpcFailure && MAY_BE_THE_BATCH.has(error.kind);
         if (!isBatch) {
@@ -162,11 +162,11 @@ export class Endpoint {
   }
 
   /** Sends one batch, or several single requests if the endpoint accepts no batches. */
-  async #sendNext(requests: readonly RpcRequest[]): Promise<unknown[]> {
+  async #sendNext(requests: readonly RpcRequest[], options: ReadOptions): Promise<unknown[]> {
     const results =
       this.#batchSize === 1
-        ? (await Promise.all(requests.slice(0, SINGLES_AT_ONCE).map((one) => this.#sendBatch([one])))).flat()
-        : await this.#sendBatch(requests.slice(0, this.#batchSize));
+        ? (await Promise.all(requests.slice(0, SINGLES_AT_ONCE).map((one) => this.#sendBatch([one], options)))).flat()
+        : await this.#sendBatch(requests.slice(0, this.#batchSize), options);
     this.#batchesAccepted += 1;
     if (this.#batchesAccepted % ACCEPTED_TO_DOUBLE === 0) {
       this.#batchSize = Math.min(BATCH_SIZE_START, this.#batchSize * 2);
@@ -174,13 +174,13 @@ export class Endpoint {
     return results;
   }
 
-  async #sendBatch(requests: readonly RpcRequest[]): Promise<unknown[]> {
+  async #sendBatch(requests: readonly RpcRequest[], options: ReadOptions): Promise<unknown[]> {
     const firstId = this.#nextId;
     this.#nextId += requests.length;
     const calls = requests.map((request, index) => ({ jsonrpc: '2.0', id: firstId + index, ...request }));
     const methods = [...new Set(requests.map(({ method }) => method))].toSorted().join(' ');
     const response = await this.#post(JSON.stringify(calls.length === 1 ? calls[0] : calls), methods);
-    return readResults(response, firstId, requests.length, this.#url.redact);
+    return readResults(response, { ...options, firstId, count: requests.length, redact: this.#url.redact });
   }
 
   /** `methods` are shown in traces. */

@@ -4,18 +4,20 @@ import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import type { ProtocolContracts } from '../protocols/settlement-protocol.ts';
-import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import { ANNOUNCEMENT_TOPICS, TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import { bloomContains, isBloomTooFull } from './log-bloom.ts';
 import type { LogRequest } from './log-response.ts';
 import { invalidResponse } from './rpc-failure.ts';
 import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
-export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[] };
+/** `isPast`: without announcements of changed metadata, of which some contracts emit very many. Default: false. */
+export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[]; isPast?: boolean };
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
+const PAST_TOKEN_TOPICS = TOKEN_TOPICS.filter((topic) => !ANNOUNCEMENT_TOPICS.has(topic));
 
 type Selection = Pick<LogRequest, 'addresses' | 'topics'>;
 
@@ -24,12 +26,14 @@ export class LogQuery {
   /** Token contracts that are not protocols. */
   readonly contracts: ReadonlySet<Address>;
   readonly #protocolTopics: readonly Hex[];
+  readonly #tokenTopics: readonly Hex[];
   readonly #selections: readonly Selection[];
 
   constructor(filter: EventFilter) {
     this.protocols = filter.protocols;
     this.contracts = new Set(filter.contracts).difference(this.protocols);
     this.#protocolTopics = [...new Set([...this.protocols.values()].flatMap(({ decoders }) => [...decoders.keys()]))];
+    this.#tokenTopics = filter.isPast ? PAST_TOKEN_TOPICS : TOKEN_TOPICS;
     this.#selections = this.#toSelections();
   }
 
@@ -61,13 +65,13 @@ export class LogQuery {
     const protocols = [...this.protocols].filter(
       ([address, { decoders }]) => isOmitted(address) && [...decoders.keys()].some(contains),
     );
-    const contracts = TOKEN_TOPICS.some(contains) ? [...this.contracts].filter(isOmitted) : [];
+    const contracts = this.#tokenTopics.some(contains) ? [...this.contracts].filter(isOmitted) : [];
     return protocols.length + contracts.length;
   }
 
   #toSelections(): Selection[] {
     const all = [...this.protocols.keys(), ...this.contracts];
-    const topics = new Set([...this.#protocolTopics, ...(this.contracts.size > 0 ? TOKEN_TOPICS : [])]);
+    const topics = new Set([...this.#protocolTopics, ...(this.contracts.size > 0 ? this.#tokenTopics : [])]);
     const selections: Selection[] = [];
     for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
       selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });

@@ -7,13 +7,24 @@ import { invalidResponse, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type RpcRequest = { method: string; params: readonly unknown[] };
 
+/** The result of a reverted call, where the caller has asked for it. JSON has no undefined, so no endpoint can return it. */
+export const REVERTED = undefined;
+
+export type ReadOptions = {
+  /** A reverted call has the result REVERTED. Otherwise it makes the complete batch fail. */
+  keepsReverted?: boolean;
+};
+
 type Redact = (text: string) => string;
 
 const STATUS_RATE_LIMITED = 429;
 const STATUS_TOO_LARGE = 413;
 
 /** The results of `count` requests with ids from `firstId`, in their order. Throws RpcFailure. */
-export function readResults(response: Exchange, firstId: number, count: number, redact: Redact): unknown[] {
+export function readResults(
+  response: Exchange,
+  { firstId, count, redact, keepsReverted = false }: ReadOptions & { firstId: number; count: number; redact: Redact },
+): unknown[] {
   const { status } = response;
   const body = parseJson(response.body);
   if (status === STATUS_RATE_LIMITED) {
@@ -35,7 +46,12 @@ export function readResults(response: Exchange, firstId: number, count: number, 
     const index = toIndex(one['id'], firstId, one['error'] !== undefined && count === 1);
     if (index < 0 || index >= count || seen.has(index)) throw invalidResponse('an id without a request');
     seen.add(index);
-    if (one['error'] !== undefined && one['error'] !== null) throw toRpcFailure(one['error'], redact);
+    if (one['error'] !== undefined && one['error'] !== null) {
+      const failure = toRpcFailure(one['error'], redact);
+      if (!keepsReverted || failure.kind !== 'reverted') throw failure;
+      results[index] = REVERTED;
+      continue;
+    }
     if (!('result' in one)) throw invalidResponse('neither result nor error');
     results[index] = one['result'];
   }

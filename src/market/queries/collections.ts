@@ -20,8 +20,22 @@ import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
 import { insertCatalogChanges } from './catalog.ts';
 
+const FILLED_COLUMNS: ReadonlySet<string> = new Set(['image', 'banner', 'description', 'royalty_bps']);
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
   launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete`;
+
+/** The columns as they are served. Metadata from the contract fills what the record leaves open: an address is no name. */
+const SERVED_COLUMNS = COLUMNS.split(/,\s*/)
+  .map((name) => {
+    if (name === 'name') {
+      return `case when collection.name = collection.contract_address then coalesce(metadata.name, collection.name)
+        else collection.name end as name`;
+    }
+    const isFilled = FILLED_COLUMNS.has(name);
+    return isFilled ? `coalesce(collection.${name}, metadata.${name}) as ${name}` : `collection.${name}`;
+  })
+  .join(', ');
+const SERVED = `main.collection left join main.collection_metadata as metadata on metadata.collection_id = collection.id`;
 
 const decodeRecord = rowDecoder('collection', {
   id: text,
@@ -55,14 +69,14 @@ export async function listCollectionsByName(
   names: { id: string; slug: string; address: string },
 ): Promise<Collection[]> {
   const rows = await db.query(
-    `select ${COLUMNS} from main.collection where id = $1 or slug = $2 or contract_address = $3`,
+    `select ${SERVED_COLUMNS} from ${SERVED} where id = $1 or slug = $2 or contract_address = $3`,
     [names.id, names.slug, names.address],
   );
   return rows.map(decodeCollection);
 }
 
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
-  const rows = await db.query(`select ${COLUMNS} from main.collection where id = any($1)`, [ids]);
+  const rows = await db.query(`select ${SERVED_COLUMNS} from ${SERVED} where id = any($1)`, [ids]);
   return rows.map(decodeCollection);
 }
 

@@ -73,8 +73,8 @@ export async function listObservedTokens(
   now: number,
 ): Promise<Map<string, ObservedToken>> {
   const rows = await db.query(
-    `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded, token.name,
-       token.image as token_image, token.rarity_rank, token.owner,
+    `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
+       coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image, token.rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
        sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx,
@@ -83,6 +83,10 @@ export async function listObservedTokens(
      left join lateral (
        select * from indexer.token where collection_id = wanted.id and asset = wanted.asset limit 1
      ) as token on true
+     left join lateral (
+       select name, image from indexer.token_metadata
+       where collection_id = wanted.id and asset = wanted.asset limit 1
+     ) as metadata on true
      left join lateral (
        select key, price_raw, sold_at, source, tx from indexer.sale where collection_id = wanted.id and asset = wanted.asset
        order by sold_at desc, key desc limit 1
@@ -197,7 +201,10 @@ export type NewTokenHolder = {
   blockNumber: number;
 };
 
-/** Writes holders that were read from a chain. A null `owner` also replaces the stored holder. */
+/**
+ * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. The metadata of a token that the chain did
+ * not have before becomes due.
+ */
 export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTokenHolder[]): Promise<void> {
   const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   await tx.query(
@@ -212,7 +219,13 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
        on conflict (collection_id, asset) do update
          set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block
        returning collection_id, asset, owner, burned, owner_block
-     ), ${tokenFiguresSql({ removed: 'before', added: 'upserted' })}
+     ), ${tokenFiguresSql({ removed: 'before', added: 'upserted' })}, unread as (
+       insert into indexer.token_metadata (collection_id, asset, source, due_at)
+       select collection_id, asset, 'chain', 'epoch' from upserted
+       where not burned and not exists (
+         select from before as stored where ${isSameToken('upserted')} and stored.owner_block is not null)
+       on conflict do nothing
+     )
      select count(*) from upserted`,
     [
       rows.map((row) => row.collectionId),
@@ -242,7 +255,7 @@ export async function listTokensMovedAfter(
 
 /**
  * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image or rarity stays, without its
- * holder.
+ * holder and without the metadata that was read from its contract.
  */
 export async function deleteUnmintedTokens(
   tx: Queryable,
@@ -259,6 +272,8 @@ export async function deleteUnmintedTokens(
        returning stored.collection_id, stored.owner, stored.burned, stored.owner_block
      ), deleted as (
        delete from indexer.token as stored using unminted where ${isSameToken('unminted')} and not (${IS_DESCRIBED})
+     ), forgotten as (
+       delete from indexer.token_metadata as stored using unminted where ${isSameToken('unminted')} and source = 'chain'
      ), ${tokenFiguresSql({ removed: 'before', added: 'kept' })}
      select count(*) from kept`,
     params,

@@ -32,6 +32,9 @@ const SIGNATURES = {
   transferBatch:
     'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
   approvalForAll: 'event ApprovalForAll(address indexed owner, address indexed operator, bool approved)',
+  metadataUpdate: 'event MetadataUpdate(uint256 tokenId)',
+  batchMetadataUpdate: 'event BatchMetadataUpdate(uint256 fromTokenId, uint256 toTokenId)',
+  uri: 'event URI(string value, uint256 indexed id)',
   approval: 'event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)',
 };
 const EMITTER = '0x00000000000000000000000000000000000e0117' as Address;

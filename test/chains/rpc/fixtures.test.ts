@@ -27,7 +27,7 @@ const responseOf = (name: string) => ({
 const keep = (text: string) => text;
 
 function decodeFixture(): ChainEvent[] {
-  const [result] = readResults(responseOf('get-logs'), 2, 1, keep);
+  const [result] = readResults(responseOf('get-logs'), { firstId: 2, count: 1, redact: keep });
   const logs = readLogs(result, {
     addresses: new Set([SEAPORT, COLLECTION ?? '', EDITIONS ?? '']),
     topics: new Set([...SEAPORT_PROTOCOL.decoders.keys(), ...TOKEN_DECODERS.keys()]),
@@ -43,7 +43,7 @@ function decodeFixture(): ChainEvent[] {
 }
 
 test('a header is read with its number, hashes and time', () => {
-  const [result] = readResults(responseOf('block'), 1, 1, keep);
+  const [result] = readResults(responseOf('block'), { firstId: 1, count: 1, redact: keep });
   assert.deepEqual(readHeader(result), {
     header: { number: 16, hash: BLOCK_HASH, parentHash: `0x${'b0'.repeat(32)}`, time: 0x65000000 * 1_000 },
     bloom: null,
@@ -98,7 +98,7 @@ describe('the logs of a block', () => {
 });
 
 test('an error for one request of a batch fails the complete batch', () => {
-  assert.throws(() => readResults(responseOf('batch-with-error'), 1, 2, keep), {
+  assert.throws(() => readResults(responseOf('batch-with-error'), { firstId: 1, count: 2, redact: keep }), {
     name: 'RpcFailure',
     kind: 'range-too-large',
   });

@@ -18,7 +18,7 @@ type Output = {
 type Contract = { abi: object[]; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> };
 
 /**
- * Compiles all contracts. Returns pairs of a path and the artifact's JSON text. The path is relative to the root of the repository.
+ * Compiles all contracts. A file whose name does not begin with `Devnet` is a library of the contracts. Returns pairs of a path and the artifact's JSON text. The path is relative to the root of the repository.
  */
 export function compileDevnetContracts(): [file: string, artifact: string][] {
   const require = createRequire(import.meta.url);
@@ -40,17 +40,19 @@ export function compileDevnetContracts(): [file: string, artifact: string][] {
   const output = JSON.parse(compiler.compile(JSON.stringify(input), { import: readImport })) as Output;
   const failed = output.errors?.find(({ severity }) => severity === 'error');
   if (failed) throw new Error(failed.formattedMessage);
-  return names.map((file) => {
-    const name = file.replace('.sol', '');
-    const contract = output.contracts[file]?.[name];
-    if (!contract) throw new Error(`${file} has no contract ${name}`);
-    const { abi, evm } = contract;
-    const artifact = {
-      contract: name,
-      bytecode: `0x${evm.bytecode.object}`,
-      deployedBytecode: `0x${evm.deployedBytecode.object}`,
-      abi,
-    };
-    return [`${FOLDER}/${name}.json`, `${JSON.stringify(artifact, null, 1)}\n`];
-  });
+  return names
+    .filter((file) => file.startsWith('Devnet'))
+    .map((file) => {
+      const name = file.replace('.sol', '');
+      const contract = output.contracts[file]?.[name];
+      if (!contract) throw new Error(`${file} has no contract ${name}`);
+      const { abi, evm } = contract;
+      const artifact = {
+        contract: name,
+        bytecode: `0x${evm.bytecode.object}`,
+        deployedBytecode: `0x${evm.deployedBytecode.object}`,
+        abi,
+      };
+      return [`${FOLDER}/${name}.json`, `${JSON.stringify(artifact, null, 1)}\n`];
+    });
 }

@@ -154,6 +154,8 @@ const TABLES = [
   'indexer.sale_hour',
   'indexer.sale_total',
   'indexer.token',
+  'indexer.token_metadata',
+  'indexer.token_trait',
   'indexer.collection_stats',
   'indexer.collection_analytics',
   'indexer.collection_figures',

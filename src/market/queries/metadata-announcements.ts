@@ -1,0 +1,75 @@
+// Changes of metadata that contracts have announced (ERC-4906, and the event URI of ERC-1155). The follower of a chain notes them in the
+// primary database, and the task that reads metadata makes the tokens due in the indexer database.
+
+import type { Queryable } from '../../database/port.ts';
+import { amount, column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+
+/** Token ids from `from` to `to`, both included. */
+export type TokenRange = { collectionId: string; from: bigint; to: bigint };
+
+/** An announcement that waits is not noted again. Primary database. */
+export async function insertMetadataAnnouncements(tx: Queryable, ranges: readonly TokenRange[]): Promise<void> {
+  if (ranges.length === 0) return;
+  await tx.query(
+    `insert into main.metadata_announcement (collection_id, from_id, to_id)
+     select distinct * from unnest($1::text[], $2::numeric[], $3::numeric[]) as announced (collection_id, from_id, to_id)
+     order by 1, 2, 3 on conflict do nothing`,
+    toColumns(ranges),
+  );
+}
+
+const decodeAnnouncement = rowDecoder('metadata_announcement', {
+  seq: safeInteger,
+  collectionId: column('collection_id', text),
+  from: column('from_id', amount),
+  to: column('to_id', amount),
+});
+
+export type MetadataAnnouncement = ReturnType<typeof decodeAnnouncement>;
+
+/** The oldest first. Primary database. */
+export async function listMetadataAnnouncements(db: Queryable, limit: number): Promise<MetadataAnnouncement[]> {
+  const rows = await db.query(
+    `select seq, collection_id, from_id::text, to_id::text from main.metadata_announcement order by seq limit $1`,
+    [limit],
+  );
+  return rows.map(decodeAnnouncement);
+}
+
+/** Primary database. */
+export async function deleteMetadataAnnouncements(
+  db: Queryable,
+  announced: readonly MetadataAnnouncement[],
+): Promise<void> {
+  await db.query(`delete from main.metadata_announcement where seq = any($1::bigint[])`, [
+    announced.map(({ seq }) => seq),
+  ]);
+}
+
+/** How often an announced change makes the same token due at most, so that a contract cannot cause requests with each block. */
+const REFRESH_MS_MIN = 10 * 60_000;
+
+/**
+ * Makes the metadata of tokens due, because their contract has announced a change. A token whose last read failed becomes due after
+ * REFRESH_MS_MIN, unless it is due earlier. Indexer database.
+ */
+export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRange[], now: number): Promise<void> {
+  if (ranges.length === 0) return;
+  await tx.query(
+    `update indexer.token_metadata as stored set attempts = 0, due_at = case
+         when stored.failure is null then greatest($4::timestamptz, stored.fetched_at + $5 * interval '1 ms')
+         else least(stored.due_at, $4::timestamptz + $5 * interval '1 ms') end
+     from unnest($1::text[], $2::numeric[], $3::numeric[]) as announced (collection_id, from_id, to_id)
+     where stored.collection_id = announced.collection_id and (stored.due_at is null or stored.failure is not null)
+       and stored.asset::numeric between announced.from_id and announced.to_id`,
+    [...toColumns(ranges), new Date(now), REFRESH_MS_MIN],
+  );
+}
+
+function toColumns(ranges: readonly TokenRange[]): unknown[] {
+  return [
+    ranges.map(({ collectionId }) => collectionId),
+    ranges.map(({ from }) => from.toString()),
+    ranges.map(({ to }) => to.toString()),
+  ];
+}

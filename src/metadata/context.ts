@@ -1,0 +1,11 @@
+// The dependencies of reading metadata.
+
+import type { ChainContext } from '../chains/context.ts';
+import type { ChainReader } from '../chains/rpc/chain-reader.ts';
+import type { Follow } from '../follows/queries/follows.ts';
+import type { MetadataSettings } from './settings.ts';
+
+export type MetadataContext = Omit<ChainContext, 'config'> & { config: MetadataSettings };
+
+/** A followed collection whose chain is read. */
+export type ReadCollection = { follow: Follow; reader: ChainReader };

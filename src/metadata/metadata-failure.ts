@@ -1,0 +1,40 @@
+// Why metadata could not be read, and when it is read again.
+
+import type { Random } from '../core/random.ts';
+import { backoffMs } from '../resilience/backoff.ts';
+
+/** `isLasting`: a retry in the next minutes would probably fail too. `isOfHost`: a success of the same host may end the failure. */
+const FAILURES = {
+  /** The contract has no such function, or the call reverted. */
+  'no-uri': { isLasting: true },
+  /** Neither data, http, https, ipfs nor ar; or the operator has configured no gateway for it. */
+  'unsupported-uri': { isLasting: true },
+  'private-address': { isLasting: true },
+  unreachable: { isLasting: false, isOfHost: true },
+  timeout: { isLasting: false, isOfHost: true },
+  'rate-limited': { isLasting: false, isOfHost: true },
+  /** Not requested, because earlier requests to the host failed in a row. */
+  'host-down': { isLasting: false, isOfHost: true },
+  'not-found': { isLasting: true },
+  'bad-status': { isLasting: false, isOfHost: true },
+  'too-many-redirects': { isLasting: true },
+  'too-large': { isLasting: true },
+  /** Not a JSON object in UTF-8, or nested too deep. */
+  'not-json': { isLasting: true },
+} as const satisfies Record<string, { isLasting: boolean; isOfHost?: true }>;
+
+export type MetadataFailure = keyof typeof FAILURES;
+
+/** The failures that a success of the same host may end. */
+export const FAILURES_OF_HOSTS: readonly string[] = Object.entries(FAILURES).flatMap(([failure, rule]) =>
+  'isOfHost' in rule ? [failure] : [],
+);
+
+const JITTER = 0.2;
+const PASSING = { baseMs: 2 * 60_000, maxMs: 6 * 60 * 60_000, jitter: JITTER };
+const LASTING = { baseMs: 60 * 60_000, maxMs: 7 * 24 * 60 * 60_000, jitter: JITTER };
+
+/** How long after a failure the metadata is read again. `attempts`: failed reads in a row, this one included. */
+export function metadataRetryMs(failure: MetadataFailure, attempts: number, random: Random): number {
+  return backoffMs(attempts, FAILURES[failure].isLasting ? LASTING : PASSING, random);
+}

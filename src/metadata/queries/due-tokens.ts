@@ -1,0 +1,167 @@
+// Which tokens of followed collections are due to be read, and how reading them failed. Indexer database.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import { assetId, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+
+/** `attempts`: failed reads in a row. */
+export type DueToken = { asset: AssetId; attempts: number };
+
+const decodeDue = rowDecoder('token_metadata', { asset: assetId, attempts: integer });
+const decodeId = rowDecoder('token_metadata', { collectionId: column('collection_id', text) });
+
+const NOT_BURNED = `not exists (select from indexer.token
+  where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
+
+/** Makes the tokens due that the chain has and that were never due, for example because an earlier version has written them. */
+export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(
+    `insert into indexer.token_metadata (collection_id, asset, source, due_at)
+     select collection_id, asset, 'chain', 'epoch' from indexer.token
+     where collection_id = $1 and owner_block is not null and not burned and not exists (
+       select from indexer.token_metadata as stored
+       where stored.collection_id = token.collection_id and stored.asset = token.asset)
+     order by asset on conflict do nothing`,
+    [collectionId],
+  );
+}
+
+/** Those of the collections that have a due token. */
+export async function listDueCollections(db: Queryable, collectionIds: readonly string[], now: number) {
+  const rows = await db.query(
+    `select wanted.id as collection_id from unnest($1::text[]) as wanted (id)
+     where exists (select from indexer.token_metadata as stored
+       where stored.collection_id = wanted.id and stored.due_at <= $2 and ${NOT_BURNED})`,
+    [collectionIds, new Date(now)],
+  );
+  return rows.map((row) => decodeId(row).collectionId);
+}
+
+const decodeAsset = rowDecoder('token', { asset: assetId });
+
+/** A token of the collection that is not burned. */
+export async function findFirstToken(db: Queryable, collectionId: string): Promise<AssetId | null> {
+  const [row] = await db.query(
+    `select asset from indexer.token where collection_id = $1 and not burned order by asset limit 1`,
+    [collectionId],
+  );
+  return row ? decodeAsset(row).asset : null;
+}
+
+/** The tokens of a collection that are due, those that have been due for the longest time first. */
+export async function listDueTokens(
+  db: Queryable,
+  collectionId: string,
+  { now, limit }: { now: number; limit: number },
+): Promise<DueToken[]> {
+  const rows = await db.query(
+    `select asset, attempts from indexer.token_metadata as stored
+     where collection_id = $1 and due_at <= $2 and ${NOT_BURNED} order by due_at, asset limit $3`,
+    [collectionId, new Date(now), limit],
+  );
+  return rows.map(decodeDue);
+}
+
+/** Those of the viewed tokens that are due, or whose last read succeeded before `fetchedBefore`. In the order of `assets`. */
+export async function listDueViewedTokens(
+  db: Queryable,
+  collectionId: string,
+  { assets, now, fetchedBefore }: { assets: readonly string[]; now: number; fetchedBefore: number },
+): Promise<DueToken[]> {
+  const rows = await db.query(
+    `select stored.asset, attempts from unnest($2::text[]) with ordinality as viewed (asset, place)
+     join indexer.token_metadata as stored on stored.collection_id = $1 and stored.asset = viewed.asset
+     where (stored.due_at <= $3 or stored.due_at is null and stored.fetched_at < $4) and ${NOT_BURNED}
+     order by viewed.place`,
+    [collectionId, assets, new Date(now), new Date(fetchedBefore)],
+  );
+  return rows.map(decodeDue);
+}
+
+export type FailedRead = DueToken & { failure: string; host: string | null; dueAt: number };
+
+/** `attempts` includes the failed read. The fields of the last success stay. */
+export async function updateFailedReads(
+  tx: Queryable,
+  collectionId: string,
+  failed: readonly FailedRead[],
+): Promise<void> {
+  if (failed.length === 0) return;
+  const rows = failed.toSorted((a, b) => (a.asset < b.asset ? -1 : 1));
+  await tx.query(
+    `update indexer.token_metadata as stored set failure = incoming.failure, host = incoming.host, due_at = incoming.due_at,
+       attempts = incoming.attempts
+     from unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::integer[])
+       as incoming (asset, failure, host, due_at, attempts)
+     where stored.collection_id = $1 and stored.asset = incoming.asset`,
+    [
+      collectionId,
+      rows.map(({ asset }) => asset),
+      rows.map(({ failure }) => failure),
+      rows.map(({ host }) => host),
+      rows.map(({ dueAt }) => new Date(dueAt)),
+      rows.map(({ attempts }) => attempts),
+    ],
+  );
+}
+
+/** Makes tokens due whose last read failed for one of these reasons at a host that has since answered. */
+export async function updateDueOfHosts(
+  tx: Queryable,
+  collectionId: string,
+  { hosts, failures, now }: { hosts: readonly string[]; failures: readonly string[]; now: number },
+): Promise<void> {
+  if (hosts.length === 0) return;
+  await tx.query(
+    `update indexer.token_metadata set due_at = $4
+     where collection_id = $1 and failure = any($2) and host = any($3) and due_at > $4`,
+    [collectionId, failures, hosts, new Date(now)],
+  );
+}
+
+const decodeProgress = rowDecoder('token_metadata', {
+  collectionId: column('collection_id', text),
+  tokens: safeInteger,
+  waiting: safeInteger,
+});
+const decodeFailures = rowDecoder('token_metadata', {
+  collectionId: column('collection_id', text),
+  failure: text,
+  host: nullable(text),
+  tokens: safeInteger,
+});
+
+/** `tokens`: how many are stored and not burned. `waiting`: how many were never read. */
+export type MetadataProgress = ReturnType<typeof decodeProgress>;
+/** How many tokens could not be read from a host for this reason. `host` null: the failure has no host. */
+export type MetadataFailures = ReturnType<typeof decodeFailures>;
+
+export async function listMetadataProgress(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<MetadataProgress[]> {
+  const rows = await db.query(
+    `select wanted.id as collection_id, coalesce(figures.tokens, 0) as tokens, (
+         select count(*) from indexer.token_metadata as stored
+         where stored.collection_id = wanted.id and due_at is not null and fetched_at is null and failure is null
+           and ${NOT_BURNED}) as waiting
+     from unnest($1::text[]) as wanted (id)
+     left join indexer.collection_figures as figures on figures.collection_id = wanted.id order by wanted.id`,
+    [collectionIds],
+  );
+  return rows.map(decodeProgress);
+}
+
+/** Sorted by collection, the most frequent failures first. */
+export async function listMetadataFailures(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<MetadataFailures[]> {
+  const rows = await db.query(
+    `select collection_id, failure, host, count(*) as tokens from indexer.token_metadata as stored
+     where collection_id = any($1) and failure is not null and ${NOT_BURNED}
+     group by collection_id, failure, host order by collection_id, tokens desc, failure, host`,
+    [collectionIds],
+  );
+  return rows.map(decodeFailures);
+}

@@ -1,0 +1,231 @@
+// The task that reads the metadata of followed collections on EVM chains, and of their tokens: URIs from the contracts, documents from the
+// hosts of the URIs. Collections take turns, so that a slow host delays only its own collection. Viewed tokens come first.
+
+import type { AssetId } from '../core/address.ts';
+import type { ContractUri } from '../chains/rpc/contract-reads.ts';
+import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
+import { listFollows } from '../follows/queries/follows.ts';
+import { listViewedTokens } from '../market/queries/recent-views.ts';
+import type { NewTokenMetadata } from '../market/queries/token-metadata.ts';
+import type { Report, Task, TaskResult } from '../tasks/task.ts';
+import { SharedBudget } from '../upstreams/shared-budget.ts';
+import { RECENT_VIEW_MS } from '../upstreams/followed-run.ts';
+import type { MetadataContext, ReadCollection } from './context.ts';
+import { applyAnnouncements, makeMissingDue } from './make-due.ts';
+import { MetadataClient } from './metadata-client.ts';
+import type { MetadataFailure } from './metadata-failure.ts';
+import { metadataRetryMs } from './metadata-failure.ts';
+import { digestUri, fillTokenId } from './metadata-uri.ts';
+import { parseTokenDocument } from './parse-metadata.ts';
+import type { DueToken, FailedRead } from './queries/due-tokens.ts';
+import { listDueCollections, listDueTokens, listDueViewedTokens } from './queries/due-tokens.ts';
+import { readDueCollections } from './read-collections.ts';
+import { saveReads } from './save-reads.ts';
+
+/** Tests set shorter times. */
+export type MetadataPace = { timeoutMs?: number; openMs?: number; sliceMs?: number };
+
+export const METADATA_TASK = 'metadata';
+const PERIOD_MS = 5_000;
+const DEADLINE_MS = 5 * 60_000;
+/** A run begins no further batch after this time, so that viewed tokens come first again in the next run. */
+const SLICE_MS = 30_000;
+/** The most tokens of one batch. Their URIs are read by one batch of calls, and may have 1 MiB each. */
+const BATCH_SIZE = 25;
+/** How many collections are read at once, and how many documents of each. */
+const LANES = 4;
+const DOCUMENTS_AT_ONCE = 4;
+const VIEWED_MAX = 200;
+/** How often tokens that were never due are looked for. */
+const MISSING_MS = 60 * 60_000;
+/** A viewed token is read again this long after its last read. */
+const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
+
+/** Null when the settings turn the reading of metadata off. */
+export function createMetadataTask(context: MetadataContext, pace: MetadataPace = {}): Task | null {
+  const { config, main, clock, random } = context;
+  const perHour = config.metadataHourlyBudget;
+  if (perHour === 0) return null;
+  const client = new MetadataClient({
+    ipfsGateways: config.ipfsGateways,
+    arweaveGateways: config.arweaveGateways,
+    hostBudget: config.metadataHostBudget,
+    allowPrivate: config.metadataAllowPrivate,
+    budget: new SharedBudget(main, { upstream: METADATA_TASK, perHour, clock }),
+    clock,
+    random,
+    ...pace,
+  });
+  let missingAt = 0;
+  return {
+    name: METADATA_TASK,
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    readsFollows: true,
+    run: (signal, report, { isFull }) => {
+      const findsMissing = isFull || performance.now() >= missingAt;
+      if (findsMissing) missingAt = performance.now() + MISSING_MS;
+      return new MetadataRun(context, {
+        client,
+        signal,
+        report,
+        findsMissing,
+        sliceMs: pace.sliceMs ?? SLICE_MS,
+      }).run();
+    },
+  };
+}
+
+/** `findsMissing`: tokens that were never due are looked for, which reads all tokens. */
+type RunOptions = {
+  client: MetadataClient;
+  signal: AbortSignal;
+  report: Report;
+  sliceMs: number;
+  findsMissing: boolean;
+};
+
+class MetadataRun {
+  readonly #context: MetadataContext;
+  readonly #options: RunOptions;
+  readonly #endAt: number;
+  readonly #counts = { read: 0, changed: 0, refused: 0 };
+  readonly #problems = new Set<string>();
+  /** Whether a budget is used up, so that tokens are left. */
+  #isOverBudget = false;
+  /** URIs are read one batch at a time, because each batch may be large. */
+  #uris: Promise<unknown> = Promise.resolve();
+
+  constructor(context: MetadataContext, options: RunOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#endAt = performance.now() + options.sliceMs;
+  }
+
+  async run(): Promise<TaskResult> {
+    const { main, indexer, followed, clock } = this.#context;
+    const collections = (await listFollows(main)).flatMap((follow): ReadCollection[] => {
+      const reader = follow.fromBlock === null ? null : followed.readerOf(follow.chain);
+      return reader ? [{ follow, reader }] : [];
+    });
+    const ids = collections.map(({ follow }) => follow.collectionId);
+    const { client, signal } = this.#options;
+    this.#counts.changed += await readDueCollections(this.#context, {
+      client,
+      collections,
+      signal,
+      problems: this.#problems,
+    });
+    await applyAnnouncements(this.#context);
+    if (this.#options.findsMissing) await makeMissingDue(this.#context, ids);
+    await this.#readViewed(collections);
+    const due = new Set(await listDueCollections(indexer, ids, clock()));
+    const queue = collections.filter(({ follow }) => due.has(follow.collectionId));
+    await Promise.all(Array.from({ length: LANES }, () => this.#drain(queue)));
+    const left = queue.length > 0 || this.#isOverBudget;
+    return { ...this.#counts, problems: [...this.#problems], ...(left && { soon: true }) };
+  }
+
+  /** Takes the first collection of the queue, reads one batch, and puts the collection back to the end while it may have more. */
+  async #drain(queue: ReadCollection[]): Promise<void> {
+    const { indexer, clock } = this.#context;
+    while (performance.now() < this.#endAt) {
+      const collection = queue.shift();
+      if (!collection) return;
+      const { collectionId } = collection.follow;
+      const tokens = await listDueTokens(indexer, collectionId, { now: clock(), limit: BATCH_SIZE });
+      const isDone = await this.#readBatch(collection, tokens);
+      if (isDone && tokens.length === BATCH_SIZE) queue.push(collection);
+    }
+  }
+
+  async #readViewed(collections: readonly ReadCollection[]): Promise<void> {
+    const { main, indexer, clock } = this.#context;
+    const now = clock();
+    const collectionIds = collections.map(({ follow }) => follow.collectionId);
+    const views = { collectionIds, viewedSince: now - RECENT_VIEW_MS, refreshedBefore: now, now, limit: VIEWED_MAX };
+    const viewed = Map.groupBy(await listViewedTokens(main, views), ({ collectionId }) => collectionId);
+    const fetchedBefore = now - VIEWED_REFRESH_MS;
+    for (const collection of collections) {
+      const assets = (viewed.get(collection.follow.collectionId) ?? []).map(({ asset }) => asset);
+      if (assets.length === 0 || performance.now() > this.#endAt) continue;
+      const due = await listDueViewedTokens(indexer, collection.follow.collectionId, { assets, now, fetchedBefore });
+      for (let start = 0; start < due.length; start += BATCH_SIZE) {
+        if (!(await this.#readBatch(collection, due.slice(start, start + BATCH_SIZE)))) break;
+      }
+    }
+  }
+
+  /** Reads and stores the metadata of tokens. Returns false when the collection must wait: for its chain, or for a budget. */
+  async #readBatch({ follow, reader }: ReadCollection, tokens: readonly DueToken[]): Promise<boolean> {
+    const { signal, report } = this.#options;
+    const uris = await this.#readUris({ follow, reader }, tokens);
+    if (!uris) return false;
+    const read: NewTokenMetadata[] = [];
+    const failed: FailedRead[] = [];
+    let isOverBudget = false;
+    const queue = [...tokens.entries()];
+    const lane = async () => {
+      for (let next = queue.shift(); next && !isOverBudget; next = queue.shift()) {
+        const [index, token] = next;
+        const result = await this.#readToken(token.asset, uris[index] ?? { kind: 'none' });
+        if ('metadata' in result) read.push(result.metadata);
+        else if (result.failure === 'over-budget') isOverBudget = true;
+        else failed.push(this.#toFailedRead(token, { ...result, failure: result.failure }));
+      }
+    };
+    await Promise.all(Array.from({ length: DOCUMENTS_AT_ONCE }, lane));
+    signal.throwIfAborted();
+    this.#counts.changed += await saveReads(this.#context, { collectionId: follow.collectionId, read, failed });
+    this.#counts.read += read.length + failed.length;
+    this.#counts.refused += failed.length;
+    report({ done: this.#counts.read, total: null, what: 'tokens' });
+    if (isOverBudget) {
+      this.#isOverBudget = true;
+      this.#problems.add(`${follow.collectionId}: the budget of requests for metadata is used up for now`);
+    }
+    return !isOverBudget;
+  }
+
+  /** Null when the chain cannot be read now. */
+  async #readUris({ follow, reader }: ReadCollection, tokens: readonly DueToken[]): Promise<ContractUri[] | null> {
+    const assets = tokens.map(({ asset }) => asset);
+    const reading = this.#uris.then(() => reader.contracts.tokenUris(follow.contractAddress, follow.standard, assets));
+    this.#uris = reading.catch(() => undefined);
+    try {
+      return await reading;
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable || error instanceof RpcFailure)) throw error;
+      this.#problems.add(error.message);
+      return null;
+    }
+  }
+
+  async #readToken(asset: AssetId, contractUri: ContractUri): Promise<TokenRead> {
+    if (contractUri.kind !== 'uri') {
+      return { failure: contractUri.kind === 'none' ? 'no-uri' : 'too-large', host: null };
+    }
+    const uri = fillTokenId(contractUri.uri, asset);
+    const result = await this.#options.client.read(uri, this.#options.signal);
+    const { host } = result;
+    if (!result.ok) return { failure: result.failure, host };
+    const { mediaType, body } = result.document;
+    // Some tokens have a picture in place of a document.
+    const isPicture = mediaType.startsWith('image/') && mediaType !== 'image/json';
+    const document = isPicture ? toPictureDocument(uri) : parseTokenDocument(body);
+    if (document === null) return { failure: 'not-json', host };
+    return { metadata: { asset, ...document, host, uriDigest: digestUri(uri) } };
+  }
+
+  #toFailedRead(token: DueToken, { failure, host }: { failure: MetadataFailure; host: string | null }): FailedRead {
+    const attempts = token.attempts + 1;
+    const { clock, random } = this.#context;
+    return { ...token, attempts, failure, host, dueAt: clock() + metadataRetryMs(failure, attempts, random) };
+  }
+}
+
+type TokenRead = { metadata: NewTokenMetadata } | { failure: MetadataFailure | 'over-budget'; host: string | null };
+
+function toPictureDocument(uri: string) {
+  return parseTokenDocument(Buffer.from(JSON.stringify({ image: uri })));
+}

@@ -1,0 +1,345 @@
+// The metadata of tokens and collections is read from their contracts on a local chain, and from a host that may be slow, wrong or down.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { after, before, test } from 'node:test';
+import { callOf, deploy, mine, rollBack } from '../../devnet/chain.ts';
+import { readContract } from '../../devnet/artifacts.ts';
+import type { Contract } from '../../devnet/protocol.ts';
+import { FollowedChains } from '../../src/chains/followed-chains.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Address, AssetId } from '../../src/core/address.ts';
+import { createChains } from '../../src/core/chains.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/database/port.ts';
+import { readMetadataStatus } from '../../src/metadata/status.ts';
+import { createMetadataTask } from '../../src/metadata/task.ts';
+import { readToken } from '../../src/market/token.ts';
+import { listCollectionsByIds } from '../../src/market/queries/collections.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import type { HostMode } from '../support/chain/metadata-host.ts';
+import { startMetadataHost } from '../support/chain/metadata-host.ts';
+import { emptySyncTables, ingest, toContext } from '../support/service/intake.ts';
+
+const PACE = { timeoutMs: 300, openMs: 1, sliceMs: 5_000 };
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+forEachEngine('metadata from contracts', (engine) => {
+  let world: LocalWorld;
+  let db: Database;
+  before(async () => {
+    world = await startLocalWorld();
+    db = await engine.open();
+  });
+  after(() => world.chain.stop());
+
+  const deployCollection = async (base: string, tokens: number): Promise<Contract> => {
+    const artifact = readContract('DevnetCollection');
+    const [owner] = world.people;
+    const args = ['Lamps', 'LAMP', base, owner, 450];
+    const contract = { address: await deploy(world.chain, artifact, args), abi: artifact.abi };
+    await world.act(callOf(owner, contract, 'mintBatch', [owner, 1n, BigInt(tokens)]));
+    return contract;
+  };
+  /** Follows only the collections of the contracts. `run` runs the task once. */
+  const start = async (t: TestContext, contracts: readonly Contract[], settings: Record<string, string> = {}) => {
+    await emptySyncTables(db);
+    await db.query(`truncate main.collection_metadata, main.request_budget, main.metadata_announcement`);
+    let ahead = 0;
+    const clock = () => Date.now() + ahead;
+    const config = readConfig({
+      RPC_URL_ETHEREUM: world.chain.url,
+      METADATA_ALLOW_PRIVATE: 'true',
+      IPFS_GATEWAYS: '',
+      ARWEAVE_GATEWAYS: '',
+      ...settings,
+    });
+    const chains = createChains();
+    const log = createLog('silent');
+    const random = () => 0.5;
+    const followed = new FollowedChains({ config, chains, log, clock, random });
+    t.after(() => followed.close());
+    const { settle } = followWorld({ main: db, indexer: db }, world, { clock });
+    await settle();
+    for (const contract of contracts) await follow(db, world, contract);
+    await settle();
+    const context = { ...toContext(db, { clock, log, random }), config, followed };
+    const task = createMetadataTask(context, PACE) ?? assert.fail('metadata is off');
+    const run = () => task.run(AbortSignal.timeout(60_000), () => undefined, { isFull: false });
+    const [chain = assert.fail()] = [chains.get(world.chain.id)];
+    const tokenOf = (contract: Contract, id: number) =>
+      readToken(context.market, {
+        chain,
+        contractAddress: contract.address as Address,
+        asset: String(id) as AssetId,
+      });
+    const skip = (ms: number) => {
+      ahead += ms;
+    };
+    return {
+      db,
+      run,
+      settle,
+      tokenOf,
+      skip,
+      views: context.market.recentViews,
+      readStatus: () => readMetadataStatus(context),
+      idOf: (contract: Contract) => `${chain.id}_${contract.address}`,
+    };
+  };
+  const traitsOf = (collectionId: string, asset: string) =>
+    db.query(
+      `select name, value, kind from indexer.token_trait where collection_id = $1 and asset = $2 order by position`,
+      [collectionId, asset],
+    );
+  const failuresOf = () =>
+    db.query<{ failure: string; count: number }>(
+      `select failure, count(*)::int as count from indexer.token_metadata where failure is not null group by failure order by failure`,
+    );
+  const document = (id: number) => ({
+    name: `Lamp ${id}`,
+    image: `https://pictures.example/${id}.png`,
+    description: 'A lamp',
+    attributes: [
+      { trait_type: 'Shade', value: id % 2 === 0 ? 'Linen' : 'Paper' },
+      { trait_type: 'Watts', value: 40 + id, display_type: 'number' },
+    ],
+  });
+
+  test('names, pictures, traits and royalties are served from data URIs of the contract', async (t) => {
+    const contract = await deployCollection('', 30);
+    const { run, tokenOf, idOf } = await start(t, [contract]);
+    const id = idOf(contract);
+    await ingest(db, {
+      kind: 'collection',
+      chain: 'ethereum',
+      contractAddress: contract.address,
+      name: contract.address,
+    });
+    const result = await run();
+    assert.deepEqual([result.read, result.refused, result.problems], [30, 0, []]);
+    const token = await tokenOf(contract, 7);
+    assert.equal(token.name, 'Lamps #7');
+    assert.match(token.image ?? '', /^data:image\/svg\+xml;base64,/);
+    const traits = await traitsOf(id, '7');
+    assert.deepEqual(
+      traits.map(({ name, kind }) => [name, kind]),
+      [
+        ['Colour', 'text'],
+        ['Season', 'text'],
+        ['Weight', 'number'],
+      ],
+    );
+    const [collection] = await listCollectionsByIds(db, [id]);
+    assert.deepEqual([collection?.name, collection?.royaltyBps], ['Lamps', 450]);
+    assert.match(collection?.banner ?? '', /^data:image/);
+    const again = await run();
+    assert.equal(again.read, 0, 'metadata that was read is not due again');
+  });
+
+  test('the collection record of an operator or marketplace wins over the contract, field by field', async (t) => {
+    const contract = await deployCollection('', 1);
+    const { run, idOf } = await start(t, [contract]);
+    const record = { chain: 'ethereum', contractAddress: contract.address, name: 'Curated', royaltyBps: 100 };
+    await ingest(db, { kind: 'collection', ...record });
+    await run();
+    const [collection] = await listCollectionsByIds(db, [idOf(contract)]);
+    assert.deepEqual([collection?.name, collection?.royaltyBps], ['Curated', 100]);
+    assert.equal(collection?.description, 'A collection of a local chain.');
+  });
+
+  test('the metadata of the contract wins over a reported name, and a reported rank is kept', async (t) => {
+    const contract = await deployCollection('', 1);
+    const { run, tokenOf } = await start(t, [contract]);
+    const reported = { chain: 'ethereum', contractAddress: contract.address, tokenId: '1' };
+    await ingest(db, { kind: 'token', ...reported, name: 'Reported', rarityRank: 5 });
+    assert.equal((await tokenOf(contract, 1)).name, 'Reported');
+    await run();
+    await ingest(db, { kind: 'token', ...reported, name: 'Reported again' });
+    const token = await tokenOf(contract, 1);
+    assert.deepEqual([token.name, token.rarityRank], ['Lamps #1', 5]);
+  });
+
+  const FAILURES: readonly (readonly [HostMode, string])[] = [
+    ['hanging', 'timeout'],
+    ['dripping', 'timeout'],
+    ['endless', 'too-large'],
+    ['lying', 'not-json'],
+    ['deep', 'not-json'],
+    ['failing', 'bad-status'],
+    ['dead', 'unreachable'],
+  ];
+  test('a host that is slow, wrong or down leaves earlier metadata as it is, and is read again when it is well', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 3);
+    for (let id = 1; id <= 20; id += 1) host.documents.set(`/${id}`, document(id));
+    host.documents.set('/collection', { name: 'Hosted', seller_fee_basis_points: 9_999 });
+    const { run, tokenOf, skip, settle } = await start(t, [contract]);
+    const [owner] = world.people;
+    await run();
+    for (const [index, [mode, failure]] of FAILURES.entries()) {
+      const minted = 4 + index;
+      await world.act(callOf(owner, contract, 'mint', [owner, BigInt(minted)]));
+      await settle();
+      await db.query(`update indexer.token_metadata set due_at = 'epoch' where asset = '3'`);
+      host.set(mode);
+      await run();
+      assert.equal((await tokenOf(contract, 3)).name, 'Lamp 3', mode);
+      assert.equal((await tokenOf(contract, minted)).name, null, mode);
+      const failures = await failuresOf();
+      assert.deepEqual(failures, [{ failure, count: 2 }], mode);
+      host.set('well');
+      skip(DAY_MS);
+      await run();
+      assert.deepEqual(await failuresOf(), [], mode);
+      assert.equal((await tokenOf(contract, minted)).name, `Lamp ${minted}`, mode);
+      assert.equal((await traitsOf(`ethereum_${contract.address}`, String(minted))).length, 2, mode);
+    }
+  });
+
+  test('requests to a host that is down stop, and its collection is complete but for names and pictures', async (t) => {
+    const host = await startMetadataHost(t);
+    host.set('dead');
+    const [dead, well] = [await deployCollection(`${host.url}/`, 60), await deployCollection('', 30)];
+    const { run, idOf, readStatus } = await start(t, [dead, well]);
+    await run();
+    const rows = await db.query(
+      `select collection_id, count(*) filter (where failure is not null)::int as failed, count(*)::int as tokens
+       from indexer.token_metadata group by 1`,
+    );
+    const byId = new Map(rows.map((row) => [row['collection_id'], [row['failed'], row['tokens']]]));
+    assert.deepEqual(byId.get(idOf(dead)), [60, 60]);
+    assert.deepEqual(byId.get(idOf(well)), [0, 30]);
+    const status = new Map((await readStatus()).map((one) => [one.collectionId, one]));
+    const { tokens, waiting, failures, collectionFailure } = status.get(idOf(dead)) ?? assert.fail();
+    assert.deepEqual([tokens, waiting, collectionFailure?.host], [60, 0, new URL(host.url).host]);
+    assert.deepEqual(new Set(failures.map(({ reason }) => reason)), new Set(['unreachable', 'host-down']));
+    assert.deepEqual(status.get(idOf(well))?.failures, []);
+    // The breaker admits a trial after each millisecond, so only an upper bound of the requests is certain.
+    assert.ok(host.requests.length < 60, `${host.requests.length} requests`);
+  });
+
+  test('no request reaches an address that is not public, directly or by a redirect', async (t) => {
+    const [host, inner] = [await startMetadataHost(t), await startMetadataHost(t)];
+    inner.documents.set('/1', document(1));
+    host.documents.set('/ipfs/Inner/1', `${inner.url}/1`);
+    host.documents.set('/ipfs/Loop/1', `${host.url}/ipfs/Loop/1`);
+    host.documents.set('/ipfs/Good/1', document(1));
+    const bases = [
+      `${inner.url}/`,
+      'https://localhost/',
+      'ipfs://Inner/',
+      'ipfs://Loop/',
+      'ipfs://../secret/',
+      'ipfs://Good/',
+    ];
+    const contracts: Contract[] = [];
+    for (const base of bases) contracts.push(await deployCollection(base, 1));
+    const { run, idOf } = await start(t, contracts, {
+      METADATA_ALLOW_PRIVATE: 'false',
+      IPFS_GATEWAYS: `${host.url}/ipfs`,
+    });
+    await run();
+    const rows = await db.query<{ collection_id: string; failure: string | null }>(
+      `select collection_id, failure from indexer.token_metadata`,
+    );
+    const failures = new Map(rows.map((row) => [row.collection_id, row.failure]));
+    assert.deepEqual(
+      contracts.map((contract) => failures.get(idOf(contract))),
+      ['private-address', 'private-address', 'private-address', 'private-address', 'unsupported-uri', null],
+    );
+    assert.deepEqual(inner.requests, []);
+    assert.ok(host.requests.every((path) => path.startsWith('/ipfs/')));
+  });
+
+  test('a token is read again after its contract has announced a change, but not with every announcement', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 3);
+    for (let id = 1; id <= 3; id += 1) host.documents.set(`/${id}`, document(id));
+    const { run, tokenOf, skip, settle } = await start(t, [contract]);
+    const [owner] = world.people;
+    const announce = async (id: bigint) => {
+      await world.act(callOf(owner, contract, 'announce', [id]));
+      await settle();
+      host.requests.length = 0;
+      await run();
+      return host.requests.toSorted();
+    };
+    await run();
+    host.documents.set('/2', {
+      ...document(2),
+      name: 'Changed',
+      attributes: [{ trait_type: 'Shade', value: 'Glass' }],
+    });
+    assert.deepEqual(await announce(2n), [], 'the token was read less than ten minutes ago');
+    skip(HOUR_MS);
+    await run();
+    assert.equal((await tokenOf(contract, 2)).name, 'Changed');
+    assert.deepEqual(await traitsOf(`ethereum_${contract.address}`, '2'), [
+      { name: 'Shade', value: 'Glass', kind: 'text' },
+    ]);
+    skip(HOUR_MS);
+    assert.deepEqual(await announce(3n), ['/3']);
+    skip(HOUR_MS);
+    for (let id = 1; id <= 3; id += 1)
+      host.documents.set(`/revealed/${id}`, { ...document(id), name: `Revealed ${id}` });
+    await world.act(callOf(owner, contract, 'setBaseURI', [`${host.url}/revealed/`]));
+    await settle();
+    await run();
+    const names = await Promise.all([1, 2, 3].map(async (id) => (await tokenOf(contract, id)).name));
+    assert.deepEqual(names, ['Revealed 1', 'Revealed 2', 'Revealed 3']);
+    assert.deepEqual(await db.query(`select * from main.metadata_announcement`), []);
+  });
+
+  test('the metadata of a token goes with its mint when the chain drops the block', async (t) => {
+    const contract = await deployCollection('', 1);
+    const { run, settle } = await start(t, [contract]);
+    const [owner] = world.people;
+    await world.act(callOf(owner, contract, 'mint', [owner, 2n]));
+    await settle();
+    await ingest(db, {
+      kind: 'token',
+      chain: 'ethereum',
+      contractAddress: contract.address,
+      tokenId: '2',
+      name: 'Two',
+    });
+    await run();
+    const assets = () =>
+      db.query(`select asset from indexer.token_metadata union select asset from indexer.token_trait order by 1`);
+    assert.deepEqual(await assets(), [{ asset: '1' }, { asset: '2' }]);
+    await rollBack(world.chain, 1);
+    for (let blocks = 0; blocks < 2; blocks += 1) await mine(world.chain);
+    await settle();
+    assert.deepEqual(await assets(), [{ asset: '1' }]);
+  });
+
+  test('tokens that readers viewed are read first', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 40);
+    for (let id = 1; id <= 40; id += 1) host.documents.set(`/${id}`, document(id));
+    const { run, tokenOf, views } = await start(t, [contract], { METADATA_HOST_BUDGET: '50' });
+    for (const id of [38, 39]) await tokenOf(contract, id);
+    await views.flush();
+    await run();
+    const read = host.requests.filter((path) => path !== '/collection');
+    assert.deepEqual(read.slice(0, 2).toSorted(), ['/38', '/39']);
+    assert.equal(host.requests.length, 5);
+  });
+
+  test('no more requests are sent than the budgets allow, and the rest is read later', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 40);
+    for (let id = 1; id <= 40; id += 1) host.documents.set(`/${id}`, document(id));
+    const { run, skip } = await start(t, [contract], { METADATA_HOST_BUDGET: '100' });
+    const first = await run();
+    assert.equal(first.soon, true);
+    assert.equal(host.requests.length, 10, 'a full bucket holds a tenth of the hourly budget');
+    skip(HOUR_MS / 10);
+    await run();
+    assert.ok(host.requests.length > 10 && host.requests.length <= 20);
+  });
+});
