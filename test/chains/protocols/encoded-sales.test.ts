@@ -363,7 +363,9 @@ describe('X2Y2', () => {
   test('a bid for any token of a collection is filled with the token that replaces the mask', () => {
     const dataMask = `0x${'00'.repeat(96)}${'ff'.repeat(32)}`;
     const anyToken = { maker: BUYER, taker: SELLER, dataMask, item: { price: 100n, data: pair(0n) } };
-    const logs = [inventory(anyToken, { op: 2, dataReplacement: pair(7n) })];
+    // Only the bytes under the mask are used.
+    const dataReplacement = `0x${'11'.repeat(96)}${'07'.padStart(64, '0')}`;
+    const logs = [inventory(anyToken, { op: 2, dataReplacement })];
     assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
   });
 
