@@ -1,6 +1,7 @@
 // Readers for rows of upstream responses. A row becomes records in the public format, or is rejected with a reason. Numbers arrive as
 // JsonNumber. A row is never repaired, and no value is guessed; the intake validates the records.
 
+import type { Trait } from '../market/queries/token-metadata.ts';
 import type { Address, AssetId } from '../core/address.ts';
 import { parseAddress, parseAssetId } from '../core/address.ts';
 import type { ChainFamily } from '../core/address.ts';
@@ -18,7 +19,11 @@ export type ParsedPage = {
   unsupported: string[];
   /** The number of rows that are well-formed but not wanted, such as bids among sales. */
   skipped: number;
+  /** The descriptions and traits of tokens among the records. Absent unless the vendor reports them. */
+  described?: readonly DescribedAsset[];
 };
+
+export type DescribedAsset = { asset: AssetId; description: string | null; traits: readonly Trait[] };
 
 export type VendorRow = Readonly<Record<string, unknown>>;
 

@@ -4,12 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AssetId } from '../../src/core/address.ts';
 import { fillTokenId, parseMetadataUri } from '../../src/metadata/metadata-uri.ts';
-import {
-  parseCollectionDocument,
-  parseTokenDocument,
-  readTraits,
-  TRAITS_MAX,
-} from '../../src/metadata/parse-metadata.ts';
+import { parseCollectionDocument, parseTokenDocument } from '../../src/metadata/parse-metadata.ts';
+import { readTraits, TRAITS_MAX } from '../../src/upstreams/traits.ts';
 
 const GATEWAYS = { ipfsGateways: ['https://one.example/ipfs', 'http://127.0.0.1:8080'], arweaveGateways: [] };
 const CID = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG';

@@ -309,6 +309,39 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
   });
 
+  test('the traits and descriptions of tokens are stored, and unchanged ones are not written again', async (t) => {
+    const attributes: { trait_type: string; value: string | number }[] = [
+      { trait_type: 'Paper', value: 'Rice' },
+      { trait_type: 'Folds', value: 12 },
+    ];
+    const content = { metadata: { name: 'One', description: 'Folded', attributes }, links: {} };
+    const collection = assetOf(LANTERNS, LANTERNS, { grouping: [] });
+    const store = createDasStore([assetOf(ASSET, LANTERNS, { content }), collection]);
+    const task = await followWithDas(t, store);
+    const stored = async () => ({
+      traits: await db.query(`select asset, name, value, kind from indexer.token_trait order by position`),
+      metadata: await db.query(
+        `select source, description, due_at, fetched_at, xmin::text from indexer.token_metadata`,
+      ),
+    });
+    await run(task);
+    const first = await stored();
+    assert.deepEqual(first.traits, [
+      { asset: ASSET, name: 'Paper', value: 'Rice', kind: 'text' },
+      { asset: ASSET, name: 'Folds', value: '12', kind: 'number' },
+    ]);
+    assert.deepEqual(
+      first.metadata.map((row) => [row['source'], row['description'], row['due_at']]),
+      [['das', 'Folded', null]],
+    );
+    now += MINUTE_MS;
+    await run(task);
+    assert.deepEqual(await stored(), first);
+    attributes.splice(0, 2, { trait_type: 'Paper', value: 'Silk' });
+    await run(task);
+    assert.deepEqual((await stored()).traits, [{ asset: ASSET, name: 'Paper', value: 'Silk', kind: 'text' }]);
+  });
+
   test('a collection gets the token standard and the royalty of its tokens', async (t) => {
     const minted = { interface: 'ProgrammableNFT', royalty: { basis_points: 750 } };
     const store = createDasStore([assetOf(LANTERNS, LANTERNS, { grouping: [] }), assetOf(ASSET, LANTERNS, minted)]);

@@ -27,8 +27,8 @@ const IS_SAME_TOKEN = 'stored.collection_id = $1 and stored.asset = incoming.ass
 const decodeAsset = rowDecoder('token_metadata', { asset: text });
 
 /**
- * Replaces the metadata and the traits of tokens of one collection. A token that is not stored is left out. Returns the tokens whose fields
- * or traits changed.
+ * Replaces the metadata and the traits of tokens of one collection. Each token must be given once. A token that is not stored is left out.
+ * Returns the tokens whose fields or traits changed.
  */
 export async function upsertTokenMetadata(
   tx: Queryable,
@@ -60,6 +60,7 @@ export async function upsertTokenMetadata(
        on conflict (collection_id, asset) do update set source = excluded.source, name = excluded.name,
          image = excluded.image, description = excluded.description, host = excluded.host,
          uri_digest = excluded.uri_digest, fetched_at = excluded.fetched_at, due_at = null, attempts = 0, failure = null
+       where excluded.source = 'chain' or (stored.source, stored.description) is distinct from ('das', excluded.description)
      )
      select incoming.asset from incoming left join before using (asset)
      where (incoming.name, incoming.image, incoming.description) is distinct from (before.name, before.image, before.description)`,

@@ -3,7 +3,7 @@
 // rarity.
 
 import { parseAddress } from '../../core/address.ts';
-import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
+import type { DescribedAsset, ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   emptyPage,
   parseRows,
@@ -20,6 +20,7 @@ import {
   RowRejection,
   toRow,
 } from '../response-rows.ts';
+import { readTraits } from '../traits.ts';
 import type { UpstreamClient, UpstreamReason } from '../upstream-client.ts';
 import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
@@ -75,7 +76,7 @@ export async function readDasTokens(
   if (!Array.isArray(batch) || batch.length > mints.length) throw toMalformed(upstream, 'no batch of assets');
   const wanted = new Set(mints);
   const known = batch.filter((asset) => asset !== null);
-  return parseRows(known, (row) => {
+  return parseDescribedRows(known, (row) => {
     if (!wanted.has(requiredText(row, 'id'))) rejectRow('id', 'was not requested');
     return toTokens(row, collection);
   });
@@ -161,7 +162,26 @@ function readStandard(row: VendorRow): string | null {
  * and an asset without a collection is skipped. Fungible and burnt assets are always skipped.
  */
 export function parseDasTokens(assets: readonly unknown[], collection: string | null): ParsedPage {
-  return parseRows(assets, (row) => toTokens(row, collection));
+  return parseDescribedRows(assets, (row) => toTokens(row, collection));
+}
+
+function parseDescribedRows(
+  assets: readonly unknown[],
+  toRecords: (row: VendorRow) => readonly SourceRecord[],
+): ParsedPage {
+  const described: DescribedAsset[] = [];
+  const page = parseRows(assets, (row) => {
+    const records = toRecords(row);
+    if (records.length > 0) described.push(toDescribed(row));
+    return records;
+  });
+  return { ...page, described };
+}
+
+function toDescribed(row: VendorRow): DescribedAsset {
+  const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
+  const { description } = readContent(row);
+  return { asset: requiredAsset(row, 'id', 'solana'), description, traits: readTraits(metadata['attributes']) };
 }
 
 function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {

@@ -1,5 +1,8 @@
 // The tasks that read the tokens, owners and records of followed Solana collections from an endpoint that serves DAS.
 
+import { isAborted, repeatAborted } from '../../database/port.ts';
+import { lockFigures } from '../../market/queries/figures.ts';
+import { upsertTokenMetadata } from '../../market/queries/token-metadata.ts';
 import { listCollectionsByIds } from '../../market/queries/collections.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { AssetId } from '../../core/address.ts';
@@ -7,7 +10,7 @@ import type { Collection } from '../../core/collection.ts';
 import type { TokenTraits } from './assets.ts';
 import { DAS, readDasCollection, readDasTokens, readDasTokenTraits, walkDasCollection } from './assets.ts';
 import type { DasAccess } from './settings.ts';
-import type { SourceRecord } from '../response-rows.ts';
+import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
@@ -50,12 +53,13 @@ export function createDasTasks(context: UpstreamContext, { url }: DasAccess, pac
 }
 
 async function refreshTokens(
-  _context: UpstreamContext,
+  context: UpstreamContext,
   { upstream, follow, ingester, signal }: CollectionRun,
   assets: readonly AssetId[],
 ): Promise<void> {
   const page = await readDasTokens(upstream, assets, { collection: follow.contractAddress, signal });
   await ingester.ingestPage(page, signal);
+  await saveDescribed(context, follow.collectionId, page);
 }
 
 async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise<void> {
@@ -70,10 +74,43 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   const records = page.records.map((record) => withoutStored({ ...record, ...traits }, stored));
   await ingester.ingestPage({ ...page, records }, signal);
   const walk = new TokenWalk(context, run);
-  const pages = walkDasCollection(upstream, contractAddress, { signal });
+  const pages = saveEach(context, collectionId, walkDasCollection(upstream, contractAddress, { signal }));
   const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
   if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
   else await walk.conclude({ source: DAS, subjects: ['tokens', 'owners'] });
+}
+
+/** Yields the pages. Once the consumer has ingested the tokens of a page and requests the next page, their traits are stored. */
+async function* saveEach<End>(
+  context: UpstreamContext,
+  collectionId: string,
+  pages: AsyncGenerator<ParsedPage, End>,
+): AsyncGenerator<ParsedPage, End> {
+  for (;;) {
+    const page = await pages.next();
+    if (page.done) return page.value;
+    yield page.value;
+    await saveDescribed(context, collectionId, page.value);
+  }
+}
+
+/** Stores descriptions and traits. Names and pictures are in the records of the tokens. */
+async function saveDescribed(
+  { indexer, clock, onChanged }: UpstreamContext,
+  collectionId: string,
+  { described = [] }: ParsedPage,
+): Promise<void> {
+  if (described.length === 0) return;
+  const none = { name: null, image: null, host: null, uriDigest: null };
+  // A page may repeat an asset.
+  const byAsset = new Map(described.map((one) => [one.asset, { ...none, ...one }]));
+  const write = () =>
+    indexer.transaction(async (tx) => {
+      await lockFigures(tx, [collectionId]);
+      return upsertTokenMetadata(tx, [...byAsset.values()], { collectionId, source: DAS, at: clock() });
+    });
+  const changed = await repeatAborted(write, { isRepeated: isAborted });
+  if (changed.length > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['token']) });
 }
 
 /** Leaves out the traits that are not known, so that they do not replace the values of the collection's own asset. */
