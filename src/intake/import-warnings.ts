@@ -76,8 +76,8 @@ export class RecordNotes {
   }
 
   /**
-   * Finds the collections that have a collection record neither in the import nor in the database, and for which none was created, as far as
-   * a dry run can create any. Returns the number of imported records of each such collection.
+   * Finds the collections that have a collection record neither in the import nor in the database. Returns the number of imported records
+   * of each such collection. `created`: collections whose records the import created, which a dry run has rolled back.
    */
   async findUnknownCollections(
     main: Queryable,

@@ -289,7 +289,7 @@ export const EVENT_NAMES = [
 export const SALE_EVENT =
   /^(sales?|sold|buy|bought|buy_?now|sell|purchased?|trades?|order_?(filled|fulfilled|matched)|item_?sold|successful|accept_?(bid|offer|collection_?bid)|(accept|execute)(d)?_?sale.*|verkauf|kauf|verkauft|gekauft)$/i;
 
-/** The columns and spellings of marketplaces. A column of the last name may also name the project. */
+/** Columns that name the marketplace. */
 export const SOURCE_NAMES = [
   'marketplace',
   'marketplace_name',
@@ -304,6 +304,7 @@ export const SOURCE_NAMES = [
   'order_source',
   'fill_source',
 ];
+/** Dune names the marketplace `project`. Other files name the collection so, which is not one of these values. */
 export const PROJECT_OF_DUNE = {
   name: 'project',
   form: /^(opensea|blur|looksrare|x2y2|magiceden|sudoswap|rarible|zora|foundation|superrare|larvalabs|cryptopunks|element|nftx|reservoir|tensor)$/i,
