@@ -4,11 +4,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import net from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { answerHealthChecks } from '../../src/server/health.ts';
 import { EventLoopDelay, shedLoad } from '../../src/server/load-shedding.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { startTestService } from '../support/service/service.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT_MS = 60_000;
@@ -84,6 +88,35 @@ for (const [flooded, other] of [
     await end();
   });
 }
+
+test('a service with 1,000 requests of one interface in progress sheds the next one, and nothing else', async (t) => {
+  const settings = { DATA_DIR: await directoryWithDatabase(), STORE_RATE_LIMIT: '1000000' };
+  const service = await startTestService({ settings });
+  t.after(async () => {
+    await service.close();
+    rmSync(settings.DATA_DIR, { recursive: true, force: true });
+  });
+  await service.operate('shops.create', { name: 'one' });
+  const { body } = await service.operate('keys.create', { shop: 'one', scopes: ['orders:write', 'products:read'] });
+  const authorization = `Bearer ${body.result.secret}`;
+  const statusOf = async (path: string) => (await fetch(service.url + path, { headers: { authorization } })).status;
+  const unknownOrder = '/intake/v1/orders/none';
+  assert.equal(await statusOf(unknownOrder), 404);
+  // Each request waits for its body, which does not come.
+  const head = `POST /intake/v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Length: 9\r\n\r\n`;
+  const sockets = Array.from({ length: 1_000 }, () => {
+    const socket = net.connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined).write(head);
+    return socket;
+  });
+  const isShed = async () => (await statusOf(unknownOrder)) === 503;
+  await until(isShed, LIMIT_MS, 'no request was shed');
+  for (const path of ['/v1/collections', '/api/v1/products', '/livez', '/readyz']) {
+    assert.equal(await statusOf(path), 200, path);
+  }
+  for (const socket of sockets) socket.destroy();
+  await until(async () => !(await isShed()), LIMIT_MS, 'requests are shed although none is in progress');
+});
 
 test('while the event loop is late, an interface may have fewer requests in progress', async (t) => {
   const { delay, hold, assertShed } = await startServer(t);
