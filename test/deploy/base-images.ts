@@ -1,0 +1,82 @@
+// Base images for the Containerfile, made from the programs and libraries of this machine, so that its test needs no image registry.
+
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+
+/** What the instructions of the build stage run. */
+const BUILD_PROGRAMS = ['sh', 'bash', 'mkdir', 'mv', 'rm', 'cp', 'find', 'awk', 'chown', 'ldd', 'env', 'node'];
+const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
+/** Where the build image has the certificates that this machine adds to those of Node.js. */
+const EXTRA_AUTHORITIES = '/etc/ssl/extra.crt';
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Runs a program. Throws with its last lines if it fails. */
+export function run(program: string, args: readonly string[], options: { cwd?: string } = {}): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
+    ...options,
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${program} ${args[0]} failed: ${`${stdout}${stderr}`.trim().slice(-2_000)}`);
+  return stdout.trim();
+}
+
+/** An image with the C and C++ libraries that Node.js needs, as the image `cc` of distroless has. */
+export function makeRuntimeImage(tag: string, dir: string): void {
+  makeRoot(dir);
+  copyLibraries(process.execPath, dir);
+  importImage(tag, dir, []);
+}
+
+/** An image with a shell, Node.js and npm, which installs packages with the configuration of this machine. */
+export function makeBuildImage(tag: string, dir: string): void {
+  makeRoot(dir);
+  copyLibraries(process.execPath, dir);
+  for (const name of BUILD_PROGRAMS) {
+    const program = realpathSync(run('which', [name]));
+    copyFileSync(program, path.join(dir, 'usr/bin', name));
+    copyLibraries(program, dir);
+  }
+  // The files of npm are in the folder above the folder of its program.
+  const npm = path.dirname(path.dirname(realpathSync(run('which', ['npm']))));
+  cpSync(npm, path.join(dir, 'usr/lib/node_modules/npm'), { recursive: true, dereference: true });
+  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(dir, 'usr/bin/npm'));
+  const changes = [
+    `ENV NPM_CONFIG_REGISTRY=${run('npm', ['config', 'get', 'registry'])}`,
+    'ENV NPM_CONFIG_CACHE=/npm-cache',
+    'ENV PATH=/usr/bin',
+  ];
+  const extra = process.env['NODE_EXTRA_CA_CERTS'];
+  if (extra) {
+    copyFileSync(extra, path.join(dir, EXTRA_AUTHORITIES));
+    changes.push(`ENV NODE_EXTRA_CA_CERTS=${EXTRA_AUTHORITIES}`);
+  }
+  importImage(tag, dir, changes);
+}
+
+function makeRoot(dir: string): void {
+  for (const name of ['usr/bin', 'usr/lib', 'usr/lib64', 'etc/ssl/certs', 'tmp', 'proc', 'dev'])
+    mkdirSync(path.join(dir, name), { recursive: true });
+  for (const name of ['bin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, path.join(dir, name));
+  copyFileSync(AUTHORITIES, path.join(dir, AUTHORITIES));
+}
+
+/** Copies the shared libraries of a program, and the loader. A script has none. */
+function copyLibraries(program: string, dir: string): void {
+  const { status, stdout } = spawnSync('ldd', [program], { encoding: 'utf8' });
+  if (status !== 0) return;
+  for (const [, library = ''] of stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)) {
+    const target = path.join(dir, library);
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(realpathSync(library), target);
+  }
+}
+
+function importImage(tag: string, dir: string, changes: readonly string[]): void {
+  const archive = `${dir}.tar`;
+  run('tar', ['--owner=0', '--group=0', '-cf', archive, '-C', dir, '.']);
+  run('podman', ['import', ...changes.flatMap((change) => ['--change', change]), archive, tag]);
+  rmSync(archive);
+}
