@@ -156,7 +156,7 @@ export async function upsertSales(
           source = case when of_chain.source = '${UNKNOWN_SOURCE}' then incoming.source else of_chain.source end
         from incoming
         where incoming.block_number is null and incoming.log_index is null
-          and of_chain.collection_id = incoming.collection_id and of_chain.tx = incoming.tx
+          and of_chain.collection_id = incoming.collection_id and of_chain.tx = incoming.tx and of_chain.tx is not null
           and of_chain.asset = incoming.asset and of_chain.block_number is not null
           and (of_chain.source = '${UNKNOWN_SOURCE}' or of_chain.listing_id is null and incoming.listing_id is not null)
       ), upserted as (
