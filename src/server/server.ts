@@ -168,10 +168,8 @@ function noteRoutes(app: FastifyInstance, routes: RoutesOfRequests): void {
   });
 }
 
-/** The parser of bodies calls back outside of the trace, so the trace is entered again after it. */
 function traceRequests(app: FastifyInstance, { enter }: RequestTracer): void {
   app.addHook('onRequest', (request, _reply, done) => enter(request.raw, done));
-  app.addHook('preValidation', (request, _reply, done) => enter(request.raw, done));
 }
 
 function toStoreContext(
