@@ -130,10 +130,19 @@ function parseBlock(text: string): number {
   throw new InvalidArgumentError('It must be the number of a block.');
 }
 
-function describeAdded({ collectionId, name, standard, estimate, dryRun }: Added): string {
+function describeMetadata(metadata: Added['metadata']): string {
+  if (metadata === null) return '';
+  const { host, tokens, minutes } = metadata;
+  if (host === null) return 'its metadata: the contract has no URI that can be read\n';
+  const count = tokens === null ? 'an unknown number of' : tokens;
+  const needs = minutes === null ? '' : `, at least ${minutes} minutes within the budget`;
+  return `its metadata: ${count} tokens from ${printable(host)}${needs}\n`;
+}
+
+function describeAdded({ collectionId, name, standard, estimate, metadata, dryRun }: Added): string {
   const collection = `${printable(name)} (${collectionId}${standard ? `, ${standard}` : ''})`;
   const past = estimate
     ? `its past: ${estimate.blocks} blocks from ${estimate.fromBlock}, about ${estimate.calls} calls and ${estimate.minutes} minutes`
     : 'its chain has no endpoint here (RPC_URL_<CHAIN>): only marketplaces are read';
-  return dryRun ? `would follow ${collection}\n${past}\n` : `${collection} is followed\n${past}\n`;
+  return `${dryRun ? `would follow ${collection}` : `${collection} is followed`}\n${past}\n${describeMetadata(metadata)}`;
 }

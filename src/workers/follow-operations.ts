@@ -19,6 +19,8 @@ import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import type { EventFilter } from '../chains/rpc/log-query.ts';
+import type { MetadataEstimate } from '../metadata/estimate.ts';
+import { estimateMetadata } from '../metadata/estimate.ts';
 import { Ingester } from '../upstreams/ingester.ts';
 import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
@@ -39,6 +41,8 @@ export type Added = {
   standard: TokenStandard | null;
   /** Null if the chain is not read, because it has no endpoint or is frozen. The collection is then read from marketplaces only. */
   estimate: Estimate | null;
+  /** Null if the chain is not read, or if the settings turn metadata off. */
+  metadata: MetadataEstimate | null;
   dryRun: boolean;
 };
 
@@ -59,7 +63,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
   const [stored] = await listCollectionsByIds(context.main, [collectionId]);
   const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
-  const added = { collectionId, name, standard: facts?.standard ?? null, estimate: facts?.estimate ?? null };
+  const { standard = null, estimate = null, metadata = null } = facts ?? {};
+  const added = { collectionId, name, standard, estimate, metadata };
   if (input['dryRun'] === true) return { ...added, dryRun: true };
   const ingester = new Ingester(context);
   await ingester.ingest([
@@ -92,7 +97,12 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   return { ...added, dryRun: false };
 }
 
-type Facts = { standard: TokenStandard; name: string | null; fromBlock: number; estimate: Estimate };
+type Facts = Pick<Added, 'metadata'> & {
+  standard: TokenStandard;
+  name: string | null;
+  fromBlock: number;
+  estimate: Estimate;
+};
 
 /** Reads the facts about a contract from its chain. Throws OperatorError when the contract cannot be followed. */
 async function readFacts(
@@ -119,7 +129,8 @@ async function readFacts(
   const toBlock = cursor?.number ?? (await reader.blocks.head()).number;
   const filter = { protocols: context.followed.protocolsOf(chain.id), contracts: [address] };
   const estimate = await estimateBackfill(reader, { from, to: toBlock }, filter);
-  return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate };
+  const metadata = await estimateMetadata(reader, { address, standard }, context.config);
+  return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate, metadata };
 }
 
 /** Where the sample calls start, as shares of the range of blocks. */

@@ -16,6 +16,7 @@ import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
 import { readToken } from '../../src/market/token.ts';
 import { listCollectionsByIds } from '../../src/market/queries/collections.ts';
+import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
@@ -76,11 +77,14 @@ forEachEngine('metadata from contracts', (engine) => {
         contractAddress: contract.address as Address,
         asset: String(id) as AssetId,
       });
+    const operations = createCollectionOperations({ ...context, onFollowed: async () => undefined });
+    const add = ({ address }: Contract) =>
+      operations['collections.add']({ chain: chain.id, address, dryRun: true, fromBlock: 1 });
     const skip = (ms: number) => {
       ahead += ms;
     };
     return {
-      db,
+      add,
       run,
       settle,
       tokenOf,
@@ -315,6 +319,13 @@ forEachEngine('metadata from contracts', (engine) => {
     for (let blocks = 0; blocks < 2; blocks += 1) await mine(world.chain);
     await settle();
     assert.deepEqual(await assets(), [{ asset: '1' }]);
+  });
+
+  test('the estimate of a collection names the host of its metadata, and needs no requests for data URIs', async (t) => {
+    const [hosted, inline] = [await deployCollection('https://meta.example/', 1), await deployCollection('', 1)];
+    const { add } = await start(t, []);
+    assert.deepEqual((await add(hosted)).metadata, { host: 'meta.example', tokens: null, minutes: null });
+    assert.deepEqual((await add(inline)).metadata, { host: 'data', tokens: null, minutes: 0 });
   });
 
   test('tokens that readers viewed are read first', async (t) => {
