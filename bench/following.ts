@@ -1,5 +1,6 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
-// the memory of the backfill. The endpoint is a separate process, and its time is included.
+// the memory of the backfill, and how much longer a backfill takes that is compared with a second endpoint. The endpoint is a separate process,
+// and its time is included.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -15,7 +16,7 @@ import { followOnce } from '../src/chains/follower.ts';
 import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
-import { say } from './measure.ts';
+import { compare, say, spread, timeMs } from './measure.ts';
 import { COLLECTION, startSyntheticChain } from './synthetic.ts';
 
 const CHAIN = 'ethereum';
@@ -25,6 +26,11 @@ const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
 const BACKFILL = { blocks: 40_000, fills: 5, transfers: 20 };
 /** The backfill of the embedded engine is a tenth as long, because this engine is meant for small installations. */
 const BACKFILL_EMBEDDED = { ...BACKFILL, blocks: 4_000 };
+/** A backfill that takes seconds. It is repeated with one and with two endpoints. */
+const BACKFILL_SHORT = { blocks: 4_000, fills: 1, transfers: 4 };
+const ROUNDS = 5;
+/** The time that an endpoint takes for each request besides its work: none, and that of a distant endpoint. */
+const LATENCIES_MS = [0, 200];
 /** Four fills a second, each with its transfer. This is an assumption about the busiest chain, not a measurement. */
 const BUSIEST_EVENTS_A_SECOND = 4 * 2;
 
@@ -32,6 +38,8 @@ export function benchFollowing(): Promise<void> {
   return onEachEngine(async (database) => {
     await benchLive(database);
     await benchBackfill(database, database.engine === 'embedded' ? BACKFILL_EMBEDDED : BACKFILL);
+    await clear(database);
+    for (const latencyMs of LATENCIES_MS) await benchComparison(database, latencyMs);
   });
 }
 
@@ -63,6 +71,28 @@ async function benchBackfill(database: Database, shape: typeof BACKFILL): Promis
   });
 }
 
+/** Two endpoints of equal speed compared with one. */
+async function benchComparison(database: Database, latencyMs: number): Promise<void> {
+  const backfillMs = (endpoints: number) =>
+    withContext(database, { ...BACKFILL_SHORT, latencyMs, endpoints }, async (context) => {
+      await begin(database, BACKFILL_SHORT.blocks, false);
+      const ms = await timeMs(async () => {
+        while (!(await findFollow(database, ID))?.joined) await backfillOnce(context);
+      });
+      await clear(database);
+      return ms;
+    });
+  const result = await compare(
+    ROUNDS,
+    () => backfillMs(2),
+    () => backfillMs(1),
+  );
+  say(
+    `compared backfill, ${database.engine}, ${latencyMs} ms a request: ${result.a.toFixed(0)} ms with two endpoints, ` +
+      `${result.b.toFixed(0)} ms with one, ${result.ratio.toFixed(2)} times (${spread(result.ratios)})`,
+  );
+}
+
 function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, startedAt: number): void {
   const events = blocks * (fills + transfers);
   const rate = events / ((performance.now() - startedAt) / 1_000);
@@ -72,17 +102,23 @@ function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, starte
   );
 }
 
-async function withContext(
+async function withContext<T>(
   database: Database,
-  shape: typeof LIVE,
-  work: (context: FollowContext, project: () => Promise<boolean>) => Promise<void>,
-): Promise<void> {
-  const endpoint = await startSyntheticChain(shape);
+  { endpoints = 1, ...shape }: typeof LIVE & { latencyMs?: number; endpoints?: number },
+  work: (context: FollowContext, project: () => Promise<boolean>) => Promise<T>,
+): Promise<T> {
+  const started = await Promise.all(Array.from({ length: endpoints }, () => startSyntheticChain(shape)));
   const chains = createChains();
   const chain = chains.get(CHAIN);
   if (!chain) throw new Error(`${CHAIN} is not a chain`);
   const log = createLog('warn');
-  const reader = new ChainReader({ chain, urls: [endpoint.url], log, clock: systemClock, random: Math.random });
+  const reader = new ChainReader({
+    chain,
+    urls: started.map(({ url }) => url),
+    log,
+    clock: systemClock,
+    random: Math.random,
+  });
   const context = {
     main: database,
     reader,
@@ -93,10 +129,10 @@ async function withContext(
   const projection = { main: database, indexer: database, chain, chains, serviceName: 'mercat', clock: systemClock };
   const project = async () => (await projectNext(projection)) !== null;
   try {
-    await work(context, project);
+    return await work(context, project);
   } finally {
     reader.close();
-    endpoint.stop();
+    for (const endpoint of started) endpoint.stop();
   }
 }
 

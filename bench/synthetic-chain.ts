@@ -1,12 +1,14 @@
-// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS. Each of the BLOCKS blocks has FILLS
-// Seaport fills and TRANSFERS transfers of one collection, generated on request. The port is printed to standard output.
+// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY. Each of the BLOCKS blocks has
+// FILLS Seaport fills and TRANSFERS transfers of one collection, generated on request. Each response is delayed by LATENCY ms. The port is
+// printed to standard output.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
 import { COLLECTION, PROTOCOL } from './synthetic.ts';
 
-const [blocks = 0, fills = 0, transfers = 0] = process.argv.slice(2).map(Number);
+const [blocks = 0, fills = 0, transfers = 0, latencyMs = 0] = process.argv.slice(2).map(Number);
 const GENESIS_S = 1_700_000_000;
 const BLOCK_S = 2;
 const RANGE_MAX = 2_000;
@@ -105,7 +107,8 @@ function respond({ id, method, params }: Request): string {
 
 const server = createServer((request, response) => {
   text(request).then(
-    (body) => {
+    async (body) => {
+      await delay(latencyMs);
       const received = JSON.parse(body) as Request | Request[];
       const sent = Array.isArray(received) ? `[${received.map(respond).join(',')}]` : respond(received);
       response.writeHead(200, { 'content-type': 'application/json' }).end(sent);

@@ -13,9 +13,11 @@ export async function startSyntheticChain(shape: {
   blocks: number;
   fills: number;
   transfers: number;
+  /** How long each response is delayed. */
+  latencyMs?: number;
 }): Promise<SyntheticChain> {
   const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
-  const args = [shape.blocks, shape.fills, shape.transfers].map(String);
+  const args = [shape.blocks, shape.fills, shape.transfers, shape.latencyMs ?? 0].map(String);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await readFirstOutput(child);
   return { url: `http://127.0.0.1:${port.trim()}`, stop: () => child.kill() };

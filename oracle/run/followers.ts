@@ -24,7 +24,13 @@ const SERVER_ERROR = 500;
 const CREATED = 201;
 const OK = 200;
 /** Rejections that end after the service has read the newest blocks. */
-const TEMPORARY_CODES = new Set(['collection_not_followed', 'not_the_owner', 'not_approved', 'wrong_counter']);
+const TEMPORARY_CODES = new Set([
+  'collection_not_followed',
+  'not_the_owner',
+  'not_approved',
+  'wrong_counter',
+  'chain_unavailable',
+]);
 
 export class Follower {
   readonly name: string;

@@ -6,7 +6,7 @@ import { directoryWithDatabase } from '../../test/support/engines/embedded-templ
 import type { PostgresServer } from '../../test/support/engines/postgres-server.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../../test/support/engines/postgres-server.ts';
 import type { FaultyEndpoint, RpcFault } from '../../test/support/chain/faulty-endpoint.ts';
-import { startFaultyEndpoint } from '../../test/support/chain/faulty-endpoint.ts';
+import { RPC_LIES, startFaultyEndpoint } from '../../test/support/chain/faulty-endpoint.ts';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import type { FollowerOptions } from './followers.ts';
 
@@ -17,7 +17,10 @@ export type TwoServices = {
   close(): Promise<void>;
 };
 
-/** The faults of the endpoint. The service detects each of them immediately. Other faults, such as a stall, would only slow the run. */
+/**
+ * The faults of the endpoint. The service detects each of them immediately, the lies because its second endpoint contradicts them. Other
+ * faults, such as a stall, would only slow the run.
+ */
 const FAULTS: readonly RpcFault[] = [
   'error',
   'nulls',
@@ -32,6 +35,7 @@ const FAULTS: readonly RpcFault[] = [
   'duplicated-log',
   'shuffled-logs',
   'omitted-logs',
+  ...RPC_LIES,
 ];
 
 /** If this machine has no PostgreSQL, both services use the embedded engine. */

@@ -7,20 +7,33 @@ import { findFollow, listFollows, updateFollowProgress } from '../follows/querie
 import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
+import { RpcFailure } from './rpc/rpc-failure.ts';
 import { addTransactionFacts } from './transaction-facts.ts';
 
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** Reads one slice for the earliest follow whose backfill is not complete. `more` is false when there is no such follow. */
+/** How many collections one step tries while the endpoints disagree about their past blocks. */
+const DISPUTED_MAX = 4;
+
+/**
+ * Reads one slice for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
+ * at most DISPUTED_MAX follows in all. `more` is false when no slice was read.
+ */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
   const behind = (await listFollows(main, reader.chain.id)).filter(
     (follow) => !follow.joined && follow.fromBlock !== null,
   );
-  const [first] = behind.toSorted((a, b) => a.createdAt - b.createdAt);
-  if (!first) return { changed: new Set(), more: false };
-  return { changed: await readSlice(context, first), more: true };
+  for (const follow of behind.toSorted((a, b) => a.createdAt - b.createdAt).slice(0, DISPUTED_MAX)) {
+    try {
+      return { changed: await readSlice(context, follow), more: true };
+    } catch (error) {
+      // Reported by the status (EndpointComparison). New blocks are read meanwhile.
+      if (!(error instanceof RpcFailure && error.kind === 'contradicted')) throw error;
+    }
+  }
+  return { changed: new Set(), more: false };
 }
 
 async function readSlice(context: FollowContext, follow: Follow): Promise<Set<string>> {

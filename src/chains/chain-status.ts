@@ -8,6 +8,7 @@ import { listFollows } from '../follows/queries/follows.ts';
 import type { StatusProvider } from '../core/status.ts';
 import type { ChainContext } from './context.ts';
 import type { ChainMode } from './followed-chains.ts';
+import type { Dispute } from './rpc/disputes.ts';
 import type { ComparisonStatus } from './rpc/endpoint-comparison.ts';
 import type { EndpointStatus } from './rpc/endpoint.ts';
 
@@ -30,13 +31,10 @@ export type ChainStatus = {
   /** Why no further block is read; null while the chain is read normally. */
   note: string | null;
   collections: { live: number; catchingUp: number };
-  /** The comparison of new blocks between the endpoints in this process. Null if the chain is not read. */
-  comparison: {
-    /** How many blocks were stored without a comparison, because no other endpoint could be called. */
-    uncompared: number;
-    /** The block about which the endpoints disagree, and since when (ISO 8601). The block is not stored. Null while they agree. */
-    disputed: { block: number; since: string } | null;
-  } | null;
+  /** The comparison of the endpoints in this process. Null if the chain is not read. */
+  comparison:
+    | (Omit<ComparisonStatus, 'disputed'> & { disputed: (Omit<Dispute, 'since'> & { since: string }) | null })
+    | null;
   /** The endpoints as this process sees them. Another process may see other states. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
@@ -65,7 +63,7 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
         ...progress,
         headDistance: toHeadDistance(endpoints, progress.block),
         collections: countCollections(follows.filter(({ chain }) => chain === id)),
-        comparison: reader ? toPublicComparison(reader.comparison()) : null,
+        comparison: reader ? toPublicComparison(reader.comparison.status()) : null,
         endpoints: endpoints.map(toPublicStatus),
       };
     });
@@ -87,11 +85,9 @@ function toHeadDistance(endpoints: readonly EndpointStatus[], block: number | nu
   return heads.length === 0 || block === null ? null : Math.max(0, Math.max(...heads) - block);
 }
 
-function toPublicComparison({ uncompared, disputed }: ComparisonStatus): ChainStatus['comparison'] {
-  return {
-    uncompared,
-    disputed: disputed && { block: disputed.block, since: new Date(disputed.since).toISOString() },
-  };
+/** Times become ISO 8601. */
+function toPublicComparison({ disputed, ...comparison }: ComparisonStatus): ChainStatus['comparison'] {
+  return { ...comparison, disputed: disputed && { ...disputed, since: new Date(disputed.since).toISOString() } };
 }
 
 function countCollections(follows: readonly Follow[]): ChainStatus['collections'] {

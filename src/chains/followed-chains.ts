@@ -12,7 +12,7 @@ import type { ChainSettings } from './settings.ts';
 export type ChainMode = 'live' | 'frozen' | 'disabled';
 
 export type FollowedChainsOptions = {
-  config: Pick<ChainSettings, 'frozenChains' | 'rpcUrls' | 'comparedBlocks' | 'extraSeaport'>;
+  config: Pick<ChainSettings, 'frozenChains' | 'rpcUrls' | 'comparedReads' | 'extraSeaport'>;
   chains: Chains;
   log: Log;
   clock: Clock;
@@ -40,7 +40,7 @@ export class FollowedChains {
     const chain = chains.get(chainId);
     const urls = config.rpcUrls.get(chainId);
     if (!chain || !urls || this.modeOf(chainId) !== 'live') return null;
-    const compared = config.comparedBlocks;
+    const compared = config.comparedReads;
     const reader = this.#readers.get(chainId) ?? new ChainReader({ chain, urls, compared, log, clock, random });
     this.#readers.set(chainId, reader);
     return reader;

@@ -62,7 +62,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   if (!cursor) return start(context, head);
   if (await isOrphaned(context, cursor, head)) {
     // An endpoint that serves a fork or another chain is not believed while another endpoint continues the chain of the cursor.
-    if (await reader.blocks.isDisputed(cursor, head.number)) return { changed: new Set(), more: false };
+    if (await reader.comparison.isStillContinued(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }
   if (head.number <= cursor.number) return { changed: new Set(), more: false };
@@ -189,10 +189,10 @@ async function readRange(context: FollowContext, cursor: ChainCursor, upTo: numb
   const { reader } = context;
   const filter = await readFilter(context);
   const last = Math.min(upTo, cursor.number + RANGE_BLOCKS_MAX);
-  const { to, events } = await reader.events.ofRange(cursor.number + 1, last, filter);
-  const header = await reader.blocks.header(to);
-  if (!header || !(await reader.events.accepts(header))) return { changed: new Set(), more: false };
-  return commit(context, cursor, { blocks: [header], events, filter });
+  const range = await reader.events.ofRange(cursor.number + 1, last, filter);
+  // This comparison is needed if ranges are not compared.
+  if (!(await reader.events.accepts(range.last))) return { changed: new Set(), more: false };
+  return commit(context, cursor, { blocks: [range.last], events: range.events, filter });
 }
 
 async function readFilter({ main, reader, protocols }: FollowContext): Promise<EventFilter> {

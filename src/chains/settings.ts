@@ -3,13 +3,13 @@
 import { parseAddress } from '../core/address.ts';
 import type { SeaportDeployment } from '../core/chains.ts';
 import type { Setting, SettingTable } from '../core/setting.ts';
-import type { ComparedBlocks } from './rpc/endpoint-comparison.ts';
+import type { ComparedReads } from './rpc/endpoint-comparison.ts';
 import { parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
 
 export type ChainSettings = {
   /** Endpoints by chain id, the preferred one first. */
   rpcUrls: ReadonlyMap<string, readonly string[]>;
-  comparedBlocks: ComparedBlocks;
+  comparedReads: ComparedReads;
   /** Chains whose data is kept but no longer read from endpoints. */
   frozenChains: ReadonlySet<string>;
   /** Seaport deployments by chain id, in addition to the built-in ones. */
@@ -18,7 +18,7 @@ export type ChainSettings = {
 };
 
 const URLS_MAX = 8;
-const COMPARED_BLOCKS: readonly ComparedBlocks[] = ['new', 'all', 'off'];
+const COMPARED_READS: readonly ComparedReads[] = ['all', 'new', 'off'];
 
 /** One setting for each EVM chain. */
 export const RPC_URLS_SETTING: Setting<readonly string[]> = {
@@ -35,14 +35,15 @@ export const RPC_URLS_SETTING: Setting<readonly string[]> = {
 };
 
 export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
-  comparedBlocks: {
+  comparedReads: {
     name: 'RPC_COMPARE',
-    default: 'new',
-    form: '`new`, `all` or `off`',
+    default: 'all',
+    form: '`all`, `new` or `off`',
     meaning:
-      'Which blocks are compared with a second endpoint of the chain before they are stored. `new`: new blocks, so that one wrong endpoint ' +
-      'cannot add events. `all`: also the ranges of past blocks. This doubles the requests of a backfill. `off`: none. A chain with one endpoint is never compared.',
-    parse: (text) => COMPARED_BLOCKS.find((one) => one === text),
+      'What is compared with a second endpoint of the chain before it is stored or decides about an order. `all`: blocks, and calls to contracts. ' +
+      'A backfill then makes the same requests to two endpoints at once. `new`: not the ranges of past blocks, so that a backfill needs a second ' +
+      'endpoint for nothing. `off`: nothing. A chain with one endpoint is never compared.',
+    parse: (text) => COMPARED_READS.find((one) => one === text),
   },
   frozenChains: {
     name: 'FROZEN_CHAINS',

@@ -166,6 +166,7 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
     ...chains.flatMap(({ chain, note, comparison }) => [
       ...(note === null ? [] : [`${chain}: ${note}`]),
       ...(comparison?.disputed ? [describeDispute(chain, comparison.disputed)] : []),
+      ...(comparison?.compared === 'one-endpoint' ? [describeSingleEndpoint(chain)] : []),
     ]),
     ...tasks.flatMap(({ name, failures, lastError, problems = [], refusals = [] }) => [
       ...(failures > 0 ? [`${name}: failed ${failures} times in a row: ${lastError ?? ''}`] : []),
@@ -176,11 +177,28 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-function describeDispute(chain: string, { block, since }: { block: number; since: string }): string {
+/** What the endpoints disagree about, and the effect. */
+const DISPUTES = {
+  new: (block: number) => [`block ${block}`, 'No further block is read'],
+  past: (block: number) => [`past blocks up to ${block}`, 'These blocks are not read'],
+  call: (block: number) => [
+    `the state of a contract at block ${block}`,
+    'The order that depends on it is not accepted',
+  ],
+} as const;
+
+type ChainDispute = NonNullable<NonNullable<ChainStatus['comparison']>['disputed']>;
+
+function describeDispute(chain: string, { kind, block, since }: ChainDispute): string {
+  const [subject, effect] = DISPUTES[kind](block);
   return (
-    `${chain}: the endpoints have disagreed about block ${block} since ${since}. No further block is read. ` +
+    `${chain}: the endpoints have disagreed about ${subject} since ${since}. ${effect}. ` +
     `Remove the wrong endpoint from ${toChainSetting(chain)}, or add a third endpoint, so that two decide`
   );
+}
+
+function describeSingleEndpoint(chain: string): string {
+  return `${chain}: its data comes from one endpoint, and nothing is compared. Add a second endpoint to ${toChainSetting(chain)}`;
 }
 
 function describeUnrecorded(ids: readonly string[]): string {

@@ -26,7 +26,15 @@ const DEFINITIONS = {
     labels: ['chain'],
   },
   mercat_chain_disputed: {
-    help: '1 while the endpoints of a chain disagree about its next block, which is not read. Only in processes that follow the chain.',
+    help: '1 while the endpoints of a chain disagree about a block or a contract call, which is not stored. Only in processes that read the chain.',
+    labels: ['chain'],
+  },
+  mercat_chain_uncompared_blocks_total: {
+    help: 'Blocks that were accepted from one endpoint without a comparison. Only in processes that read the chain.',
+    labels: ['chain'],
+  },
+  mercat_chain_uncompared_calls_total: {
+    help: 'Contract calls whose result was accepted from one endpoint without a comparison. Only in processes that read the chain.',
     labels: ['chain'],
   },
   mercat_chain_reorganisations_total: { help: 'Reorganisations of a chain.', labels: ['chain'] },

@@ -43,6 +43,8 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_chain_lag_seconds: { name: 'mercat.chain.lag', unit: 's' },
   mercat_chain_head_distance_blocks: { name: 'mercat.chain.head_distance', unit: 'blocks' },
   mercat_chain_disputed: { name: 'mercat.chain.disputed', unit: '' },
+  mercat_chain_uncompared_blocks_total: { name: 'mercat.chain.uncompared_blocks', unit: '{block}' },
+  mercat_chain_uncompared_calls_total: { name: 'mercat.chain.uncompared_calls', unit: '{call}' },
   mercat_chain_reorganisations_total: { name: 'mercat.chain.reorganisations', unit: '{reorganisation}' },
   mercat_webhook_deliveries_pending: { name: 'mercat.webhook.deliveries.pending', unit: '{delivery}' },
   mercat_webhook_deliveries_due: { name: 'mercat.webhook.deliveries.due', unit: '{delivery}' },

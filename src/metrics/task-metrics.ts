@@ -24,7 +24,11 @@ export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus
     if (block !== null) gauges.set('mercat_chain_block', { chain }, block);
     if (lagSeconds !== null) gauges.set('mercat_chain_lag_seconds', { chain }, lagSeconds);
     if (headDistance !== null) gauges.set('mercat_chain_head_distance_blocks', { chain }, headDistance);
-    if (comparison) gauges.set('mercat_chain_disputed', { chain }, comparison.disputed ? 1 : 0);
+    if (comparison) {
+      gauges.set('mercat_chain_disputed', { chain }, comparison.disputed ? 1 : 0);
+      gauges.set('mercat_chain_uncompared_blocks_total', { chain }, comparison.uncompared);
+      gauges.set('mercat_chain_uncompared_calls_total', { chain }, comparison.uncomparedCalls);
+    }
     gauges.set('mercat_chain_reorganisations_total', { chain }, reorganisations);
     for (const { position, state } of endpoints)
       gauges.set(

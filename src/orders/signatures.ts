@@ -9,17 +9,19 @@ import { orderDigest } from './seaport/order.ts';
 import type { SignatureCheck } from './seaport/signature.ts';
 import { checkDigestSignature, checkSignature } from './seaport/signature.ts';
 
-/** The calls to a chain that check an order. Each promise rejects when no endpoint of the chain responds. */
+type AtBlock = number | 'latest';
+
+/** The calls to a chain that check an order. Each promise rejects when no endpoint of the chain responds, or when its endpoints disagree. */
 export type ChainChecks = {
   /** Whether the account is a contract that accepts the signature (ERC-1271). False when the account has no code, or the call reverts. */
-  isValidSignature(account: Address, digest: Hex, signature: Hex, at: 'latest'): Promise<boolean>;
+  isValidSignature(account: Address, digest: Hex, signature: Hex, at: AtBlock): Promise<boolean>;
   /** Null when the call reverts, or when it does not return a counter. */
-  getCounter(protocol: Address, offerer: Address, at: 'latest'): Promise<bigint | null>;
+  getCounter(protocol: Address, offerer: Address, at: AtBlock): Promise<bigint | null>;
   /** Null when the call reverts, or when it does not return a status. */
   getOrderStatus(
     protocol: Address,
     orderHash: Hex,
-    at: 'latest',
+    at: AtBlock,
   ): Promise<{ cancelled: boolean; totalFilled: bigint; totalSize: bigint } | null>;
 };
 

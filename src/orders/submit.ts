@@ -161,7 +161,8 @@ async function storeOrder(
 ): Promise<SignedOrder> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
-    if (checks) await checkOnChain(checks, order);
+    // Without a block that was read, no collection of the chain is followed, and the order is rejected below.
+    if (checks && before) await checkOnChain(checks, order, before.number);
     const stored = await main.transaction(async (tx) => {
       // Locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
@@ -176,17 +177,18 @@ async function storeOrder(
 
 /**
  * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain
- * log is not enough, because it may lack the events from before the collection was followed.
+ * log is not enough, because it may lack the events from before the collection was followed. The calls are made at the last block that was
+ * read: an endpoint that does not have this block yet could not report an event that the log already lacks.
  */
-async function checkOnChain(checks: ChainChecks, order: NewSignedOrder): Promise<void> {
+async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: number): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;
-  const status = await readFromChain(() => checks.getOrderStatus(protocolAddress, orderHash, 'latest'));
+  const status = await readFromChain(() => checks.getOrderStatus(protocolAddress, orderHash, block));
   if (status?.cancelled) throw new OrderRejected('already_cancelled', 'the order was cancelled on its chain');
   // Without the events of earlier fills the remaining quantity cannot be derived, so a partly filled order is rejected too.
   if (status && status.totalFilled > 0n) {
     throw new OrderRejected('already_filled', 'the order, or a part of it, was filled on its chain');
   }
-  const counter = await readFromChain(() => checks.getCounter(protocolAddress, seller, 'latest'));
+  const counter = await readFromChain(() => checks.getCounter(protocolAddress, seller, block));
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
 }
 

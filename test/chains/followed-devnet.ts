@@ -62,7 +62,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
     const random = () => seeded.below(1_000) / 1_000;
     const config = {
       rpcUrls: new Map([[chain.id, [chain.url]]]),
-      comparedBlocks: 'new' as const,
+      comparedReads: 'all' as const,
       frozenChains: new Set<string>(),
       extraSeaport: new Map(),
     };

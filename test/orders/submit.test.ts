@@ -115,6 +115,21 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await outcomeOf(orders.submit(orders.contextOf({}), ask(), signature)), 'signature_invalid');
   });
 
+  test('an order is checked on its chain at the last block that was read', async () => {
+    await orders.follow();
+    const blocks: unknown[] = [];
+    const getOrderStatus: ChainChecks['getOrderStatus'] = async (_protocol, _hash, at) => {
+      blocks.push(at);
+      return null;
+    };
+    const getCounter: ChainChecks['getCounter'] = async (_protocol, _offerer, at) => {
+      blocks.push(at);
+      return null;
+    };
+    await orders.submitSigned(orders.contextOf({ getOrderStatus, getCounter }));
+    assert.deepEqual(blocks, [100, 100]);
+  });
+
   test('an order is rejected with chain_unavailable when the chain cannot be read', async () => {
     await orders.follow();
     const unreachable = () => Promise.reject(new Error('no endpoint responds'));

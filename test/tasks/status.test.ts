@@ -124,7 +124,13 @@ forEachEngine('the status for the operator', (engine) => {
     before(async () => {
       ({ settings } = await priced({ after: ((clean: () => unknown) => void cleanups.push(clean)) as never }));
       service = await startTestService({
-        settings: { ...base, ...settings, OPENSEA_API_KEY: SECRET, OPENSEA_URL: settings['COINBASE_URL'] ?? '' },
+        settings: {
+          ...base,
+          ...settings,
+          OPENSEA_API_KEY: SECRET,
+          OPENSEA_URL: settings['COINBASE_URL'] ?? '',
+          RPC_URL_ETHEREUM: `http://127.0.0.1:${await freePort()}`,
+        },
       });
     });
     after(async () => {
@@ -160,6 +166,16 @@ forEachEngine('the status for the operator', (engine) => {
       assert.equal(task.state, 'ok');
       assert.notEqual(task.lastEnded, before.find(({ name }: { name: string }) => name === 'prices').lastEnded);
       assert.match((await mercat(settings, 'status')).stdout, /prices +ok/);
+    });
+
+    test('the command status names a chain that has only one endpoint', async () => {
+      const { stdout } = await mercat(settings, 'status');
+      assert.match(
+        stdout,
+        /^ethereum: its data comes from one endpoint, and nothing is compared\. .*RPC_URL_ETHEREUM$/m,
+      );
+      const { chains } = await json(settings, 'status');
+      assert.equal(chains[0].comparison.compared, 'one-endpoint');
     });
 
     test('doctor reads the state of the database from the running server', async () => {

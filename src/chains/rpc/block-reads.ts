@@ -3,14 +3,15 @@
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Hex } from '../../core/evm.ts';
 import { AHEAD_MAX, BestHead, isNear } from './best-head.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
+import { LAG_MAX } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
+import { fetchBlock, fetchHead } from './fetch-block.ts';
 import type { RpcFailureKind } from './rpc-failure.ts';
 import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts';
 import type { BloomedHeader } from './rpc-values.ts';
-import { readHeader, toQuantity } from './rpc-values.ts';
+import { toQuantity } from './rpc-values.ts';
 
 /** While no other endpoint can be called, an implausible head is accepted after this long: the chain may have been reset. */
 const IMPLAUSIBLE_MS_MAX = 60_000;
@@ -56,38 +57,15 @@ export class BlockReads {
   }
 
   /**
-   * Endpoint A, whose head is `head`, served another block with the number of `block`. Returns whether an endpoint B contradicts A: B has
-   * `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints with another block
-   * count as failed, because they serve a fork. Always false with a single endpoint.
+   * A block that all endpoints have which can be called now and are at most LAG_MAX blocks behind: the lowest of their heads. With a single
+   * endpoint, its head.
    */
-  async isDisputed(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
-    if (this.#pool.endpoints.length < 2) return false;
-    const views = await Promise.all(
-      this.#pool.enterAll().map(async (endpoint) => ({ endpoint, view: await this.#tryView(endpoint, block.number) })),
-    );
-    const isContinuedBy = (view: BlockView) =>
-      view.hash === block.hash && (view.nextParent === block.hash || view.head >= head);
-    if (!views.some(({ view }) => view !== null && isContinuedBy(view))) return false;
-    for (const { endpoint, view } of views)
-      if (view?.hash && view.hash !== block.hash && endpoint.enter()) await this.#tryFail(endpoint, block.number);
-    return true;
-  }
-
-  async #tryView(endpoint: Endpoint, number: number): Promise<BlockView | null> {
-    return nullIfFailed(
-      this.#pool.attempt(endpoint, async () => {
-        const at = await fetchBlock(endpoint, toQuantity(number));
-        const next = await fetchBlock(endpoint, toQuantity(number + 1));
-        const { number: head } = await fetchHead(endpoint);
-        return { hash: at?.header.hash ?? null, nextParent: next?.header.parentHash ?? null, head };
-      }),
-    );
-  }
-
-  async #tryFail(endpoint: Endpoint, number: number): Promise<void> {
-    const serveFork = () =>
-      Promise.reject(new RpcFailure('wrong-chain', `another block ${number} than other endpoints`));
-    await nullIfFailed(this.#pool.attempt(endpoint, serveFork));
+  async sharedHead(): Promise<number> {
+    const { number } = await this.head();
+    if (this.#pool.endpoints.length < 2) return number;
+    const heads = await Promise.all(this.#pool.enterAll().map((endpoint) => this.#tryHead(endpoint)));
+    const near = heads.flatMap((head) => (head && head.number >= number - LAG_MAX ? [head.number] : []));
+    return Math.min(number, ...near);
   }
 
   /** Null if the endpoint that responds has no finalized block yet, or if no endpoint supports the request. */
@@ -162,12 +140,6 @@ export class BlockReads {
   }
 }
 
-async function fetchHead(endpoint: Endpoint): Promise<BlockHeader> {
-  const block = await fetchBlock(endpoint, 'latest');
-  if (!block) throw invalidResponse('there is no newest block');
-  return block.header;
-}
-
 async function fetchFinalizedBlock(endpoint: Endpoint): Promise<BloomedHeader | null> {
   try {
     return await fetchBlock(endpoint, 'finalized');
@@ -177,14 +149,6 @@ async function fetchFinalizedBlock(endpoint: Endpoint): Promise<BloomedHeader | 
     throw error;
   }
 }
-
-async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeader | null> {
-  const [result] = await endpoint.send([{ method: 'eth_getBlockByNumber', params: [tag, false] }]);
-  return readHeader(result);
-}
-
-/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null if it has no such block. */
-type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 
 async function nullIfFailed<T>(attempt: Promise<T>): Promise<T | null> {
   try {

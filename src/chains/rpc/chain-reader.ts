@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
 import { BlockReads } from './block-reads.ts';
 import { ContractReads } from './contract-reads.ts';
-import type { ComparedBlocks, ComparisonStatus } from './endpoint-comparison.ts';
+import type { ComparedReads } from './endpoint-comparison.ts';
 import { EndpointComparison } from './endpoint-comparison.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
@@ -20,8 +20,8 @@ export type ChainReaderOptions = {
   chain: Chain;
   /** In order of preference. */
   urls: readonly string[];
-  /** Which blocks are compared with another endpoint. Default: `new`. */
-  compared?: ComparedBlocks;
+  /** Which reads are compared with another endpoint. Default: `all`. */
+  compared?: ComparedReads;
   log: Log;
   clock: Clock;
   random: Random;
@@ -45,14 +45,14 @@ export class ChainReader {
   readonly blocks: BlockReads;
   readonly events: EventReads;
   readonly contracts: ContractReads;
+  readonly comparison: EndpointComparison;
   readonly #pool: EndpointPool;
-  readonly #comparison: EndpointComparison;
   readonly #closing = new AbortController();
 
   constructor(options: ChainReaderOptions) {
     const { chain, urls, log, clock, random } = options;
     const { timeoutMs = TIMEOUT_MS, patienceMs = PATIENCE_MS, openMs = OPEN_MS } = options;
-    const { compared = 'new' } = options;
+    const { compared = 'all' } = options;
     if (chain.family !== 'evm') throw new Error(`${chain.id} is not an EVM chain`);
     const { signal } = this.#closing;
     const endpoints = urls.map(
@@ -61,22 +61,18 @@ export class ChainReader {
     this.chain = chain;
     this.#pool = new EndpointPool({ chain, endpoints, log, random, patienceMs, signal });
     this.blocks = new BlockReads(this.#pool, clock);
-    this.#comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
-    this.events = new EventReads(this.#pool, this.#comparison, log);
-    this.contracts = new ContractReads(this.#pool, async () => (await this.blocks.head()).number);
+    this.comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
+    this.events = new EventReads(this.#pool, this.comparison, log);
+    this.contracts = new ContractReads(this.#pool, this.comparison, () => this.blocks.sharedHead());
   }
 
   /** By transaction hash. Transactions that no endpoint has are left out. */
   transactions(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
-    return readTransactions(this.#pool, txs);
+    return readTransactions(this.#pool, this.comparison, txs);
   }
 
   endpoints(): EndpointStatus[] {
     return this.#pool.endpoints.map((endpoint) => endpoint.status(this.blocks.bestHead));
-  }
-
-  comparison(): ComparisonStatus {
-    return this.#comparison.status();
   }
 
   /** Aborts the requests in progress. Later reads throw RpcFailure of kind `closed`. */

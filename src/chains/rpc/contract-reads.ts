@@ -1,16 +1,19 @@
-// Reads the state of contracts at a block. A contract may return anything, so a result that cannot be decoded becomes null and is no
-// failure of the endpoint.
+// Reads the state of contracts at a block, and compares it with the state that another endpoint has at this block. A contract may return
+// anything, so a result that cannot be decoded becomes null and is no failure of the endpoint.
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { addressAt, bigintAt, booleanAt, textAt, textOfBytes, UndecodableData } from '../protocols/abi-words.ts';
 import { addressWord, bytesWord, encodeCall, encodeCallWithBytes, uintWord } from './call-data.ts';
+import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
+import type { Endpoint } from './endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import { REVERTED } from './rpc-response.ts';
 import { readBytes, toQuantity } from './rpc-values.ts';
 
+/** `latest`: the newest block that the endpoints have in common. */
 export type AtBlock = number | 'latest';
 
 /** The URI of metadata, as a contract returns it. `none`: no such function, a reverted call, or an empty text. */
@@ -28,6 +31,8 @@ const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;
 /** An ERC-1271 contract returns this for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
+/** The most attempts of one read, while an endpoint that should confirm the result does not have the block yet. */
+const ATTEMPTS_MAX = 3;
 /** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
 /** The longest URI that is decoded, in bytes. A data URI contains the metadata and often a picture. */
@@ -38,15 +43,18 @@ const WHOLE_BPS = 10_000n;
 /**
  * Unless its comment says otherwise, a read is null when the call reverts, when the account has no code, or when the result cannot be
  * decoded. Every read throws ChainUnavailable when no endpoint returns a usable response. It throws RpcFailure of kind `no-state` when no
- * endpoint keeps the state of the block.
+ * endpoint keeps the state of the block, and of kind `contradicted` when the endpoints return different results, or when another endpoint
+ * does not have the block yet (endpoint-comparison.ts).
  */
 export class ContractReads {
   readonly #pool: EndpointPool;
-  readonly #headNumber: () => Promise<number>;
+  readonly #comparison: EndpointComparison;
+  readonly #sharedHead: () => Promise<number>;
 
-  constructor(pool: EndpointPool, headNumber: () => Promise<number>) {
+  constructor(pool: EndpointPool, comparison: EndpointComparison, sharedHead: () => Promise<number>) {
     this.#pool = pool;
-    this.#headNumber = headNumber;
+    this.#comparison = comparison;
+    this.#sharedHead = sharedHead;
   }
 
   /** Null for the zero address. */
@@ -95,8 +103,8 @@ export class ContractReads {
 
   /** The code of an account; `0x` when the account has none. */
   code(account: Address, at: AtBlock): Promise<Hex> {
-    return this.#pool.read(async (endpoint) => {
-      const [result] = await endpoint.send([{ method: 'eth_getCode', params: [account, toTag(at)] }]);
+    return this.#readAgreed(at, `code ${account}`, async (endpoint, tag) => {
+      const [result] = await endpoint.send([{ method: 'eth_getCode', params: [account, tag] }]);
       return readBytes(result, 'code');
     });
   }
@@ -158,7 +166,7 @@ export class ContractReads {
    * block that the search reads.
    */
   async createdAt(contract: Address): Promise<number | null> {
-    const head = await this.#headNumber();
+    const head = await this.#sharedHead();
     try {
       return await firstBlockWhere(head, async (block) => (await this.code(contract, block)) !== '0x');
     } catch (error) {
@@ -180,9 +188,9 @@ export class ContractReads {
   }
 
   /** Calls a contract at the newest block with each data, in one batch. Null for a call that reverts or returns no data. */
-  async #callEach(to: Address, each: readonly Hex[]): Promise<(Hex | null)[]> {
-    const requests = each.map((data) => ({ method: 'eth_call', params: [{ to, data }, 'latest'] }));
-    return this.#pool.read(async (endpoint) => {
+  #callEach(to: Address, each: readonly Hex[]): Promise<(Hex | null)[]> {
+    return this.#readAgreed('latest', `${to} ${each.join()}`, async (endpoint, tag) => {
+      const requests = each.map((data) => ({ method: 'eth_call', params: [{ to, data }, tag] }));
       const results = await endpoint.send(requests, { keepsReverted: true });
       return results.map((result) => {
         const bytes = result === REVERTED ? '0x' : readBytes(result, 'the result of a call');
@@ -192,16 +200,44 @@ export class ContractReads {
   }
 
   /** Null when the call reverts or returns no data, as for an account without code. */
-  async #call(to: Address, data: Hex, at: AtBlock): Promise<Hex | null> {
-    try {
-      const result = await this.#pool.read(async (endpoint) => {
-        const [one] = await endpoint.send([{ method: 'eth_call', params: [{ to, data }, toTag(at)] }]);
-        return readBytes(one, 'the result of a call');
-      });
-      return result === '0x' ? null : result;
-    } catch (error) {
-      if (error instanceof RpcFailure && error.kind === 'reverted') return null;
-      throw error;
+  #call(to: Address, data: Hex, at: AtBlock): Promise<Hex | null> {
+    return this.#readAgreed(at, `${to} ${data}`, async (endpoint, tag) => {
+      try {
+        const [result] = await endpoint.send([{ method: 'eth_call', params: [{ to, data }, tag] }]);
+        const bytes = readBytes(result, 'the result of a call');
+        return bytes === '0x' ? null : bytes;
+      } catch (error) {
+        // A revert is a result too: an endpoint that reports one is compared like any other.
+        if (error instanceof RpcFailure && error.kind === 'reverted') return null;
+        throw error;
+      }
+    });
+  }
+
+  /** `topic` is the same for every attempt to read the same state. */
+  async #readAgreed<T>(at: AtBlock, topic: string, fetch: (endpoint: Endpoint, tag: string) => Promise<T>): Promise<T> {
+    // Two endpoints may have different newest blocks, and then different state.
+    const block = at === 'latest' && this.#comparison.compares('call') ? await this.#sharedHead() : at;
+    const fetchFrom = async (endpoint: Endpoint) => ({ endpoint, result: await fetch(endpoint, toTag(block)) });
+    for (let attempt = 1; ; attempt += 1) {
+      const fetchSecond = this.#comparison.fetchAhead('call', fetchFrom);
+      const first = await this.#pool.read(fetchFrom);
+      const verdict = await this.#comparison.judge(
+        {
+          kind: 'call',
+          topic,
+          block: block === 'latest' ? 0 : block,
+          blocks: 0,
+          toComparable: ({ result }) => JSON.stringify(result),
+          fetch: fetchSecond,
+        },
+        first,
+      );
+      if (verdict === 'accepted') return first.result;
+      if (verdict === 'disputed' || attempt === ATTEMPTS_MAX)
+        throw new RpcFailure('contradicted', `a call at ${block}`);
+      // The endpoint of an outvoted result is not called again, so only a block that is awaited takes time.
+      if (verdict === 'awaited') await this.#pool.pause(attempt);
     }
   }
 }

@@ -1,124 +1,223 @@
-// Compares the new blocks that one endpoint served with those of the other endpoints, so that no block is stored because of one wrong
-// endpoint.
+// Compares what one endpoint of a chain served with what its other endpoints serve, so that nothing is stored because of one wrong endpoint.
 
+import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { Hex } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
+import type { Dispute, ReadKind } from './disputes.ts';
+import { Disputes } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { FetchedLogs } from './fetch-logs.ts';
+import { fetchBlock, fetchHead } from './fetch-block.ts';
 import { RpcFailure } from './rpc-failure.ts';
+import { toQuantity } from './rpc-values.ts';
 
-/** `new`: new blocks, which are read one by one. `all`: also past blocks, which are read in ranges. */
-export type ComparedBlocks = 'new' | 'all' | 'off';
+/** `new`: new blocks, and calls to contracts. `all`: also ranges of past blocks. */
+export type ComparedReads = 'all' | 'new' | 'off';
 
 export type ComparisonStatus = {
-  /** Reads that were accepted without a comparison since the process started, because no other endpoint could be compared. */
+  /** `one-endpoint`: there is no second endpoint, so nothing is compared. */
+  compared: ComparedReads | 'one-endpoint';
+  /** Blocks that were accepted without a comparison since the process started. */
   uncompared: number;
-  /** The block about which the endpoints disagree. Neither this block nor a later block is stored meanwhile. Null while they agree. */
-  disputed: { block: number; since: number } | null;
+  /** Calls to contracts, and reads of transactions, that were accepted without a comparison since the process started. */
+  uncomparedCalls: number;
+  /** The oldest dispute, a dispute about a new block first. Nothing that is disputed is stored. Null while the endpoints agree. */
+  disputed: Dispute | null;
 };
 
-export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedBlocks; clock: Clock; log: Log };
+/** A read that several endpoints can make. `R` is the response of one of them. */
+export type ComparedRead<R extends { endpoint: Endpoint }> = {
+  kind: ReadKind;
+  /** The same for every attempt of one read, so that an agreement ends the dispute. */
+  topic: string;
+  /** The last block that is read. */
+  block: number;
+  /** How many blocks are read; 0 for a call. */
+  blocks: number;
+  /** The same text for two responses that agree. */
+  toComparable: (response: R) => string;
+  /** Throws RpcFailure. */
+  fetch: (endpoint: Endpoint) => Promise<R>;
+};
 
-type FetchLogs = (endpoint: Endpoint) => Promise<FetchedLogs>;
+/**
+ * `accepted`: the response may be stored. `outvoted`: two other endpoints contradict it. `disputed`: another endpoint contradicts it, and no
+ * two endpoints agree. `awaited`: no endpoint contradicts it, and one that could confirm it is expected to respond soon.
+ */
+export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 
-/** An endpoint that lacks a block is waited for, unless its newest block has not changed for this long. */
-const STANDSTILL_MS = 60_000;
+export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedReads; clock: Clock; log: Log };
 
+/**
+ * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long. An endpoint that fails to return a
+ * range of past blocks is waited for, unless it has returned none for this long.
+ */
+const WAIT_MS = 60_000;
 export class EndpointComparison {
   readonly #options: EndpointComparisonOptions;
   /** The head of each endpoint that lacked a block when it was last compared, and since when it has had this head. */
   readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
+  /** Since when each endpoint has returned no range of past blocks. */
+  readonly #failingSince = new Map<Endpoint, number>();
+  readonly #disputes: Disputes;
   #uncompared = 0;
-  #disputed: ComparisonStatus['disputed'] = null;
+  #uncomparedCalls = 0;
 
   constructor(options: EndpointComparisonOptions) {
     this.#options = options;
+    this.#disputes = new Disputes(options.clock);
   }
 
-  /** Whether such blocks are compared. False with a single endpoint. */
-  compares(blocks: 'new' | 'past'): boolean {
+  /** Whether such reads are compared. False with a single endpoint. */
+  compares(kind: ReadKind): boolean {
     const { pool, compared } = this.#options;
-    return pool.endpoints.length > 1 && (compared === 'all' || (compared === 'new' && blocks === 'new'));
+    return pool.endpoints.length > 1 && (compared === 'all' || (compared === 'new' && kind !== 'past'));
   }
 
   status(): ComparisonStatus {
-    return { uncompared: this.#uncompared, disputed: this.#disputed };
+    const { pool, compared } = this.#options;
+    return {
+      compared: pool.endpoints.length > 1 ? compared : 'one-endpoint',
+      uncompared: this.#uncompared,
+      uncomparedCalls: this.#uncomparedCalls,
+      disputed: this.#disputes.first(),
+    };
   }
 
   /**
-   * Whether the blocks of `first` may be stored. True if another endpoint serves the same last block and the same logs. False if no
-   * endpoint agrees, and one contradicts `first` or does not have the block yet. An endpoint that two other endpoints contradict counts as
-   * failed. If no other endpoint can be called, or all other endpoints fail or stand still, the blocks are accepted without a comparison,
-   * and counted. Always true with a single endpoint, and if `blocks` are not compared.
+   * Calls `fetch` at the endpoint that will probably be compared with the first one, so that the two respond at the same time. The returned
+   * function returns this response for that endpoint, and calls `fetch` for the others. Sends nothing if such reads are not compared.
    */
-  async accepts(blocks: 'new' | 'past', first: FetchedLogs, fetchAgain: FetchLogs): Promise<boolean> {
-    if (!this.compares(blocks)) return true;
+  fetchAhead<R>(kind: ReadKind, fetch: (endpoint: Endpoint) => Promise<R>): (endpoint: Endpoint) => Promise<R> {
+    const [, second] = this.compares(kind) ? this.#options.pool.inOrder() : [];
+    if (!second) return fetch;
+    const response = second.verify().then(() => fetch(second));
+    // A failure is recorded when the response is compared. A response that is not compared may fail unnoticed.
+    response.catch(() => undefined);
+    return (endpoint) => (endpoint === second ? response : fetch(endpoint));
+  }
+
+  /**
+   * Whether the response `first` may be stored. An endpoint that two other endpoints contradict counts as failed. If no other endpoint can
+   * be called, or all others fail or stand still for WAIT_MS, the response is accepted without a comparison, and counted. A response is
+   * also accepted and counted if such reads are not compared.
+   */
+  async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
+    if (!this.compares(read.kind)) return this.#acceptUncompared(read);
     const { pool } = this.#options;
-    const votes = new Map<string, Endpoint[]>([[toComparable(first), [first.endpoint]]]);
+    if (read.kind === 'past') this.#failingSince.delete(first.endpoint);
+    const votes = new Map<string, Endpoint[]>([[read.toComparable(first), [first.endpoint]]]);
     let isAwaited = false;
     for (const other of pool.endpoints) {
-      if (other === first.endpoint || !other.enter()) continue;
-      const second = await this.#tryFetch(other, fetchAgain);
-      if (second === 'not-found' && !this.#standsStill(other)) isAwaited = true;
-      if (typeof second === 'string') continue;
+      if (other === first.endpoint) continue;
+      const second = await this.#tryFetch(other, read.fetch);
+      if (typeof second === 'string') {
+        if (this.#isWaitedFor(other, read.kind, second)) isAwaited = true;
+        continue;
+      }
       this.#behind.delete(other);
-      const key = toComparable(second);
+      if (read.kind === 'past') this.#failingSince.delete(other);
+      const key = read.toComparable(second);
       votes.set(key, [...(votes.get(key) ?? []), other]);
       const majority = [...votes.values()].find((endpoints) => endpoints.length > 1);
-      if (majority) return this.#decide(first, majority, [...votes.values()].flat());
+      if (majority) return this.#decide(read, { first: first.endpoint, majority, voters: [...votes.values()].flat() });
     }
-    if (votes.size > 1) return this.#dispute(first.to);
-    if (isAwaited) return false;
-    this.#uncompared += 1;
-    this.#disputed = null;
+    if (votes.size > 1) return this.#dispute(read);
+    return isAwaited ? 'awaited' : this.#acceptUncompared(read);
+  }
+
+  /**
+   * Endpoint A, whose head is `head`, served another block with the number of the stored block `block`. Returns whether an endpoint B
+   * contradicts A: B has `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints
+   * with another block count as failed, because they serve a fork. Always false with a single endpoint. Does not depend on which reads are
+   * compared.
+   */
+  async isStillContinued(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
+    const { pool } = this.#options;
+    if (pool.endpoints.length < 2) return false;
+    const views = await Promise.all(
+      pool.endpoints.map(async (endpoint) => {
+        const view = await this.#tryFetch(endpoint, (one) => fetchView(one, block.number));
+        return { endpoint, view: typeof view === 'string' ? null : view };
+      }),
+    );
+    const isContinuedBy = (view: BlockView) =>
+      view.hash === block.hash && (view.nextParent === block.hash || view.head >= head);
+    if (!views.some(({ view }) => view !== null && isContinuedBy(view))) return false;
+    for (const { endpoint, view } of views)
+      if (view?.hash && view.hash !== block.hash) contradict(endpoint, block.number);
     return true;
   }
 
-  #decide(first: FetchedLogs, majority: readonly Endpoint[], voters: readonly Endpoint[]): boolean {
-    this.#disputed = null;
-    const failure = new RpcFailure('contradicted', `block ${first.to}`);
-    for (const endpoint of voters) if (!majority.includes(endpoint)) endpoint.failed(failure);
-    return majority.includes(first.endpoint);
+  #decide(
+    { topic, block }: { topic: string; block: number },
+    { first, majority, voters }: { first: Endpoint; majority: readonly Endpoint[]; voters: readonly Endpoint[] },
+  ): Verdict {
+    this.#disputes.end(topic);
+    for (const endpoint of voters) if (!majority.includes(endpoint)) contradict(endpoint, block);
+    return majority.includes(first) ? 'accepted' : 'outvoted';
   }
 
-  #dispute(block: number): false {
-    const { log, clock, pool } = this.#options;
-    if (this.#disputed?.block === block) return false;
-    this.#disputed = { block, since: clock() };
-    log.warn('the endpoints of a chain disagree about a block, which is not read until they agree', {
-      chain: pool.chain.id,
-      block,
-    });
-    return false;
+  #dispute({ kind, topic, block }: { kind: ReadKind; topic: string; block: number }): 'disputed' {
+    const { log, pool } = this.#options;
+    if (this.#disputes.add(topic, { kind, block })) {
+      const chain = pool.chain.id;
+      log.warn('the endpoints of a chain disagree, and nothing is stored of what they disagree about', {
+        chain,
+        kind,
+        block,
+      });
+    }
+    return 'disputed';
   }
 
-  async #tryFetch(endpoint: Endpoint, fetchAgain: FetchLogs): Promise<FetchedLogs | 'not-found' | 'failed'> {
+  #acceptUncompared({ kind, topic, blocks }: { kind: ReadKind; topic: string; blocks: number }): 'accepted' {
+    if (kind === 'call') this.#uncomparedCalls += 1;
+    else this.#uncompared += blocks;
+    this.#disputes.end(topic);
+    return 'accepted';
+  }
+
+  /** `failed` also when the breaker of the endpoint is open. */
+  async #tryFetch<R>(
+    endpoint: Endpoint,
+    fetch: (endpoint: Endpoint) => Promise<R>,
+  ): Promise<R | 'not-found' | 'failed'> {
+    if (!endpoint.enter()) return 'failed';
     try {
-      return await this.#options.pool.attempt(endpoint, fetchAgain);
+      return await this.#options.pool.attempt(endpoint, fetch);
     } catch (error) {
       if (!(error instanceof RpcFailure) || error.kind === 'closed') throw error;
       return error.kind === 'not-found' ? 'not-found' : 'failed';
     }
   }
 
-  /** Whether the head of an endpoint without the block has not changed for STANDSTILL_MS. */
-  #standsStill(endpoint: Endpoint): boolean {
+  #isWaitedFor(endpoint: Endpoint, kind: ReadKind, outcome: 'not-found' | 'failed'): boolean {
     const now = this.#options.clock();
+    if (kind === 'past') {
+      const since = this.#failingSince.get(endpoint) ?? now;
+      this.#failingSince.set(endpoint, since);
+      return now - since < WAIT_MS;
+    }
+    if (outcome === 'failed') return false;
     const known = this.#behind.get(endpoint);
-    if (known && known.head === endpoint.head) return now - known.since >= STANDSTILL_MS;
+    if (known && known.head === endpoint.head) return now - known.since < WAIT_MS;
     this.#behind.set(endpoint, { head: endpoint.head, since: now });
-    return false;
+    return true;
   }
 }
 
-/**
- * Equal for two responses with the same last block and the same logs. The times of logs are left out, because not every endpoint serves
- * them.
- */
-function toComparable({ last: { header }, logs }: FetchedLogs): string {
-  const parts = logs.map(({ address, topics, data, blockNumber, blockHash, tx, logIndex }) =>
-    [address, topics, data, blockNumber, blockHash, tx, logIndex].join(),
-  );
-  return [header.number, header.hash, header.parentHash, header.time, ...parts].join('\n');
+function contradict(endpoint: Endpoint, block: number): void {
+  endpoint.failed(new RpcFailure('contradicted', `block ${block}`));
+}
+
+/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null if it has no such block. */
+type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
+
+async function fetchView(endpoint: Endpoint, number: number): Promise<BlockView> {
+  const at = await fetchBlock(endpoint, toQuantity(number));
+  const next = await fetchBlock(endpoint, toQuantity(number + 1));
+  const { number: head } = await fetchHead(endpoint);
+  return { hash: at?.header.hash ?? null, nextParent: next?.header.parentHash ?? null, head };
 }

@@ -54,7 +54,7 @@ export class EndpointPool {
     let conclusive: RpcFailure | null = null;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const failuresOfRound: RpcFailure[] = [];
-      for (const endpoint of this.#inOrder()) {
+      for (const endpoint of this.inOrder()) {
         if (!endpoint.enter()) continue;
         try {
           return await this.attempt(endpoint, work);
@@ -95,7 +95,7 @@ export class EndpointPool {
    * Another endpoint than `first`, with one attempt admitted (`Endpoint.enter`). Returns `first` if no other endpoint may be called now.
    */
   enterAlternative(first: Endpoint): Endpoint {
-    return this.#inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
+    return this.inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }
 
   /** The endpoints that may be called now, with one attempt admitted on each (`Endpoint.enter`). */
@@ -103,11 +103,17 @@ export class EndpointPool {
     return this.endpoints.filter((endpoint) => endpoint.enter());
   }
 
-  #inOrder(): Endpoint[] {
+  /** The endpoints that may be called now, in the order in which a read calls them. */
+  inOrder(): Endpoint[] {
     const best = Math.max(...this.endpoints.map((endpoint) => endpoint.head ?? 0));
     const lags = ({ head }: Endpoint) => head !== null && head < best - LAG_MAX;
     const available = this.endpoints.filter(({ health }) => health.isAvailable());
     return [...available.filter((endpoint) => !lags(endpoint)), ...available.filter(lags)];
+  }
+
+  /** Waits before the read of the given number, from 1, is repeated. Throws RpcFailure of kind `closed`. */
+  async pause(attempt: number): Promise<void> {
+    await wait(backoffMs(attempt, BACKOFF, this.#options.random), this.#options.signal);
   }
 
   /** Null when the wait would be longer than WAIT_MS_MAX. */

@@ -1,20 +1,20 @@
 // Reads the events of one block, or of the longest range of blocks that an endpoint accepts. Logs are rejected if a log contradicts the
 // request, or if the endpoint does not have the last block of the range. If the bloom of the last block suggests that logs are missing, the
-// logs are fetched a second time.
+// logs are fetched a second time. Then the logs are compared with those of another endpoint.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
 import { UndecodableData } from '../protocols/abi-words.ts';
-import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog } from '../protocols/event-decoder.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { FetchedLogs } from './fetch-logs.ts';
-import { fetchBlockLogs, fetchMissingTimes, fetchRangeLogs } from './fetch-logs.ts';
+import type { TimedLog } from './fetch-logs.ts';
+import { digestLogs, fetchBlockLogs, fetchRangeLogs, joinRanges } from './fetch-logs.ts';
 import type { EventFilter } from './log-query.ts';
 import { LogQuery } from './log-query.ts';
 import type { RpcFailureKind } from './rpc-failure.ts';
@@ -23,9 +23,15 @@ import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 /** How often one read halves its range after errors that do not mention the range. */
 const UNEXPLAINED_HALVINGS_MAX = 3;
 const UNDECODABLE_CONTRACTS_MAX = 1_000;
+/** The most requests that the second endpoint needs for one range of the first, if it accepts only shorter ranges. */
+const PARTS_MAX = 8;
 
 /** Failures that a range of too many blocks may have caused. */
 const MAY_BE_THE_RANGE: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'server-error', 'rpc-error', 'unreachable']);
+
+/** Fetches logs up to the block `to`. Throws RpcFailure. */
+type FetchUpTo = (endpoint: Endpoint, to: number) => Promise<FetchedLogs>;
+type DecodedLogs = { fetched: FetchedLogs; events: ChainEvent[] };
 
 export class EventReads {
   readonly #pool: EndpointPool;
@@ -47,40 +53,63 @@ export class EventReads {
   async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[] | null> {
     const query = new LogQuery(filter);
     const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
-    const decode = (fetched: FetchedLogs) => ({
-      fetched,
-      events: this.#decode(fetched.logs, query, () => header.time),
-    });
-    const first = await this.#pool.read(async (endpoint) => decode(await fetchFrom(endpoint)));
-    const better = await this.#confirmByBloom(first.fetched, query, fetchFrom);
-    const { fetched, events } = better === first.fetched ? first : decode(better);
-    // Requested by number: an endpoint with another block of this number then serves that block, which contradicts `header`.
     const { number } = header;
-    const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from: number, to: number }, query);
-    return (await this.#comparison.accepts('new', fetched, fetchAgain)) ? events : null;
+    const { fetched, events } = await this.#readDecoded(fetchFrom, fetchFrom, query);
+    const verdict = await this.#comparison.judge(
+      {
+        kind: 'new',
+        topic: 'new',
+        block: number,
+        blocks: 1,
+        toComparable: digestLogs,
+        // Requested by number: an endpoint with another block of this number then serves that block, which contradicts `header`.
+        fetch: (other) => fetchRangeLogs(other, { from: number, to: number }, query),
+      },
+      fetched,
+    );
+    return verdict === 'accepted' ? events : null;
   }
 
   /**
-   * The events of the blocks from `from` to the returned `to`, in block order. The returned `to` is lower than the requested `to` if the
-   * endpoint accepts fewer blocks. If past blocks are compared, throws RpcFailure of kind `contradicted` while the other endpoints
-   * contradict the blocks or do not have them yet.
+   * The events of the blocks from `from` to the returned `to`, in block order, and the header of the last block. The returned `to` is lower
+   * than the requested `to` if the endpoints accept fewer blocks. The first and the second endpoint are called at the same time. Throws
+   * RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or cannot return them yet (endpoint-comparison.ts).
    */
-  async ofRange(from: number, to: number, filter: EventFilter): Promise<{ to: number; events: ChainEvent[] }> {
+  async ofRange(
+    from: number,
+    to: number,
+    filter: EventFilter,
+  ): Promise<{ to: number; last: BlockHeader; events: ChainEvent[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
     const query = new LogQuery(filter);
-    const decode = async (fetched: FetchedLogs) => {
-      const times = await fetchMissingTimes(fetched);
-      const timeOf = (log: VerifiedLog) => log.time ?? times.get(log.blockNumber) ?? fetched.last.header.time;
-      return { fetched, events: this.#decode(fetched.logs, query, timeOf) };
-    };
-    const first = await this.#pool.read(async (endpoint) =>
-      decode(await this.#fetchAcceptedRange(endpoint, { from, to }, query)),
+    const upTo = this.#expectedEnd(from, to);
+    const fetchSecond = this.#comparison.fetchAhead('past', (other) =>
+      this.#fetchParts(other, { from, to: upTo }, query),
     );
-    const fetchAgain = (other: Endpoint) => fetchRangeLogs(other, { from, to: first.fetched.to }, query);
-    const better = await this.#confirmByBloom(first.fetched, query, fetchAgain);
-    const { fetched, events } = better === first.fetched ? first : await decode(better);
-    if (await this.#comparison.accepts('past', fetched, fetchAgain)) return { to: fetched.to, events };
+    const fetchFirst = (endpoint: Endpoint) => this.#fetchAcceptedRange(endpoint, { from, to: upTo }, query);
+    const fetchAgain = (other: Endpoint, end: number) =>
+      end === upTo ? fetchSecond(other) : this.#fetchParts(other, { from, to: end }, query);
+    const { fetched, events } = await this.#readDecoded(fetchFirst, fetchAgain, query);
+    const verdict = await this.#comparison.judge(
+      {
+        kind: 'past',
+        topic: `${from} ${[...filter.contracts].toSorted().join()}`,
+        block: fetched.to,
+        blocks: fetched.to - from + 1,
+        toComparable: digestLogs,
+        fetch: (other) => fetchAgain(other, fetched.to),
+      },
+      fetched,
+    );
+    if (verdict === 'accepted') return { to: fetched.to, last: fetched.last.header, events };
     throw new RpcFailure('contradicted', `blocks ${from} to ${fetched.to}`);
+  }
+
+  /** How many of the blocks from `from` to `to` the endpoint returns at once. For an estimate: the events are neither decoded nor compared. */
+  async countAccepted(from: number, to: number, filter: EventFilter): Promise<number> {
+    const query = new LogQuery(filter);
+    const fetched = await this.#pool.read((endpoint) => this.#fetchAcceptedRange(endpoint, { from, to }, query));
+    return fetched.to - from + 1;
   }
 
   /**
@@ -97,6 +126,45 @@ export class EventReads {
   /** How many logs of each contract were left out since the process started, because they could not be decoded. */
   undecodable(): ReadonlyMap<Address, number> {
     return this.#undecodable;
+  }
+
+  /**
+   * Reads logs with `fetchFirst`, and decodes them. If the bloom of the last block suggests that logs are missing, reads them with
+   * `fetchAgain`. An endpoint whose logs cannot be decoded counts as failed.
+   */
+  async #readDecoded(
+    fetchFirst: (endpoint: Endpoint) => Promise<FetchedLogs>,
+    fetchAgain: FetchUpTo,
+    query: LogQuery,
+  ): Promise<DecodedLogs> {
+    const decode = (fetched: FetchedLogs) => ({ fetched, events: this.#decode(fetched.logs, query) });
+    const first = await this.#pool.read(async (endpoint) => decode(await fetchFirst(endpoint)));
+    const better = await this.#confirmByBloom(first.fetched, query, fetchAgain);
+    return better === first.fetched ? first : decode(better);
+  }
+
+  /** The last block of a range that the endpoints will probably accept: the first one at once, the second one in at most PARTS_MAX parts. */
+  #expectedEnd(from: number, to: number): number {
+    if (!this.#comparison.compares('past')) return to;
+    const [first, second] = this.#pool.inOrder();
+    const blocks = Math.min(first?.range.current() ?? Infinity, PARTS_MAX * (second?.range.current() ?? Infinity));
+    return Math.min(to, from + blocks - 1);
+  }
+
+  /** The logs of the complete range, which the endpoint may accept only in parts. Throws RpcFailure. */
+  async #fetchParts(
+    endpoint: Endpoint,
+    { from, to }: { from: number; to: number },
+    query: LogQuery,
+  ): Promise<FetchedLogs> {
+    const first = await this.#fetchAcceptedRange(endpoint, { from, to }, query);
+    const others: FetchedLogs[] = [];
+    for (let end = first.to; end < to;) {
+      const next = await this.#fetchAcceptedRange(endpoint, { from: end + 1, to }, query);
+      others.push(next);
+      end = next.to;
+    }
+    return joinRanges(first, ...others);
   }
 
   async #fetchAcceptedRange(
@@ -135,16 +203,12 @@ export class EventReads {
    * from another endpoint if possible. Returns the response with fewer such contracts. Returns the first response if the second request
    * fails or has as many: a bloom filter can have false positives.
    */
-  async #confirmByBloom(
-    first: FetchedLogs,
-    query: LogQuery,
-    fetchAgain: (endpoint: Endpoint) => Promise<FetchedLogs>,
-  ): Promise<FetchedLogs> {
+  async #confirmByBloom(first: FetchedLogs, query: LogQuery, fetchAgain: FetchUpTo): Promise<FetchedLogs> {
     const { last, logs, endpoint } = first;
     const omitted = query.countOmitted(last, logs);
     if (omitted === 0) return first;
     const other = this.#pool.enterAlternative(endpoint);
-    const second = await this.#tryAttempt(other, fetchAgain);
+    const second = await this.#tryAttempt(other, (one) => fetchAgain(one, first.to));
     if (!second || second.last.header.hash !== last.header.hash) return first;
     const omittedAgain = query.countOmitted(second.last, second.logs);
     if (omittedAgain === omitted) return first;
@@ -168,7 +232,7 @@ export class EventReads {
    * An undecodable log of a protocol that settles own orders makes the read fail. Any other undecodable log is left out and counted. The
    * logs must be in block order, so that the logs of a transaction stand together.
    */
-  #decode(logs: readonly VerifiedLog[], query: LogQuery, timeOf: (log: VerifiedLog) => number): ChainEvent[] {
+  #decode(logs: readonly TimedLog[], query: LogQuery): ChainEvent[] {
     const events: ChainEvent[] = [];
     for (const [index, log] of logs.entries()) {
       const protocol = query.protocols.get(log.address);
@@ -176,7 +240,7 @@ export class EventReads {
         // A log without a transaction has no identity under which it could be stored.
         if (log.tx === ZERO_HASH) throw new UndecodableData('no transaction');
         const logsOf = () => logsOfTransaction(logs, index);
-        decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, timeOf(log), events, logsOf);
+        decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, log.time, events, logsOf);
       } catch (error) {
         if (!(error instanceof UndecodableData)) throw error;
         if (protocol?.settlesOwnOrders) {
@@ -188,7 +252,7 @@ export class EventReads {
     return events;
   }
 
-  #countUndecodable({ address, tx, logIndex }: VerifiedLog, reason: string): void {
+  #countUndecodable({ address, tx, logIndex }: TimedLog, reason: string): void {
     const count = this.#undecodable.get(address) ?? 0;
     if (count === 0 && this.#undecodable.size >= UNDECODABLE_CONTRACTS_MAX) return;
     this.#undecodable.set(address, count + 1);
@@ -203,7 +267,7 @@ export class EventReads {
 }
 
 /** The logs around `index` that are of the same transaction. */
-function logsOfTransaction(logs: readonly VerifiedLog[], index: number): readonly VerifiedLog[] {
+function logsOfTransaction(logs: readonly TimedLog[], index: number): readonly TimedLog[] {
   const tx = logs[index]?.tx;
   let [from, to] = [index, index + 1];
   while (from > 0 && logs[from - 1]?.tx === tx) from -= 1;

@@ -1,6 +1,7 @@
 // Fetches the logs of a block or of a range of blocks from one endpoint. The header of the last block is fetched in the same batch, as
-// evidence that the endpoint has all these blocks.
+// evidence that the endpoint has all these blocks. All data is of this endpoint, so that two endpoints can be compared.
 
+import { createHash } from 'node:crypto';
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import type { VerifiedLog } from '../protocols/event-decoder.ts';
@@ -11,10 +12,12 @@ import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 import { readHeader, toQuantity } from './rpc-values.ts';
 
-/** Logs up to block `to`, whose header is `last`. */
-export type FetchedLogs = { endpoint: Endpoint; logs: VerifiedLog[]; last: BloomedHeader; to: number };
+export type TimedLog = VerifiedLog & { time: number };
 
-/** Throws RpcFailure. */
+/** Logs up to block `to`, whose header is `last`. */
+export type FetchedLogs = { endpoint: Endpoint; logs: TimedLog[]; last: BloomedHeader; to: number };
+
+/** The logs of the block `header`, with its time. Throws RpcFailure. */
 export async function fetchBlockLogs(endpoint: Endpoint, header: BlockHeader, query: LogQuery): Promise<FetchedLogs> {
   const { number, hash } = header;
   const block = { method: 'eth_getBlockByHash', params: [hash, false] };
@@ -24,10 +27,10 @@ export async function fetchBlockLogs(endpoint: Endpoint, header: BlockHeader, qu
   if (last.header.hash !== hash || last.header.number !== number) throw invalidResponse('another block');
   const range = { from: number, to: number, hashes: new Map([[number, hash]]) };
   const logs = query.join(results, (one, selection) => readLogs(one, { ...range, ...selection }));
-  return { endpoint, logs, last, to: number };
+  return { endpoint, logs: logs.map((log) => ({ ...log, time: header.time })), last: { ...last, header }, to: number };
 }
 
-/** Throws RpcFailure. */
+/** Times that logs do not have are read from the headers of their blocks. Throws RpcFailure. */
 export async function fetchRangeLogs(
   endpoint: Endpoint,
   { from, to }: { from: number; to: number },
@@ -44,17 +47,37 @@ export async function fetchRangeLogs(
   if (logs.some((log) => log.time !== null && log.time > last.header.time)) {
     throw invalidResponse('a log is later than the last block');
   }
-  return { endpoint, logs, last, to };
+  const times = await fetchMissingTimes(endpoint, logs, last.header);
+  const timed = logs.map((log) => ({ ...log, time: log.time ?? times.get(log.blockNumber) ?? last.header.time }));
+  return { endpoint, logs: timed, last, to };
 }
 
-/**
- * The times of blocks whose logs have no time, by block number. They are fetched from the endpoint that served the logs. Throws RpcFailure.
- */
-export async function fetchMissingTimes({ endpoint, logs, last }: FetchedLogs): Promise<Map<number, number>> {
+/** The logs of consecutive ranges, the first range first. */
+export function joinRanges(first: FetchedLogs, ...others: readonly FetchedLogs[]): FetchedLogs {
+  const last = others.at(-1) ?? first;
+  return { ...last, logs: [first, ...others].flatMap(({ logs }) => logs) };
+}
+
+/** The same text for two responses with the same last block and the same logs. */
+export function digestLogs({ last: { header }, logs }: FetchedLogs): string {
+  const hash = createHash('sha256');
+  hash.update([header.number, header.hash, header.parentHash, header.time].join());
+  for (const { address, topics, data, blockNumber, blockHash, tx, logIndex, time } of logs) {
+    hash.update(`\n${[address, ...topics, data, blockNumber, blockHash, tx, logIndex, time].join()}`);
+  }
+  return hash.digest('hex');
+}
+
+/** The times of blocks whose logs have no time, by block number. */
+async function fetchMissingTimes(
+  endpoint: Endpoint,
+  logs: readonly VerifiedLog[],
+  last: BlockHeader,
+): Promise<Map<number, number>> {
   const hashes = new Map<number, Hex>();
   for (const log of logs) if (log.time === null) hashes.set(log.blockNumber, log.blockHash);
   const times = new Map<number, number>();
-  if (hashes.delete(last.header.number)) times.set(last.header.number, last.header.time);
+  if (hashes.delete(last.number)) times.set(last.number, last.time);
   const numbers = [...hashes.keys()];
   const requests = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }));
   for (const [index, result] of (await endpoint.send(requests)).entries()) {

@@ -1,4 +1,4 @@
-// New blocks of a real local chain are compared between endpoints that lie, lag or fail.
+// Blocks, ranges of blocks and contract calls of a real local chain are compared between endpoints that lie, lag or fail.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -7,6 +7,8 @@ import { mine } from '../../../devnet/chain.ts';
 import type { BlockHeader, ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import type { ChainReader, ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
 import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
+import type { AssetId } from '../../../src/core/address.ts';
+import { startGatedEndpoint } from '../../support/chain/gated-endpoint.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Lie, LyingEndpoint } from '../../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../../support/chain/lying-endpoint.ts';
@@ -14,12 +16,20 @@ import { createTestReader, readBlockEvents } from '../../support/chain/reader.ts
 import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
 
-suite('new blocks are compared with a second endpoint', () => {
+/** The status of a reader that has compared everything, without a difference. */
+const AGREED = { compared: 'all', uncompared: 0, uncomparedCalls: 0, disputed: null };
+
+/** Lies about a range of past blocks. */
+const RANGE_LIES: readonly Lie[] = ['omits-a-log', 'added-logs', 'altered-logs', 'altered-times', 'other-hashes'];
+
+suite('what one endpoint serves is compared with a second endpoint', () => {
   let scene: SeaportHistory;
   let filter: EventFilter;
   /** The block of the sale, which has transfers and a fill. */
   let busy: BlockHeader;
   let truth: ChainEvent[];
+  /** The events of all blocks of the scene. */
+  let allEvents: ChainEvent[];
   before(async () => {
     scene = await startSeaportHistory();
     filter = scene.filter;
@@ -27,6 +37,7 @@ suite('new blocks are compared with a second endpoint', () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     busy = (await reader.blocks.header(fill?.blockNumber ?? -1)) ?? assert.fail('there is no sale');
+    allEvents = events;
     truth = await readBlockEvents(reader, busy, filter);
     reader.close();
   });
@@ -48,10 +59,10 @@ suite('new blocks are compared with a second endpoint', () => {
     const lying = await liar(t, 'altered-logs');
     const reader = readerOf(t, [lying.url, scene.local.url], { clock: () => 5_000 });
     assert.equal(await reader.events.ofBlock(busy, filter), null);
-    assert.deepEqual(reader.comparison().disputed, { block: busy.number, since: 5_000 });
+    assert.deepEqual(reader.comparison.status().disputed, { kind: 'new', block: busy.number, since: 5_000 });
     await lying.tell('none');
     assert.deepEqual(await reader.events.ofBlock(busy, filter), truth);
-    assert.deepEqual(reader.comparison(), { uncompared: 0, disputed: null });
+    assert.deepEqual(reader.comparison.status(), AGREED);
   });
 
   test('two endpoints that agree decide against a third endpoint', async (t) => {
@@ -59,7 +70,7 @@ suite('new blocks are compared with a second endpoint', () => {
     let now = 5_000;
     const reader = readerOf(t, [lying.url, scene.local.url, scene.local.url], { clock: () => now });
     assert.equal(await reader.events.ofBlock(busy, filter), null);
-    assert.equal(reader.comparison().disputed, null);
+    assert.equal(reader.comparison.status().disputed, null);
     assert.deepEqual(await reader.events.ofBlock(busy, filter), truth);
     const states = () => reader.endpoints().map(({ state }) => state);
     now += 59_000;
@@ -75,7 +86,7 @@ suite('new blocks are compared with a second endpoint', () => {
     assert.match(head.hash, /f0f0f0f0$/, 'the head is not the block of the fork');
     assert.equal(await forked.events.accepts(head), false);
     assert.equal(await forked.events.ofBlock(head, filter), null);
-    assert.equal(forked.comparison().disputed?.block, head.number);
+    assert.equal(forked.comparison.status().disputed?.block, head.number);
     assert.equal(
       await readerOf(t, [lying.url]).events.accepts(head),
       true,
@@ -105,7 +116,7 @@ suite('new blocks are compared with a second endpoint', () => {
     );
     now += 60_000;
     assert.equal(await reader.events.accepts(next), true);
-    assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: 1 });
   });
 
   test('while every other endpoint is down, a block is accepted without a comparison and counted', async (t) => {
@@ -113,16 +124,172 @@ suite('new blocks are compared with a second endpoint', () => {
     t.after(() => down.close());
     const reader = readerOf(t, [scene.local.url, down.url]);
     assert.deepEqual(await reader.events.ofBlock(busy, filter), truth);
-    assert.deepEqual(reader.comparison(), { uncompared: 1, disputed: null });
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: 1 });
   });
 
-  test('past blocks are compared only with the setting `all`', async (t) => {
+  for (const lie of RANGE_LIES) {
+    test(`a range of past blocks is not accepted while an endpoint lies about it (${lie})`, async (t) => {
+      const lying = await liar(t, lie);
+      for (const urls of [
+        [lying.url, scene.local.url],
+        [scene.local.url, lying.url],
+      ]) {
+        await lying.tell(lie);
+        const reader = readerOf(t, urls, { clock: () => 5_000 });
+        const read = () => reader.events.ofRange(scene.from, scene.to, filter);
+        await assert.rejects(read(), { name: 'RpcFailure', kind: 'contradicted' });
+        assert.deepEqual(reader.comparison.status().disputed, { kind: 'past', block: scene.to, since: 5_000 });
+        await lying.tell('none');
+        assert.deepEqual((await read()).events, allEvents);
+        assert.deepEqual(reader.comparison.status(), AGREED);
+      }
+    });
+  }
+
+  test('two endpoints that agree about past blocks decide against a third endpoint', async (t) => {
+    const lying = await liar(t, 'omits-a-log');
+    const reader = readerOf(t, [lying.url, scene.local.url, scene.local.url], { clock: () => 5_000 });
+    const read = () => reader.events.ofRange(scene.from, scene.to, filter);
+    await assert.rejects(read(), { kind: 'contradicted' });
+    assert.deepEqual((await read()).events, allEvents);
+    assert.equal(reader.endpoints()[0]?.state, 'resting');
+  });
+
+  test('a block whose time differs between two endpoints is not accepted', async (t) => {
+    const lying = await liar(t, 'altered-times');
+    const reader = readerOf(t, [lying.url, scene.local.url]);
+    const older = (await reader.blocks.header(busy.number)) ?? assert.fail('there is no header');
+    assert.equal(older.time, busy.time - 3_600_000);
+    assert.equal(await reader.events.ofBlock(older, filter), null);
+  });
+
+  test('both endpoints are called at the same time for a range and for a contract call', async (t) => {
+    const called = new Map<string, () => void>();
+    const calls = new Map(
+      ['eth_getLogs', 'eth_call'].map((method) => [
+        method,
+        new Promise<void>((resolve) => called.set(method, resolve)),
+      ]),
+    );
+    const first = await startGatedEndpoint(scene.local.url, async (methods) => {
+      for (const method of methods) await calls.get(method);
+    });
+    const second = await startGatedEndpoint(scene.local.url, async (methods) => {
+      for (const method of methods) called.get(method)?.();
+    });
+    t.after(() => Promise.all([first.close(), second.close()]));
+    // The first endpoint does not respond before the second is called. A reader that calls one after the other would time out.
+    const reader = readerOf(t, [first.url, second.url], { patienceMs: 1 });
+    assert.deepEqual((await reader.events.ofRange(scene.from, scene.to, filter)).events, allEvents);
+    const { collection, seller } = scene.addresses;
+    await reader.contracts.isApprovedForAll(collection, seller, scene.addresses.seaport, scene.to);
+    assert.deepEqual(reader.comparison.status(), AGREED);
+    assert.deepEqual(
+      reader.endpoints().map(({ failures }) => failures),
+      [0, 0],
+    );
+  });
+
+  test('a range is compared in parts with an endpoint that accepts fewer blocks', async (t) => {
+    const narrow = await startFaultyEndpoint(scene.local.url, { rangeMax: 3 });
+    t.after(() => narrow.close());
+    for (const urls of [
+      [scene.local.url, narrow.url],
+      [narrow.url, scene.local.url],
+    ]) {
+      const reader = readerOf(t, urls);
+      const events: ChainEvent[] = [];
+      for (let next = scene.from; next <= scene.to;) {
+        const range = await reader.events.ofRange(next, scene.to, filter);
+        events.push(...range.events);
+        next = range.to + 1;
+      }
+      assert.deepEqual(events, allEvents);
+      assert.deepEqual(reader.comparison.status(), AGREED);
+    }
+  });
+
+  test('a range waits for a failing endpoint for a minute, and is then accepted without a comparison', async (t) => {
+    const down = await startFaultyEndpoint(scene.local.url, { faults: ['reset'], faultShare: 1 });
+    t.after(() => down.close());
+    let now = 5_000;
+    const reader = readerOf(t, [scene.local.url, down.url], { clock: () => now });
+    const read = () => reader.events.ofRange(scene.from, scene.to, filter);
+    await assert.rejects(read(), { kind: 'contradicted' });
+    now += 59_000;
+    await assert.rejects(read(), { kind: 'contradicted' });
+    assert.equal(reader.comparison.status().disputed, null, 'an endpoint that fails contradicts nothing');
+    now += 1_000;
+    assert.deepEqual((await read()).events, allEvents);
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: scene.to - scene.from + 1 });
+  });
+
+  const calls: Readonly<Record<string, (reader: ChainReader) => Promise<unknown>>> = {
+    'the counter of an offerer': ({ contracts }) =>
+      contracts.getCounter(scene.addresses.seaport, scene.addresses.seller, scene.to),
+    'the status of an order': ({ contracts }) =>
+      contracts.getOrderStatus(scene.addresses.seaport, scene.cancelled.hash, scene.to),
+    'an approval': ({ contracts }) =>
+      contracts.isApprovedForAll(scene.addresses.collection, scene.addresses.seller, scene.addresses.seaport, scene.to),
+    'the balance of an account': ({ contracts }) =>
+      contracts.balanceOf(scene.addresses.editions, scene.addresses.seller, 7n.toString() as AssetId, 'latest'),
+    'the standard of a contract': ({ contracts }) => contracts.tokenStandard(scene.addresses.collection),
+  };
+  for (const [what, call] of Object.entries(calls)) {
+    test(`a contract call about which two endpoints disagree has no result, and with three endpoints the true one: ${what}`, async (t) => {
+      const lying = await liar(t, 'empty-calls');
+      const honest = await call(readerOf(t, [scene.local.url]));
+      assert.notDeepEqual(honest, await call(readerOf(t, [lying.url])), 'the lie changes nothing');
+      const two = readerOf(t, [lying.url, scene.local.url]);
+      await assert.rejects(call(two), { name: 'RpcFailure', kind: 'contradicted' });
+      assert.equal(two.comparison.status().disputed?.kind, 'call');
+      const three = readerOf(t, [lying.url, scene.local.url, scene.local.url]);
+      assert.deepEqual(await call(three), honest);
+      assert.equal(three.comparison.status().disputed, null);
+    });
+  }
+
+  test('a transaction about which two endpoints disagree is not accepted', async (t) => {
+    const lying = await liar(t, 'altered-transactions');
+    const [fill] = truth;
+    const txs = [fill?.tx ?? assert.fail('there is no event')];
+    const reader = readerOf(t, [lying.url, scene.local.url]);
+    await assert.rejects(reader.transactions(txs), { kind: 'contradicted' });
+    await lying.tell('none');
+    assert.equal((await reader.transactions(txs)).size, 1);
+    assert.deepEqual(reader.comparison.status(), AGREED);
+  });
+
+  test('with a single endpoint, all that it serves is accepted and counted', async (t) => {
+    const reader = readerOf(t, [scene.local.url]);
+    await reader.events.ofBlock(busy, filter);
+    await reader.events.ofRange(scene.from, scene.to, filter);
+    await reader.contracts.getCounter(scene.addresses.seaport, scene.addresses.seller, scene.to);
+    const uncompared = scene.to - scene.from + 2;
+    assert.deepEqual(reader.comparison.status(), {
+      compared: 'one-endpoint',
+      uncompared,
+      uncomparedCalls: 1,
+      disputed: null,
+    });
+  });
+
+  test('with the setting `new`, only past blocks are not compared', async (t) => {
     const lying = await liar(t, 'altered-logs');
-    const urls = [scene.local.url, lying.url];
-    const range = (compared: ChainReaderOptions['compared']) =>
-      readerOf(t, urls, { ...(compared && { compared }) }).events.ofRange(scene.from, scene.to, filter);
-    await assert.rejects(range('all'), { name: 'RpcFailure', kind: 'contradicted' });
-    assert.equal((await range('new')).to, scene.to);
-    assert.deepEqual(await readerOf(t, urls, { compared: 'off' }).events.ofBlock(busy, filter), truth);
+    const reader = readerOf(t, [scene.local.url, lying.url], { compared: 'new' });
+    assert.equal((await reader.events.ofRange(scene.from, scene.to, filter)).to, scene.to);
+    assert.equal(await reader.events.ofBlock(busy, filter), null);
+    await lying.tell('empty-calls');
+    const { seaport, seller } = scene.addresses;
+    await assert.rejects(reader.contracts.getCounter(seaport, seller, scene.to), { kind: 'contradicted' });
+    assert.equal(reader.comparison.status().uncompared, scene.to - scene.from + 1);
+  });
+
+  test('with the setting `off`, nothing is compared', async (t) => {
+    const lying = await liar(t, 'altered-logs');
+    const reader = readerOf(t, [scene.local.url, lying.url], { compared: 'off' });
+    assert.deepEqual(await reader.events.ofBlock(busy, filter), truth);
+    assert.deepEqual((await reader.events.ofRange(scene.from, scene.to, filter)).events, allEvents);
+    assert.equal(reader.comparison.status().compared, 'off');
   });
 });

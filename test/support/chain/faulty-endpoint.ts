@@ -38,7 +38,9 @@ export const RPC_FAULTS = [
   // out the same logs, no reader could notice.
   'omitted-logs',
 ] as const;
-export type RpcFault = (typeof RPC_FAULTS)[number];
+/** Well-formed lies, which only a comparison with another endpoint detects. */
+export const RPC_LIES = ['altered-log', 'empty-call'] as const;
+export type RpcFault = (typeof RPC_FAULTS)[number] | (typeof RPC_LIES)[number];
 
 export type FaultyOptions = {
   seed?: number;

@@ -122,6 +122,8 @@ function spoilOne(
   if (fault === 'error') return toError('something went wrong');
   if (fault === 'wrong-id') return done({ id: (response.id ?? 0) + 1_000_000 });
   if (fault === 'wrong-chain' && method === 'eth_chainId') return done({ result: '0x539' });
+  if (fault === 'empty-call' && method === 'eth_call' && typeof response.result === 'string')
+    return done({ result: toZeros(response.result) });
   if (method !== 'eth_getLogs' || !Array.isArray(response.result)) return response;
   if (fault === 'range-limit' && widthOf(params) > 1)
     return toError(RANGE_ERROR_MESSAGES[Math.floor(random() * RANGE_ERROR_MESSAGES.length)] ?? '');
@@ -157,6 +159,7 @@ const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>>
   // This fault applies only to responses about a single block. In a response about a range, nothing contradicts a wrong block hash.
   'wrong-block-hash': ({ others, last, params }) =>
     isOfBlock(params) ? [...others, { ...last, blockHash: `0x${'ab'.repeat(32)}` }] : null,
+  'altered-log': ({ others, last }) => [...others, alterLog(last)],
   'malformed-log': ({ others, last }) => [...others, { ...last, data: '0xzz' }],
   'duplicated-log': ({ logs, last }) => [...logs, last],
   'shuffled-logs': ({ logs }) => (logs.length > 1 ? logs.toReversed() : null),
@@ -167,6 +170,25 @@ const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>>
     return logs.filter((log) => log.address !== logs[0]?.address);
   },
 };
+
+/** The log with another last digit in its data, and in its last topic if that is not the kind of event. */
+export function alterLog<L extends Record<string, unknown>>(log: L): L {
+  const [kind, ...topics] = log['topics'] as string[];
+  return {
+    ...log,
+    data: alterLastDigit(String(log['data'])),
+    topics: [kind, ...topics.slice(0, -1), ...topics.slice(-1).map(alterLastDigit)],
+  };
+}
+
+export function alterLastDigit(hex: string): string {
+  return hex.length > 2 ? `${hex.slice(0, -1)}${hex.endsWith('1') ? '2' : '1'}` : hex;
+}
+
+/** Bytes of the same length. As the result of a call they mean 0, false or no account. */
+export function toZeros(hex: string): string {
+  return `0x${'0'.repeat(Math.max(0, hex.length - 2))}`;
+}
 
 function plus(quantity: unknown, more: number): string {
   return `0x${(Number(quantity) + more).toString(16)}`;

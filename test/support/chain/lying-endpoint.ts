@@ -3,14 +3,36 @@
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { alterLastDigit, alterLog, toZeros } from './faulty-responses.ts';
 
-/**
- * `omits-logs`: every block has no logs, but its true bloom. `fork`: blocks have other hashes and no logs, from the block that was
- * the newest when `tell` was called. `new-fork`: the same, only from the block after it. `other-hashes`: all blocks have other
- * hashes and no logs. `other-chain`: the same, and the chain has another id. `altered-logs`: every log has other data and another
- * last topic.
- */
-export type Lie = 'none' | 'omits-logs' | 'altered-logs' | 'fork' | 'new-fork' | 'other-hashes' | 'other-chain';
+const LIES = [
+  'none',
+  /** Every block has no logs, but its true bloom. */
+  'omits-logs',
+  /** Every response with logs lacks its first log. */
+  'omits-a-log',
+  /** Every response with logs has its last log twice. */
+  'added-logs',
+  /** Every log has other data and another last topic. */
+  'altered-logs',
+  /** Logs, and blocks that are requested by their number, are an hour older. */
+  'altered-times',
+  /** Every call returns zeros. */
+  'empty-calls',
+  /** The result of every call ends with another digit. */
+  'altered-calls',
+  /** The call data of every transaction ends with another digit. */
+  'altered-transactions',
+  /** Blocks have other hashes and no logs, from the block that was the newest when `tell` was called. */
+  'fork',
+  /** The same, only from the block after it. */
+  'new-fork',
+  /** All blocks have other hashes and no logs. */
+  'other-hashes',
+  /** The same, and the chain has another id. */
+  'other-chain',
+] as const;
+export type Lie = (typeof LIES)[number];
 
 export type LyingEndpoint = {
   url: string;
@@ -25,6 +47,7 @@ type Response = { id: number; result?: unknown };
 type Fields = Record<string, unknown>;
 
 const FORK_MARK = 'f0f0f0f0';
+const HOUR_S = 3_600;
 const NO_BLOOM = `0x${'0'.repeat(512)}`;
 
 export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoint> {
@@ -32,15 +55,7 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
   let forkedAt = 0;
   /** The true hash of each block that a lie served with a false hash, by the false hash. */
   const renamed = new Map<string, string>();
-  const told = {
-    none: 0,
-    'omits-logs': 0,
-    'altered-logs': 0,
-    fork: 0,
-    'new-fork': 0,
-    'other-hashes': 0,
-    'other-chain': 0,
-  };
+  const told = Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>;
   const newest = async () => Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
 
   const rename = (hash: unknown): string => {
@@ -68,7 +83,21 @@ export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoi
   const lies: Record<Lie, (call: Call, result: unknown) => unknown> = {
     none: (_call, result) => result,
     'omits-logs': ({ method }, result) => (method === 'eth_getLogs' ? [] : result),
-    'altered-logs': ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).map(toAltered) : result),
+    'altered-logs': ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).map(alterLog) : result),
+    'omits-a-log': ({ method }, result) => (method === 'eth_getLogs' ? (result as Fields[]).slice(1) : result),
+    'added-logs': ({ method }, result) => (method === 'eth_getLogs' ? withLastTwice(result as Fields[]) : result),
+    'altered-times': ({ method }, result) => {
+      if (method === 'eth_getLogs') return (result as Fields[]).map((log) => toOlder(log, 'blockTimestamp'));
+      return method === 'eth_getBlockByNumber' && isBlock(result) ? toOlder(result, 'timestamp') : result;
+    },
+    'empty-calls': ({ method }, result) =>
+      method === 'eth_call' && typeof result === 'string' ? toZeros(result) : result,
+    'altered-calls': ({ method }, result) =>
+      method === 'eth_call' && typeof result === 'string' ? alterLastDigit(result) : result,
+    'altered-transactions': ({ method }, result) =>
+      method === 'eth_getTransactionByHash'
+        ? { ...(result as Fields), input: alterLastDigit(String((result as Fields)['input'])) }
+        : result,
     fork,
     'new-fork': fork,
     'other-chain': (call, result) => (call.method === 'eth_chainId' ? '0x539' : replaceChain(call, result)),
@@ -118,15 +147,16 @@ function toTrue(call: Call, renamed: ReadonlyMap<string, string>): Call {
   return JSON.parse(text) as Call;
 }
 
-/** The log with another last digit in its data, and in its last topic if that is not the kind of event. */
-function toAltered(log: Fields): Fields {
-  const alter = (hex: string) => (hex.length > 2 ? `${hex.slice(0, -1)}${hex.endsWith('1') ? '2' : '1'}` : hex);
-  const [kind, ...topics] = log['topics'] as string[];
-  return {
-    ...log,
-    data: alter(String(log['data'])),
-    topics: [kind, ...topics.slice(0, -1), ...topics.slice(-1).map(alter)],
-  };
+function withLastTwice(logs: readonly Fields[]): Fields[] {
+  return [...logs, ...logs.slice(-1).map((log) => ({ ...log, logIndex: toHex(Number(log['logIndex']) + 1) }))];
+}
+
+function toOlder(fields: Fields, name: string): Fields {
+  return { ...fields, [name]: toHex(Number(fields[name]) - HOUR_S) };
+}
+
+function toHex(number: number): string {
+  return `0x${number.toString(16)}`;
 }
 
 function isBlock(result: unknown): result is Fields {

@@ -24,10 +24,10 @@ export class ScriptedChain {
   constructor(chain: Chain, startedAt: number) {
     this.#startedAt = startedAt;
     this.reader = createTestReader({ chain, urls: ['http://127.0.0.1:9'] });
-    const { blocks, events } = this.reader;
+    const { blocks, events, comparison } = this.reader;
     blocks.head = async () => this.#at(this.height).header;
     blocks.header = async (number) => this.#blocks[number]?.header ?? null;
-    blocks.isDisputed = async () => false;
+    comparison.isStillContinued = async () => false;
     events.ofBlock = async ({ number, hash }) => {
       const block = this.#at(number);
       if (block.header.hash !== hash) throw new Error(`block ${hash} was replaced`);
@@ -35,6 +35,7 @@ export class ScriptedChain {
     };
     events.ofRange = async (from, to) => ({
       to,
+      last: this.#at(to).header,
       events: this.#blocks.slice(from, to + 1).flatMap((block) => block.events),
     });
     this.reader.transactions = async () => new Map();

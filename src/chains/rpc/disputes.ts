@@ -1,0 +1,56 @@
+// What the endpoints of one chain disagree about at the moment, for the status.
+
+import type { Clock } from '../../core/clock.ts';
+
+/** `new`: one new block. `past`: a range of blocks. `call`: the state of a contract, or transactions. */
+export type ReadKind = 'new' | 'past' | 'call';
+
+export type Dispute = {
+  kind: ReadKind;
+  /** The last of the blocks about which the endpoints disagree, or the block of the call. */
+  block: number;
+  since: number;
+};
+
+/** A dispute that no read has repeated for this long is over: for example, no order is submitted again. */
+const DISPUTE_MS = 10 * 60_000;
+const DISPUTES_MAX = 1_000;
+
+export class Disputes {
+  readonly #clock: Clock;
+  /** By topic, the oldest first. */
+  readonly #byTopic = new Map<string, Dispute & { seenAt: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The oldest dispute about a new block, or else the oldest one. Null while the endpoints agree. */
+  first(): Dispute | null {
+    this.#dropOld();
+    const all = [...this.#byTopic.values()];
+    const first = all.find(({ kind }) => kind === 'new') ?? all[0];
+    return first ? { kind: first.kind, block: first.block, since: first.since } : null;
+  }
+
+  /** Returns false if the dispute was known. */
+  add(topic: string, { kind, block }: Omit<Dispute, 'since'>): boolean {
+    this.#dropOld();
+    const now = this.#clock();
+    const known = this.#byTopic.get(topic);
+    const isKnown = known?.block === block;
+    const [oldest] = this.#byTopic.keys();
+    if (!known && oldest !== undefined && this.#byTopic.size >= DISPUTES_MAX) this.#byTopic.delete(oldest);
+    this.#byTopic.set(topic, { kind, block, since: isKnown ? known.since : now, seenAt: now });
+    return !isKnown;
+  }
+
+  end(topic: string): void {
+    this.#byTopic.delete(topic);
+  }
+
+  #dropOld(): void {
+    const now = this.#clock();
+    for (const [topic, { seenAt }] of this.#byTopic) if (now - seenAt > DISPUTE_MS) this.#byTopic.delete(topic);
+  }
+}
