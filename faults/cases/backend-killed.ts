@@ -1,4 +1,4 @@
-// The server ends connections of the service again and again, some of them during a statement.
+// PostgreSQL ends connections of the service again and again, some of them during a statement.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../../test/support/engines/postgres-locks.ts';
@@ -12,7 +12,8 @@ const TERMINATE = `
 
 export const fault: Fault = {
   name: 'backend-killed',
-  promise: 'a request whose connection is ended is 503 with Retry-After, or is made again; the others succeed',
+  promise:
+    'a request whose database connection is ended gets a 503 with Retry-After, or the service repeats its statement; the others succeed',
   engines: ['postgresql'],
   run: async ({ start }) => {
     const platform = await start();

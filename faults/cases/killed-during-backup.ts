@@ -18,7 +18,8 @@ const KILL_MOMENT_MAX_MS = 300;
 
 export const fault: Fault = {
   name: 'killed-during-backup',
-  promise: 'a file with the name of the backup is complete; the next backup succeeds, and can be restored',
+  promise:
+    'if a file with the final name of the backup exists, it is complete; the next backup succeeds and can be restored',
   engines: ['embedded', 'postgresql'],
   mayGet: ['no response'],
   run: async ({ engine, start, newCommand }) => {

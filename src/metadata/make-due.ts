@@ -1,4 +1,4 @@
-// Makes tokens due whose contract has announced a change, and tokens that were never due.
+// Schedules the next read of the metadata of tokens whose contract has announced a change, and of tokens that were never scheduled.
 
 import { lockFigures } from '../market/queries/figures.ts';
 import {
@@ -11,7 +11,7 @@ import { insertMissingStates } from './queries/due-tokens.ts';
 
 const ANNOUNCEMENTS_MAX = 500;
 
-/** If the process ends between the two databases, the announcements are applied again. */
+/** If the process ends after the commit in the indexer and before the announcements are deleted from the primary, they are applied again. */
 export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<void> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);
   if (announced.length === 0) return;

@@ -31,7 +31,7 @@ const FILES: readonly (readonly [name: string, content: string, description: str
   ['CR alone', 'id,name,price\r7,"Wolf, ""old""",1.5\r8,a b,2\r', ['lines end with CR']],
   ['spaces after commas', 'id, name, price\n7, "Wolf, ""old""", 1.5\n8, a b, 2\n', []],
   [
-    'quoted names with commas',
+    'quoted column names and semicolons',
     '"id";"name";"price"\n7;"Wolf, ""old""";1.5\n8;a b;2\n',
     ['cells are separated by semicolons'],
   ],
@@ -76,7 +76,7 @@ test('the first line of an Excel file may name the delimiter', async () => {
   assert.deepEqual(await read('sep=;\r\nid;name;price\r\n7;"Wolf, ""old""";1.5\r\n8;a b;2\r\n'), rows);
 });
 
-test('names that contain another delimiter inside quotes do not decide', () => {
+test('a delimiter inside a quoted column name does not count when the delimiter is detected', () => {
   assert.equal(detectDialect(Buffer.from('"a;b;c;d",e,f\n')).delimiter, ',');
   assert.equal(detectDialect(Buffer.from('only\n1\n')).delimiter, ',');
   assert.equal(detectDialect(Buffer.from('a,b\r1;2;3,4;5;6\r')).delimiter, ',', 'the dialect was decided by the rows');

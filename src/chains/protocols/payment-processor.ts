@@ -85,7 +85,7 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
 }
 
 /**
- * The topics are buyer and seller, for an accepted offer seller and buyer, and the contract. The beneficiary receives the token and counts as
+ * The topics are buyer, seller and contract; for an accepted offer, they are seller, buyer and contract. The beneficiary receives the token and counts as
  * the buyer. The price is that of all units.
  */
 function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }): EventDecoder {
@@ -124,7 +124,7 @@ const orderDigestInvalidated: EventDecoder = ({ address, topics, data }, positio
 const findMarketplace: SettlementProtocol['findMarketplace'] = ({ domain }) =>
   domain === undefined ? null : findMarketplaceByTag(domain);
 
-/** Bundles (`BuyBundledListing…`) and cancelled nonces, which count for each marketplace, are not read. */
+/** Bundles (`BuyBundledListing…`) are not read. Cancelled nonces are not read, because in this version a nonce is valid at one marketplace only. */
 export const PAYMENT_PROCESSOR_V1: SettlementProtocol = {
   listContracts: deployedAt({
     ethereum: ['0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507'],

@@ -102,7 +102,7 @@ export function readExplainRequest(
   const [file = '', other] = files;
   if (other !== undefined) wrongUsage('--explain takes one file');
   if (column !== undefined || format !== undefined)
-    wrongUsage('--explain guesses the format and the columns: give --set only');
+    wrongUsage('--explain guesses the format and the columns: leave out --format and --column');
   requireFiles(files);
   return {
     file,
