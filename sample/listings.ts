@@ -34,8 +34,7 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const draft = generateDraft(asset, raw, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
-    // Some tokens are also listed at another marketplace, cheaper or dearer. They show that the service's own listing is served in its
-    // place.
+    // Some tokens are also listed at another marketplace, cheaper or dearer. For such a token, the service serves its own listing.
     if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
       const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
       const outside = atLeastAbove(context, (raw * shift) / 10_000n);

@@ -5,11 +5,11 @@ import type { Queryable } from './port.ts';
 
 /** What is added to a statement that writes rows in a common table expression. */
 export type WriteRecording = {
-  /** Expressions for the `returning` clause, each after a comma. The statement must give the written table the alias `stored`. */
+  /** Text at the end of the `returning` clause: each expression, also the first, follows a comma. The statement must give the written table the alias `stored`. */
   returning: string;
   /**
-   * Further common table expressions, each after a comma. `written` is the expression that writes. It must also return `inserted`. `first`
-   * is the number of the first of `params` in the statement.
+   * Further common table expressions, each after a comma. `written` is the name of the expression that writes the rows. This expression must
+   * also return `inserted`, which is false for an updated row. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
    */
   toSql: (written: string, first: number) => string;
   params: readonly unknown[];

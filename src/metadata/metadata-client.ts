@@ -1,5 +1,5 @@
-// Reads metadata documents from hosts that contracts choose: within the budgets of requests, past hosts that are down, and through
-// redirects. It never connects to an address that is not public, unless the setting or the operator's gateways allow it.
+// Reads metadata documents from hosts that contracts choose. The client keeps to budgets of requests, skips hosts that are down, and follows
+// redirects. It connects to public addresses only, except for the gateways that the operator configured, or if a setting allows others.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
@@ -34,7 +34,7 @@ export type MetadataClientOptions = Gateways & {
 
 export type Document = { mediaType: string; body: Buffer };
 
-/** `over-budget`: nothing was requested. `host` is the host for the status: `data`, `ipfs`, `arweave` or that of the URL. */
+/** `over-budget`: nothing was requested. `host` is the name under which `mercat status` counts the read: `data`, `ipfs`, `arweave` or that of the URL. */
 export type DocumentResult =
   | { ok: true; host: string; document: Document }
   | { ok: false; host: string | null; failure: MetadataFailure | 'over-budget' };
@@ -44,7 +44,7 @@ export const DOCUMENT_BYTES_MAX = 2 ** 20;
 export const REDIRECTS_MAX = 3;
 const OPEN_MS = 60_000;
 const OPEN_MS_MAX = 60 * 60_000;
-/** The most hosts whose budgets and failures are remembered. */
+/** The largest number of hosts whose budgets and failures are remembered. */
 const HOSTS_MAX = 1_000;
 const HEADERS = { accept: 'application/json, */*;q=0.5', 'user-agent': 'Mercat-Metadata/1' };
 const STATUS_RATE_LIMITED = 429;
@@ -111,7 +111,7 @@ export class MetadataClient {
     return { ok: false, host, failure };
   }
 
-  /** Every target is checked, also that of a redirect. The first URL of a gateway is the operator's own. */
+  /** Every URL is checked, also the target of a redirect. Only the first URL of a gateway is not, because the operator configured it. */
   async #follow(first: string, isGateway: boolean, signal: AbortSignal): Promise<Document> {
     let text = first;
     let isTrusted = isGateway;

@@ -136,7 +136,7 @@ forEachEngine('following a chain', (engine) => {
     const readTo = async () => (await findChainCursor(db, world.chain.id))?.number ?? null;
     await lying.tell('other-hashes');
     await settle();
-    assert.equal(await readTo(), null, 'the chain began with a disputed block');
+    assert.equal(await readTo(), null, 'the follower began with a block about which the endpoints disagree');
     await lying.tell('none');
     await settle();
     await follow(db, world);

@@ -7,7 +7,7 @@ import { invalidResponse, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type RpcRequest = { method: string; params: readonly unknown[] };
 
-/** The result of a reverted call, where the caller has asked for it. JSON has no undefined, so no endpoint can return it. */
+/** The result of a reverted call if `keepsReverted` is set. JSON has no undefined, so no endpoint can send this value. */
 export const REVERTED = undefined;
 
 export type ReadOptions = {

@@ -297,7 +297,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('a recovery that is repeated until nothing is left comes to an end', async () => {
+  test('repeated recoveries revive each dead delivery once, even if the delivery fails again in between', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });
