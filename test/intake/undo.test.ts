@@ -102,6 +102,20 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dumpUndoable(db), before);
   });
 
+  for (const replace of [false, true]) {
+    test(`an undo takes the marketplace and the listing back from a sale of the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
+      await load([sale({ tx: '0x9', logIndex: 1 })]);
+      await db.query(`update indexer.sale set source = 'unknown', block_number = 5`);
+      const before = await dumpUndoable(db);
+      const { summary } = await runImport(context, toNdjson([sale({ tx: '0x9', listingId: 'L9' })]), { replace });
+      assert.deepEqual([summary.inserted, summary.updated, summary.unchanged], [0, 1, 0]);
+      assert.notDeepEqual(await dumpUndoable(db), before);
+      const { rows } = await undo(String(summary.imports[0]));
+      assert.deepEqual(rows, { sale: { removed: 0, restored: 1, missing: 0, kept: 0 } });
+      assert.deepEqual(await dumpUndoable(db), before);
+    });
+  }
+
   for (const [kind, { first, second }] of Object.entries(UNDOABLE_RECORDS)) {
     test(`an undo deletes the inserted rows and restores the changed rows of the kind ${kind}`, async () => {
       const empty = await dumpUndoable(db);

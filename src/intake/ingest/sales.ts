@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
-import { deleteDifferingSales, listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
+import { deleteDifferingSales, listKeysToName, listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { ChangeLog } from '../undo/change-log.ts';
@@ -46,10 +46,10 @@ async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = tr
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
   // The stored sale is deleted and inserted again, so neither statement knows the sale before and after the change.
-  return track(tx, 'sale', [...lastByKey.keys()], async () => {
+  return track(tx, 'sale', [...lastByKey.keys(), ...(await listKeysToName(tx, last))], async () => {
     const replaced = await deleteDifferingSales(tx, last);
-    const { inserted } = await upsertSales(tx, last);
-    return { inserted: inserted - replaced, updated: replaced, unchanged: sales.length - inserted };
+    const { inserted, updated } = await upsertSales(tx, last);
+    return { inserted: inserted - replaced, updated: replaced + updated, unchanged: sales.length - inserted - updated };
   });
 }
 

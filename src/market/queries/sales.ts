@@ -130,11 +130,16 @@ export const ADD_TO_SUMS = `hours as (
           set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
       )`;
 
+/** Whether `incoming`, a sale that a marketplace reported, tells the listing or the marketplace of the chain's sale `stored`. */
+const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = incoming.tx and stored.tx is not null
+  and stored.asset = incoming.asset and stored.block_number is not null
+  and (stored.source = '${UNKNOWN_SOURCE}' or stored.listing_id is null and incoming.listing_id is not null)`;
+
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
  * reported sale without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from
  * the chain stands for all sales of its transaction and collection. What the chain does not tell is taken from a report that is left out: the
- * listing that the sale filled, and the marketplace.
+ * listing that the sale filled, and the marketplace. The sale of the chain then counts as updated.
  */
 export async function upsertSales(
   tx: Queryable,
@@ -152,14 +157,11 @@ export async function upsertSales(
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
           buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
       ), named as (
-        update indexer.sale as of_chain set listing_id = coalesce(of_chain.listing_id, incoming.listing_id),
-          source = case when of_chain.source = '${UNKNOWN_SOURCE}' then incoming.source else of_chain.source end
-        from incoming
-        where incoming.block_number is null and incoming.log_index is null
-          and of_chain.collection_id = incoming.collection_id and of_chain.tx = incoming.tx and of_chain.tx is not null
-          and of_chain.asset = incoming.asset and of_chain.block_number is not null
-          and (of_chain.source = '${UNKNOWN_SOURCE}' or of_chain.listing_id is null and incoming.listing_id is not null)
-      ), upserted as (
+        update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
+          source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
+        from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
+        returning false as inserted, stored.collection_id, stored.sold_at, stored.price_raw, stored.seller${recording.returning}
+      ), added as (
         insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
         select * from incoming
@@ -169,11 +171,28 @@ export async function upsertSales(
             and of_chain.asset in (incoming.asset, '${BUNDLE}'))
         on conflict (key) do nothing
         returning true as inserted, collection_id, sold_at, price_raw, seller${recording.returning}
+      ), upserted as (
+        select * from added union all select * from named
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-        from upserted where ${TRADED} group by collection_id, hour order by collection_id, hour
+        from added where ${TRADED} group by collection_id, hour order by collection_id, hour
       ), ${ADD_TO_SUMS}`,
   });
+}
+
+const decodeSaleKey = rowDecoder('sale', { key: text });
+
+/** The keys of the chain's sales that `upsertSales` would give the listing or the marketplace of one of these sales. */
+export async function listKeysToName(tx: Queryable, sales: readonly NewSale[]): Promise<string[]> {
+  const reported = sales.filter((sale) => sale.tx !== null && sale.logIndex === null && sale.blockNumber === undefined);
+  if (reported.length === 0) return [];
+  const rows = await tx.query(
+    `select stored.key from indexer.sale as stored, json_to_recordset($1::json) as incoming (
+       collection_id text, asset text, listing_id text, tx text)
+     where ${IS_NAMED}`,
+    [JSON.stringify(reported.map(toSaleColumns))],
+  );
+  return rows.map((row) => toDigestText(decodeSaleKey(row).key));
 }
 
 /** What two reports of one sale must agree about. `soldAt` in milliseconds. */
