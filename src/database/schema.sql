@@ -762,6 +762,7 @@ CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(ass
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);
 CREATE INDEX token_by_rank ON indexer.token USING btree (collection_id, rarity_rank, length(asset), asset) WHERE ((rarity_rank IS NOT NULL) AND (NOT burned));
+CREATE INDEX token_unranked ON indexer.token USING btree (collection_id, length(asset), asset) WHERE ((rarity_rank IS NULL) AND (NOT burned));
 
 create table indexer.token_metadata (
   collection_id text collate "C" not null,

@@ -6,7 +6,7 @@ import { requireValue } from '../market/market-source.ts';
 import type { Figure } from '../market/provenance/figure.ts';
 import { NO_LISTED_COUNT, toHoldingFigures } from '../market/provenance/holdings.ts';
 import { listHoldingFacts } from '../market/queries/stats.ts';
-import { resolveCollection } from '../market/resolve-collection.ts';
+import { locationOf, resolveCollection } from '../market/resolve-collection.ts';
 import type { Holder, HolderRange } from './queries/holders.ts';
 import { countHolders, listLargestHolders } from './queries/holders.ts';
 
@@ -37,6 +37,7 @@ export async function readHolders(market: Market, id: string): Promise<Collectio
     { snapshot, tokensComplete, ...NO_LISTED_COUNT },
     market.clock(),
   );
+  if (!locationOf(market, collection)) return { collection, known: null };
   if (!isCounted(figures.owners) || !isCounted(figures.supply)) return { collection, known: null };
   const [distribution, largest] = requireValue(
     await read((db) =>

@@ -17,7 +17,7 @@ import { findListing, findOwnOrderId } from './queries/orders.ts';
 import { toTokenLocation } from './token-location.ts';
 
 /** Why an active order cannot be filled at present. `pending`: the chain has not been read up to the order yet. */
-export type OrderDormancy = 'no-balance' | 'not-approved' | 'counter' | 'pending';
+export type OrderDormancy = 'not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending';
 
 /** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */
 export type OrderEvent = { kind: string; at: number; block: number | null; tx: string | null };
@@ -45,14 +45,14 @@ export async function readOrder(market: Market, idOrHash: string): Promise<Order
   const { clock } = market;
   const chains = [...market.chains.keys()];
   const explanation = requireValue(
-    await market.orderBook.read(async (main) => {
+    await market.exploredOrders.read(async (main) => {
       const id = await findOwnOrderId(main, idOrHash, chains);
       return id === null ? null : explainOrder({ main, clock }, id);
     }),
     'unavailable',
   );
   if (explanation) return toOwnOrder(market, explanation);
-  const mirrored = requireValue(await market.mirror.read((db) => findListing(db, idOrHash)), 'upstream_error');
+  const mirrored = requireValue(await market.mirror.read((db) => findListing(db, idOrHash, chains)), 'upstream_error');
   if (!mirrored) throw orderNotFound();
   return toMirroredOrder(market, mirrored);
 }
@@ -71,7 +71,7 @@ function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanat
     listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx },
     location: requireLocation(market, order),
     status,
-    dormant: status === 'active' ? state.dormant : null,
+    dormant: status !== 'active' ? null : signed && signed.startsAt > now ? 'not-started' : state.dormant,
     hash: signed?.orderHash ?? null,
     events: [
       ...events.map((event) => ({ kind: event.kind, at: event.blockTime, block: event.blockNumber, tx: event.tx })),

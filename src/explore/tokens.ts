@@ -4,6 +4,7 @@
 import type { Address, AssetId } from '../core/address.ts';
 import type { CollectionLocation } from '../core/collection.ts';
 import type { Queryable } from '../database/port.ts';
+import { ServiceError } from '../core/errors.ts';
 import { compareListings } from '../market/listing-window.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue, valueOrNull } from '../market/market-source.ts';
@@ -13,6 +14,7 @@ import { listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import { listOwnAssetsByPrice, listOwnAssetsOfAccount } from './queries/own-assets.ts';
 import type { ListedAsset, PricePosition, TokenFilter } from './queries/token-keys.ts';
 import {
+  LOWEST_KEY,
   listAssetsByRank,
   listAssetsById,
   listAssetsOfAccount,
@@ -46,10 +48,12 @@ export type TokenPage = {
   degraded: boolean;
 };
 
-/** The sort key of an own order sorts before those of mirrored listings with the same price and id. */
-const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
+/** The rows of each read of mirrored listings after the first. */
+const CHUNK_SIZE = 300;
 /** The most reads of mirrored listings for one page. It is reached when the own book lists almost all of the cheapest assets. */
 const CHUNKS_MAX = 20;
+/** The most tokens of one owner that a list is filtered by. */
+const OWNED_MAX = 10_000;
 
 /** Throws `upstream_error` when the indexer cannot be read. */
 export async function listTokens(
@@ -71,6 +75,8 @@ class TokenListReader {
   readonly #readIndexer: Market['tokenLists']['read'];
   readonly #readBook: Market['orderBook']['read'];
   #isBookRead = true;
+  /** The last mirrored listing that was read, if the limit of reads was reached. */
+  #stoppedAt: PricePosition | null = null;
 
   constructor(market: Market, location: CollectionLocation, query: TokenListQuery) {
     this.#market = market;
@@ -78,17 +84,19 @@ class TokenListReader {
     this.#query = query;
     this.#now = market.clock();
     this.#readIndexer = market.tokenLists.withinOneDeadline();
-    this.#readBook = market.orderBook.withinOneDeadline();
+    this.#readBook = market.exploredOrders.withinOneDeadline();
   }
 
   async read(): Promise<TokenPage> {
     const { after, limit, owner } = this.#query;
+    // A cursor would name tokens of the custody wallet, whose address is never published.
+    if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
     const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner) };
     const found: Found[] = [];
     let position = after;
     const phases = toPhases(this.#query);
     for (const phase of phases.slice(after === null ? 0 : phases.indexOf(after.phase))) {
-      if (found.length > limit) break;
+      if (found.length > limit || this.#stoppedAt) break;
       const start = position?.phase === phase ? position : null;
       found.push(...(await this.#readPhase(phase, start, { ...filter, limit: limit + 1 - found.length })));
       position = null;
@@ -101,21 +109,39 @@ class TokenListReader {
       page.map(({ asset }) => ({ chain, contractAddress, asset })),
     );
     requireValue(read.observation, 'upstream_error');
+    const stoppedAt: TokenPosition | null = this.#stoppedAt && { phase: 'listed', ...this.#stoppedAt };
     return {
-      tokens: owner === null ? read.tokens : read.tokens.filter((token) => token.owner.address === owner),
-      next: found.length > limit ? (page.at(-1)?.position ?? null) : null,
+      tokens: read.tokens.filter((token, index) => this.#belongs(token, page[index]?.position.phase ?? 'others')),
+      next: found.length > limit ? (page.at(-1)?.position ?? null) : stoppedAt,
       degraded: !read.complete || !this.#isBookRead,
     };
+  }
+
+  /**
+   * Whether the token, as it was read last, belongs to the list. A listing may have started or ended since the keys were read, and the
+   * indexer's copy of what the own book lists may be out of date.
+   */
+  #belongs(token: Token, phase: Phase): boolean {
+    const { owner, sort, listed } = this.#query;
+    const mustBeListed = sort === 'price' ? phase === 'listed' : listed;
+    if (token.isBurned || (owner !== null && token.owner.address !== owner)) return false;
+    return mustBeListed === null || mustBeListed === (token.listing !== null);
   }
 
   /** The assets that the account may own. Who the owner is depends on the listing, so the tokens are checked after they were read. */
   async #listAssetsOf(account: Address): Promise<string[]> {
     const { collectionId } = this.#location;
+    const options = { account, now: this.#now, limit: OWNED_MAX + 1 };
     const [held, sold] = await Promise.all([
-      this.#readIndexer((db) => listAssetsOfAccount(db, collectionId, { account, now: this.#now })),
-      this.#readOwn((db) => listOwnAssetsOfAccount(db, collectionId, { account, now: this.#now })),
+      this.#readIndexer((db) => listAssetsOfAccount(db, collectionId, options)),
+      this.#readOwn((db) => listOwnAssetsOfAccount(db, collectionId, options)),
     ]);
-    return [...new Set([...requireValue(held, 'upstream_error'), ...sold])];
+    const assets = new Set([...requireValue(held, 'upstream_error'), ...sold]);
+    if (assets.size <= OWNED_MAX) return [...assets];
+    throw new ServiceError(
+      'bad_request',
+      `The owner has more than ${OWNED_MAX} tokens of the collection: use /explore/v1/wallets/{address}/tokens`,
+    );
   }
 
   async #readPhase(
@@ -152,8 +178,18 @@ class TokenListReader {
       this.#readOwn((db) => listOwnAssetsByPrice(db, collectionId, options)),
       this.#listMirroredByPrice(options),
     ]);
-    const rows = [...own.map((row) => ({ ...row, key: LOWEST_KEY })), ...mirrored];
-    return rows.sort(compareListings).slice(0, options.limit);
+    // The mirror was read after the own book, which may have changed meanwhile.
+    const ownAssets = new Set(own.map((row) => row.asset));
+    const rows = [
+      ...own.map((row) => ({ ...row, key: LOWEST_KEY })),
+      ...mirrored.filter((row) => !ownAssets.has(row.asset)),
+    ].sort(compareListings);
+    // Where the mirror was not read, a row of the own book may not be the next one.
+    const stoppedAt = this.#stoppedAt;
+    const known = stoppedAt
+      ? rows.filter((row) => compareListings({ ...row }, { ...stoppedAt, asset: '' }) <= 0)
+      : rows;
+    return known.slice(0, options.limit);
   }
 
   async #listMirroredByPrice(options: {
@@ -164,11 +200,15 @@ class TokenListReader {
   }): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
     const rows: ListedAsset[] = [];
-    let { after } = options;
-    for (let chunks = 0; chunks < CHUNKS_MAX && rows.length < options.limit; chunks += 1) {
-      const start = after;
+    let { after, limit } = options;
+    for (let chunks = 0; rows.length < options.limit; chunks += 1) {
+      if (chunks === CHUNKS_MAX) {
+        this.#stoppedAt = after;
+        break;
+      }
+      const query = { ...options, after, limit };
       const chunk = requireValue(
-        await this.#readIndexer((db) => listMirroredAssetsByPrice(db, collectionId, { ...options, after: start })),
+        await this.#readIndexer((db) => listMirroredAssetsByPrice(db, collectionId, query)),
         'upstream_error',
       );
       const assets = chunk.map((row) => row.asset);
@@ -178,8 +218,9 @@ class TokenListReader {
           : await this.#readOwn((db) => listFillableAssetsAmong(db, collectionId, assets, options.now)),
       );
       rows.push(...chunk.filter((row) => !own.has(row.asset)));
-      if (chunk.length < options.limit) break;
+      if (chunk.length < limit) break;
       after = chunk.at(-1) ?? null;
+      limit = CHUNK_SIZE;
     }
     return rows;
   }

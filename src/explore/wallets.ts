@@ -39,7 +39,7 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
   const [held, mirrored, own] = await Promise.all([
     read((db) => listHeldAssets(db, options)),
     read((db) => listMirroredOfSeller(db, options)),
-    market.orderBook.read((db) => listOwnOrdersOfSeller(db, options)),
+    market.exploredOrders.read((db) => listOwnOrdersOfSeller(db, options)),
   ]);
   const { page, next } = toPage(
     [...requireValue(held, 'upstream_error'), ...requireValue(mirrored, 'upstream_error'), ...(valueOrNull(own) ?? [])],
@@ -48,7 +48,7 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
   const locations = page.flatMap((asset) => toTokenLocation(market, asset) ?? []);
   const { tokens, observation, complete } = await readTokens(market, market.wallets, locations);
   requireValue(observation, 'upstream_error');
-  const rows = tokens.filter((token) => token.owner.address === query.account);
+  const rows = tokens.filter((token) => token.owner.address === query.account && !token.isBurned);
   return { rows, next, degraded: !complete || !own.ok };
 }
 
@@ -61,7 +61,7 @@ export type WalletListing = { listing: Listing; location: TokenLocation };
 export async function listWalletListings(market: Market, query: WalletPageQuery): Promise<WalletPage<WalletListing>> {
   if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;
   const options = toOptions(market, query);
-  const readBook = market.orderBook.withinOneDeadline();
+  const readBook = market.exploredOrders.withinOneDeadline();
   const [mirror, book] = await Promise.all([
     market.wallets.read((db) => listMirroredOfSeller(db, options)),
     readBook((db) => listOwnOrdersOfSeller(db, options)),

@@ -135,7 +135,8 @@ export function keepFirstPerAsset<L extends MergedListing>(listings: Iterable<L>
   return [...byAsset.values()];
 }
 
-function firstExpiry(listings: Listing[]): number | null {
+/** When the first of the listings expires, in milliseconds; null if none does. */
+export function firstExpiry(listings: readonly Listing[]): number | null {
   let first: number | null = null;
   for (const { expiresAt } of listings)
     if (expiresAt !== null && (first === null || expiresAt < first)) first = expiresAt;

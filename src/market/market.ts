@@ -60,7 +60,10 @@ export class Market {
   readonly buyerFloor: MarketSource;
   readonly holders: MarketSource;
   readonly tokenLists: MarketSource;
+  readonly tokenBatches: MarketSource;
   readonly wallets: MarketSource;
+  /** Reads of the own order book for the explore interface. */
+  readonly exploredOrders: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -93,7 +96,9 @@ export class Market {
     this.buyerFloor = addSource('buyer-floor', indexer);
     this.holders = addSource('holders', indexer);
     this.tokenLists = addSource('token-lists', indexer);
+    this.tokenBatches = addSource('token-batches', indexer);
     this.wallets = addSource('wallets', indexer);
+    this.exploredOrders = addSource('explored-orders', main);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

@@ -26,8 +26,10 @@ export type Token = TokenLocation & {
   image: string | null;
   rarityRank: number | null;
   owner: TokenOwner;
+  traits: ObservedToken['traits'];
   listing: Listing | null;
   lastSale: ObservedSale | null;
+  isBurned: boolean;
   /** False if the indexer has no record, listing or sale of the token, or could not be read. */
   isObserved: boolean;
 };
@@ -84,8 +86,10 @@ function toToken(
     image: observed?.image ?? null,
     rarityRank: observed?.rarityRank ?? null,
     owner: toOwner(market, listing, observed),
+    traits: observed?.traits ?? [],
     listing,
     lastSale: observed?.lastSale ?? null,
+    isBurned: observed?.isBurned ?? false,
     isObserved: observed !== null,
   };
 }

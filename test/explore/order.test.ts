@@ -7,7 +7,7 @@ import { SEAPORT_1_6, toParameters } from '../support/chain/signed-orders.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { EVM } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
-import { OFFERER, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
+import { OFFERER, START, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
 import { newCollection } from '../support/service/market.ts';
 
 const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
@@ -37,6 +37,13 @@ forEachEngine('orders', (engine) => {
       assert.deepEqual(order.evidence, []);
       for (const hash of [order.hash, order.hash.toUpperCase().replace('0X', '0x')])
         assert.deepEqual(await read(hash), order);
+    });
+
+    test('an order that has not started is dormant', async () => {
+      const order = ask({ tokenId: 43n, start: START + 1_800 });
+      const { body } = await intake.send('POST', '/orders', { body: await submissionOf(order) });
+      const { status, dormant } = await read(body.data.orderId);
+      assert.deepEqual([status, dormant], ['active', { reasons: ['not-started'] }]);
     });
 
     test('an order that the operator cancelled has the cancel as evidence, and nothing to fill it', async () => {

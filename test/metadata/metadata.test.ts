@@ -137,6 +137,10 @@ forEachEngine('metadata from contracts', (engine) => {
         ['Weight', 'number'],
       ],
     );
+    assert.deepEqual(
+      token.traits,
+      traits.map(({ name, value }) => ({ name, value })),
+    );
     const [collection] = await listCollectionsByIds(db, [id]);
     assert.deepEqual([collection?.name, collection?.royaltyBps], ['Lamps', 450]);
     assert.match(collection?.banner ?? '', /^data:image/);

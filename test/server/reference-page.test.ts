@@ -30,9 +30,11 @@ describe('the reference page', () => {
       '/api/v1/openapi.json',
       '/docs/reference.css',
       '/docs/reference.js',
+      '/docs?api=explore',
       '/docs?api=intake',
       '/docs?api=marketplace',
       '/docs?api=store',
+      '/explore/v1/openapi.json',
       '/intake/v1/openapi.json',
       '/v1/openapi.json',
     ]);
@@ -73,6 +75,7 @@ describe('the reference page', () => {
     const documents = {
       '': 'v1/openapi.json',
       '?api=marketplace': 'v1/openapi.json',
+      '?api=explore': 'explore/v1/openapi.json',
       '?api=store': 'api/v1/openapi.json',
       '?api=intake': 'intake/v1/openapi.json',
       '?api=https://evil.example/': 'v1/openapi.json',
@@ -131,7 +134,7 @@ describe('the reference page', () => {
       dataset: { document },
       setAttribute() {},
     }));
-    assert.equal(links.length, 3);
+    assert.equal(links.length, 4);
     const started: Record<string, unknown>[] = [];
     vm.runInNewContext(script.slice(script.lastIndexOf('\n{\n')), {
       URLSearchParams,

@@ -251,7 +251,9 @@ forEachEngine('the status for the operator', (engine) => {
       assert.match(broken.of('indexer database')?.message ?? '', /does not respond/);
       assert.ok(!broken.stdout.includes(SECRET));
       const name = `'9999-from-the-future.sql'`;
-      await withMain((main) => main.query(`insert into main.migration (name, digest) values (${name}, '')`));
+      await withMain((main) =>
+        main.query(`insert into main.migration (name, digest, version_min) values (${name}, '', '999.0.0')`),
+      );
       assert.match((await findings(settings)).of('primary database: schema')?.message ?? '', /newer version/);
       await withMain((main) => main.query(`delete from main.migration where name = ${name}`));
       const lastName = `(select max(name) from indexer.migration)`;

@@ -20,14 +20,19 @@ import { readOrder } from '../order.ts';
 
 /** An order can end in every block. */
 const CACHE_POLICY = DEGRADED_POLICY;
+/** A response is not served after this time, even while the database cannot be read: the order may have been cancelled. */
+const VALID_MS = 5_000;
 
 const DormantSchema = Type.Object(
   {
     reasons: Type.Array(
-      Type.Unsafe<OrderDormancy>({ type: 'string', enum: ['no-balance', 'not-approved', 'counter', 'pending'] }),
+      Type.Unsafe<OrderDormancy>({
+        type: 'string',
+        enum: ['not-started', 'no-balance', 'not-approved', 'counter', 'pending'],
+      }),
       {
         description:
-          '`no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has ' +
+          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has ' +
           'voided the order with its counter. `pending`: the chain has not been read up to the order yet.',
       },
     ),
@@ -121,11 +126,12 @@ export function registerOrderRoute(app: FastifyInstance, context: MarketplaceCon
       response: marketResponses(dataOf(ref('Order')), 404, 502),
     },
     respond: async ({ orderId = '' }) => {
+      const validUntil = market.clock() + VALID_MS;
       const [order, prices] = await Promise.all([readOrder(market, orderId), readPriceContext(market)]);
       return createCachedResponse({
         cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
         policy: CACHE_POLICY,
-        validUntil: order.status === 'active' ? order.listing.expiresAt : null,
+        validUntil: Math.min(order.listing.expiresAt ?? validUntil, validUntil),
         body: { data: toWireOrder(order, prices) },
       });
     },

@@ -58,12 +58,12 @@ export function registerTokenBatchRoute(app: FastifyInstance, { market }: Market
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',
-        description: `Up to ${TOKENS_MAX} tokens of any collections. The rows are in the order of the request; a token that does not exist is null.`,
+        description: `Up to ${TOKENS_MAX} tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null.`,
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(
           dataOf(
-            Type.Array(refOrNull<WireToken>('Token', 'A token; null if it does not exist.'), {
+            Type.Array(refOrNull<WireToken>('Token', 'A token; null if it does not exist or was burned.'), {
               description: 'The tokens.',
             }),
           ),
@@ -74,11 +74,11 @@ export function registerTokenBatchRoute(app: FastifyInstance, { market }: Market
     async (request, reply) => {
       const locations = parseBatch(market, bodyOf(request).value);
       const [{ tokens }, prices] = await Promise.all([
-        findTokens(market, market.tokenLists, locations),
+        findTokens(market, market.tokenBatches, locations),
         readPriceContext(market),
       ]);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
-      return { data: tokens.map((token) => token && toWireToken(market, token, prices)) };
+      return { data: tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null)) };
     },
   );
 }

@@ -25,6 +25,16 @@ const LastSaleSchema = Type.Object(
 export const TokenSchema = Type.Object(
   {
     ...tokenFields,
+    traits: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the trait, as its author wrote it.' }),
+          value: Type.String({ description: 'Value of the trait; numbers and dates as text.' }),
+        },
+        { description: 'A trait.', ...closed },
+      ),
+      { description: 'The traits in the metadata of the token. Empty if none are known.' },
+    ),
     lastSale: Type.Unsafe<Static<typeof LastSaleSchema> | null>({
       anyOf: [LastSaleSchema, { type: 'null' }],
       description: 'The last sale; null if none is known.',
@@ -37,6 +47,7 @@ export const TokenSchema = Type.Object(
     examples: [
       {
         ...TOKEN_FIELDS_EXAMPLE,
+        traits: [{ name: 'Weather', value: 'Fog' }],
         lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
       },
     ],
@@ -49,6 +60,7 @@ export function toWireToken({ serviceName }: Market, token: Token, prices: Price
   const { lastSale } = token;
   return {
     ...toTokenFields(token, prices),
+    traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),
       at: new Date(lastSale.soldAt).toISOString(),
@@ -56,10 +68,4 @@ export function toWireToken({ serviceName }: Market, token: Token, prices: Price
       tx: lastSale.tx,
     },
   };
-}
-
-/** When the first of the listings expires, in milliseconds; null if none does. */
-export function firstExpiryOf(rows: readonly Pick<Token, 'listing'>[]): number | null {
-  const times = rows.map(({ listing }) => listing?.expiresAt ?? null).filter((time) => time !== null);
-  return times.length === 0 ? null : Math.min(...times);
 }

@@ -13,10 +13,11 @@ import type { MarketplaceContext } from '../../market/http/context.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
 import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { readPriceContext } from '../../market/http/price.ts';
+import { firstExpiry } from '../../market/listing-window.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../market/resolve-collection.ts';
 import type { TokenListQuery, TokenPosition, TokenSort } from '../tokens.ts';
 import { TOKEN_SORTS, listTokens } from '../tokens.ts';
-import { firstExpiryOf, toWireToken } from './token.ts';
+import { toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 const ADDRESS_LENGTH_MAX = 44;
@@ -73,7 +74,7 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
       return createCachedResponse({
         cacheTag: cacheTagOf(collection, id),
         policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
-        validUntil: firstExpiryOf(page.tokens),
+        validUntil: firstExpiry(page.tokens.flatMap(({ listing }) => listing ?? [])),
         body: {
           data: page.tokens.map((token) => toWireToken(market, token, prices)),
           pagination: {
@@ -96,14 +97,19 @@ function parseOwner(location: CollectionLocation | null, text: string): TokenLis
   return owner;
 }
 
-// A price in base units is written as text: a JSON number would round it.
+/**
+ * The id of a listing may have characters that JSON writes as six, so it is written unchanged, at the end. A price in base units is written
+ * as text: a JSON number would round it.
+ */
 function toPayload(position: TokenPosition): string {
-  return JSON.stringify(position, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  if (position.phase !== 'listed') return JSON.stringify(position);
+  return `${position.raw} ${position.key} ${position.orderId}`;
 }
+
+const LISTED_POSITION = /^(\d+) (\S+) (.*)$/s;
 
 function readPosition(secret: Buffer, scope: string, cursor: string): TokenPosition {
   const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
-  return JSON.parse(payload, (name, value: unknown) =>
-    name === 'raw' ? BigInt(String(value)) : value,
-  ) as TokenPosition;
+  const [, raw = '', key = '', orderId = ''] = LISTED_POSITION.exec(payload) ?? [];
+  return raw === '' ? (JSON.parse(payload) as TokenPosition) : { phase: 'listed', raw: BigInt(raw), key, orderId };
 }

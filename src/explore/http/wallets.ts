@@ -16,9 +16,10 @@ import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/htt
 import { EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { LISTING_EXAMPLE, toListingItem } from '../../market/http/market-item.ts';
 import { readPriceContext } from '../../market/http/price.ts';
+import { firstExpiry } from '../../market/listing-window.ts';
 import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
-import { firstExpiryOf, toWireToken } from './token.ts';
+import { toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
@@ -50,7 +51,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
       const [page, prices] = await Promise.all([listWalletTokens(market, list.query), readPriceContext(market)]);
       return list.respond(page, {
         data: page.rows.map((token) => toWireToken(market, token, prices)),
-        validUntil: firstExpiryOf(page.rows),
+        validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
       });
     },
   });
@@ -72,7 +73,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
       const [page, prices] = await Promise.all([listWalletListings(market, list.query), readPriceContext(market)]);
       return list.respond(page, {
         data: page.rows.map(({ listing, location }) => toListingItem(listing, location, prices)),
-        validUntil: firstExpiryOf(page.rows),
+        validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
       });
     },
   });

@@ -22,14 +22,21 @@ const decodeState = rowDecoder('listing', {
   endedAt: column('ended_at', nullable(timestamp)),
 });
 
-/** If several marketplaces have the order, an active listing is returned, the newest one. */
-export async function findListing(db: Queryable, idOrHash: string): Promise<FoundListing | null> {
+/**
+ * If several marketplaces have the order, an active listing is returned, the newest one. Hashes on EVM chains are in lower case, on Solana
+ * their letter case is part of them.
+ */
+export async function findListing(
+  db: Queryable,
+  idOrHash: string,
+  chains: readonly string[],
+): Promise<FoundListing | null> {
   const [row] = await db.query(
     `select ${LISTING_COLUMNS}, status, undeliverable, coalesce(ended_at, retired_at) as ended_at from (
        select * from indexer.listing where id = $1
-       union all select * from indexer.listing where order_hash = lower($1)
-     ) as listing order by status = 'active' desc, listed_at desc, key limit 1`,
-    [idOrHash],
+       union all select * from indexer.listing where order_hash in ($1, lower($1))
+     ) as listing where chain = any($2) order by status = 'active' desc, listed_at desc, key limit 1`,
+    [idOrHash, chains],
   );
   return row ? { listing: decodeMirroredListing(row), ...decodeState(row) } : null;
 }

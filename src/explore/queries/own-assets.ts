@@ -42,15 +42,15 @@ export async function listOwnAssetsByPrice(
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', assetId) });
 
-/** The assets of a collection that an account sells. */
+/** At most `limit` assets of a collection that an account sells. */
 export async function listOwnAssetsOfAccount(
   db: Queryable,
   collectionId: string,
-  { account, now }: { account: string; now: number },
+  { account, now, limit }: { account: string; now: number; limit: number },
 ): Promise<AssetId[]> {
   const rows = await db.query(
-    `select distinct token_id from main.book_order where collection_id = $1 and seller = $2 and ${fillableAt('$3')}`,
-    [collectionId, account, new Date(now)],
+    `select distinct token_id from main.book_order where collection_id = $1 and seller = $2 and ${fillableAt('$3')} limit $4`,
+    [collectionId, account, new Date(now), limit],
   );
   return rows.map((row) => decodeAsset(row).asset);
 }

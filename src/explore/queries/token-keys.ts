@@ -9,14 +9,23 @@ import { LISTED } from '../../market/queries/figures.ts';
 /** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
 
-const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
+/** Own orders have no key. This key sorts before those of mirrored listings with the same price and id. */
+export const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Whether the row of `indexer.token` passes the filter, whose parameters are $2 to $4. */
-const PASSES = `not burned and ($3::text[] is null or asset = any($3)) and ($4::boolean is null or $4 = (
-  exists (select from indexer.listing where listing.collection_id = token.collection_id and listing.asset = token.asset
-    and ${LISTED} and (expires_at is null or expires_at > $2))
-  or exists (select from indexer.own_asset as own where own.collection_id = token.collection_id and own.asset = token.asset
-    and (own.expires_at is null or own.expires_at > $2))))`;
+/** The condition on a row of `indexer.token` for the filter, whose parameters are $2 to $4. */
+function passes({ listed }: TokenFilter): string {
+  // The few listed assets are found first, so that a collection with few of them is not read completely.
+  const among =
+    listed === true
+      ? `asset in (select asset from indexer.listed_asset where collection_id = $1
+          union select asset from indexer.own_asset where collection_id = $1) and`
+      : '';
+  return `${among} not burned and ($3::text[] is null or asset = any($3)) and ($4::boolean is null or $4 = (
+    exists (select from indexer.listing where listing.collection_id = $1 and listing.asset = token.asset
+      and ${LISTED} and (expires_at is null or expires_at > $2))
+    or exists (select from indexer.own_asset as own where own.collection_id = $1 and own.asset = token.asset
+      and (own.expires_at is null or own.expires_at > $2))))`;
+}
 
 const toParameters = (collectionId: string, { listed, assets, now }: TokenFilter) => [
   collectionId,
@@ -34,7 +43,7 @@ export async function listAssetsById(
   options: TokenFilter & { after: string | null; limit: number; unranked: boolean },
 ): Promise<AssetId[]> {
   const rows = await db.query(
-    `select asset from indexer.token where collection_id = $1 and ${PASSES} and ($7 or rarity_rank is null)
+    `select asset from indexer.token where collection_id = $1 and ${passes(options)} and ($7 or rarity_rank is null)
        and (length(asset), asset) > (length($5::text), $5::text)
      order by length(asset), asset limit $6`,
     [...toParameters(collectionId, options), options.after ?? '', options.limit, !options.unranked],
@@ -54,7 +63,7 @@ export async function listAssetsByRank(
 ): Promise<RankedAsset[]> {
   const { after, limit } = options;
   const rows = await db.query(
-    `select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${PASSES}
+    `select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${passes(options)}
        and (rarity_rank, length(asset), asset) > ($5::bigint, length($6::text), $6::text)
      order by rarity_rank, length(asset), asset limit $7`,
     [...toParameters(collectionId, options), after?.rank ?? 0, after?.asset ?? '', limit],
@@ -85,9 +94,8 @@ export async function listMirroredAssetsByPrice(
      where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
        and ($3::text[] is null or asset = any($3)) and (price_raw, id, key) > ($4::numeric, $5::text, $6::uuid)
        and not exists (
-         select from indexer.listing as cheaper
+         select from (select * from indexer.listing where ${LISTED}) as cheaper
          where cheaper.collection_id = listing.collection_id and cheaper.asset = listing.asset
-           and cheaper.status = 'active' and cheaper.price_raw > 0 and cheaper.undeliverable is null
            and (cheaper.expires_at is null or cheaper.expires_at > $2)
            and (cheaper.price_raw, cheaper.id, cheaper.key) < (listing.price_raw, listing.id, listing.key))
      order by price_raw, id, key limit $7`,
@@ -104,17 +112,19 @@ export async function listMirroredAssetsByPrice(
   return rows.map(decodeListed);
 }
 
-/** The assets of a collection that an account holds or sells in the mirror. */
+/** At most `limit` assets of a collection that an account holds or sells in the mirror. */
 export async function listAssetsOfAccount(
   db: Queryable,
   collectionId: string,
-  { account, now }: { account: string; now: number },
+  { account, now, limit }: { account: string; now: number; limit: number },
 ): Promise<AssetId[]> {
   const rows = await db.query(
-    `select asset from indexer.token where collection_id = $1 and owner = $2 and not burned
-     union select asset from indexer.listing where collection_id = $1 and seller = $2 and ${LISTED}
-       and (expires_at is null or expires_at > $3)`,
-    [collectionId, account, new Date(now)],
+    `select asset from (
+       (select asset from indexer.token where collection_id = $1 and owner = $2 and not burned limit $4)
+       union (select asset from indexer.listing where collection_id = $1 and seller = $2 and ${LISTED}
+         and (expires_at is null or expires_at > $3) limit $4)
+     ) as candidates limit $4`,
+    [collectionId, account, new Date(now), limit],
   );
   return rows.map((row) => decodeAsset(row).asset);
 }

@@ -1,12 +1,14 @@
 // Tokens, with the name, image, rarity and holder that vendors reported or a chain showed. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
+import { isJsonObject } from '../../core/json-text.ts';
 import type { Queryable } from '../../database/port.ts';
 import {
   amount,
   assetId,
   boolean,
   column,
+  json,
   nullable,
   rowDecoder,
   safeInteger,
@@ -20,6 +22,7 @@ import type { CollectionAsset } from './figures.ts';
 import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
+import type { Trait } from './token-metadata.ts';
 
 /** `raw` is in base units, and null if the price cannot be interpreted. `soldAt` in milliseconds. */
 export type ObservedSale = { raw: bigint | null; soldAt: number; source: string; tx: string | null };
@@ -31,6 +34,9 @@ export type ObservedToken = {
   rarityRank: number | null;
   owner: string | null;
   isOwnerOfChain: boolean;
+  isBurned: boolean;
+  /** In the order of the metadata. */
+  traits: Pick<Trait, 'name' | 'value'>[];
   listing: MirroredListing | null;
   lastSale: ObservedSale | null;
 };
@@ -41,7 +47,15 @@ const decodeToken = rowDecoder('token', {
   rarityRank: column('rarity_rank', nullable(safeInteger)),
   owner: nullable(text),
   isOwnerOfChain: column('is_owner_of_chain', boolean),
+  isBurned: column('is_burned', boolean),
+  traits: json('list of traits', isTraits),
 });
+function isTraits(value: unknown): value is ObservedToken['traits'] {
+  const isTrait = (one: unknown) =>
+    isJsonObject(one) && typeof one['name'] === 'string' && typeof one['value'] === 'string';
+  return Array.isArray(value) && value.every(isTrait);
+}
+
 const decodeLastSale = rowDecoder('sale', {
   raw: column('sale_raw', nullable(amount)),
   soldAt: column('sold_at', timestamp),
@@ -76,8 +90,9 @@ export async function listObservedTokens(
     `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
        coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image, token.rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
+       coalesce(token.burned, false) as is_burned,
        exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
-       sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx,
+       sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx, trait.traits,
        listing.*
      from unnest($1::text[], $2::text[]) as wanted (id, asset)
      left join lateral (
@@ -87,15 +102,21 @@ export async function listObservedTokens(
        select name, image from indexer.token_metadata
        where collection_id = wanted.id and asset = wanted.asset limit 1
      ) as metadata on true
+     cross join lateral (
+       select coalesce(json_agg(json_build_object('name', name, 'value', value) order by position, name, value), '[]') as traits
+       from indexer.token_trait where collection_id = wanted.id and asset = wanted.asset
+     ) as trait
      left join lateral (
        select key, price_raw, sold_at, source, tx from indexer.sale where collection_id = wanted.id and asset = wanted.asset
        order by sold_at desc, key desc limit 1
      ) as sale on true
      left join lateral (
        select key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx
-       from indexer.listing
-       where collection_id = wanted.id and asset = wanted.asset and ${LISTED}
-         and (expires_at is null or expires_at > $3)
+       from (
+         select * from indexer.listing
+         where listing.collection_id = wanted.id and listing.asset = wanted.asset offset 0
+       ) as listing
+       where ${LISTED} and (expires_at is null or expires_at > $3)
        order by price_raw, id, key limit 1
      ) as listing on true`,
     [keys.map((key) => key.collectionId), keys.map((key) => key.asset), new Date(now)],

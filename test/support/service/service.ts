@@ -15,6 +15,7 @@ import { MARKETPLACE_PREFIX } from '../../../src/market/http/routes.ts';
 import type { ServiceOptions } from '../../../src/service.ts';
 import { startService } from '../../../src/service.ts';
 import type { Vendor } from '../../../src/upstreams/vendor.ts';
+import type { OpenApiContract } from './contract.ts';
 import { createOpenApiContract } from './contract.ts';
 
 export type TestResponse = { status: number; headers: Headers; text: string; body: any };
@@ -63,13 +64,16 @@ export async function startTestService(options: {
   });
   const contractOf = async (prefix: string) =>
     createOpenApiContract(await (await fetch(`${service.url}${prefix}/openapi.json`)).json());
-  const [marketplace, explore] = [await contractOf(MARKETPLACE_PREFIX), await contractOf(EXPLORE_PREFIX)];
+  const marketplace = await contractOf(MARKETPLACE_PREFIX);
+  // Read at the first use, because a test may limit the number of requests.
+  let explore: Promise<OpenApiContract> | null = null;
 
   const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
     const response = await fetch(`${service.url}${path}`, { redirect: 'manual', ...init });
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, text, body: text === '' ? null : parse(text) };
-    const contract = path.startsWith(EXPLORE_PREFIX) ? explore : marketplace;
+    const isExplore = path.startsWith(EXPLORE_PREFIX);
+    const contract = isExplore ? await (explore ??= contractOf(EXPLORE_PREFIX)) : marketplace;
     contract.check(init.method ?? 'GET', path, answer);
     return answer;
   };
