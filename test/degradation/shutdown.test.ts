@@ -308,8 +308,9 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
 
   test('a request in progress gets its response before the program ends', async (t) => {
     // The task that reads metadata is off, because it would wait for the locked table.
-    const settings = { ...(await newSettingsOnServers(t)), METADATA_HOURLY_BUDGET: '0' };
-    const program = await runUntilUp(t, { ...settings, SOURCE_TIMEOUT_MS: String(DEADLINE_MS) });
+    const settings = await newSettingsOnServers(t);
+    const more = { METADATA_HOURLY_BUDGET: '0', SOURCE_TIMEOUT_MS: String(DEADLINE_MS) };
+    const program = await runUntilUp(t, { ...settings, ...more });
     const release = await lockTable(t, settings['INDEXER_DATABASE_URL'], 'indexer.token');
     const { address } = newCollection();
     const response = request(`${program.url}/v1/tokens/ethereum/${address}/1`, new http.Agent({ keepAlive: true }));
