@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
-import { insertReorg } from '../../src/chain-log/queries/chain-events.ts';
+import { insertReorg, listOrderEvents } from '../../src/chain-log/queries/chain-events.ts';
 import { applyEvents, revertAfter } from '../../src/chains/apply-block.ts';
 import { toFill } from '../../src/chains/protocols/market-fill.ts';
 import { projectNext } from '../../src/chains/projection.ts';
@@ -131,6 +131,27 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), expected);
     await revert(1);
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
+  });
+
+  test('a cancelled order ends its listings only if their seller cancelled it', async () => {
+    const orderHash = `0x${'5c'.repeat(32)}` as const;
+    const cancel = (block: number, offerer: Address): ChainEvent => {
+      return { ...at(block), kind: 'order-cancelled', protocol: PAYMENT_PROCESSOR, orderHash, offerer };
+    };
+    const terms = { source: 'magic-eden', seller: SELLER, orderHash, tokenId: '1' };
+    await ingest(
+      db,
+      listing({ ...terms, id: 'complete', protocolAddress: PAYMENT_PROCESSOR, counter: '7' }),
+      listing({ ...terms, id: 'incomplete', source: 'opensea' }),
+    );
+    const statuses = async () => (await db.query(`select status from indexer.listing`)).map((row) => row['status']);
+    await apply(cancel(1, BUYER));
+    assert.deepEqual(await statuses(), ['active', 'active'], 'the cancel of a stranger ended a listing');
+    const order = { orderHash, protocol: PAYMENT_PROCESSOR, offerer: SELLER };
+    assert.deepEqual(await listOrderEvents(db, 'ethereum', order), []);
+    await apply(cancel(2, SELLER as Address));
+    assert.deepEqual(await statuses(), ['cancelled', 'cancelled']);
+    assert.equal((await listOrderEvents(db, 'ethereum', order)).length, 1);
   });
 
   test('a cancelled nonce ends the listings with this nonce at its protocol, until a reorganisation removes it', async () => {

@@ -121,7 +121,10 @@ export async function insertReorg(
   );
 }
 
-/** The events of one order, and the counter increments of its offerer at the same deployment, in block order. */
+/**
+ * The events of one order, and the counter increments of its offerer at the same deployment, in block order. A cancel by another account is
+ * no event of the order.
+ */
 export async function listOrderEvents(
   db: Queryable,
   chain: string,
@@ -129,6 +132,7 @@ export async function listOrderEvents(
 ): Promise<LoggedEvent[]> {
   const rows = await db.query(
     `select ${COLUMNS} from main.chain_event where chain = $1 and order_hash = $2
+       and (kind <> 'order-cancelled' or account = $4)
      union all
      select ${COLUMNS} from main.chain_event
      where chain = $1 and contract = $3 and account = $4 and kind = 'counter-incremented'

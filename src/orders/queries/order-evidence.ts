@@ -116,6 +116,7 @@ const EVIDENCE_JOINS = `left join main.follow on follow.collection_id = stored.c
     select json_build_object(${OCCURRENCE}) as cancel from (
       select block_time, tx, block_number, log_index from main.chain_event
       where chain = stored.chain and order_hash = stored.order_hash and kind = 'order-cancelled'
+        and account = stored.seller
         and (stored.protocol_address is null or contract = stored.protocol_address)
       union all
       select block_time, tx, block_number, log_index from main.chain_event
