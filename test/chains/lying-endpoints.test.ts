@@ -20,6 +20,7 @@ import { setChainMetrics } from '../../src/metrics/task-metrics.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import type { Following, LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import type { Lie, LyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -102,6 +103,31 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
       assert.equal(disputeOf(scene)?.kind, 'past', lie);
     }
     await lying.tell('none');
+    await settle();
+    assert.deepEqual(await storedOf(db), await honestDump());
+  });
+
+  test('nothing is reverted while the truthful endpoint has only the newest block that is stored', async (t) => {
+    const late = await startFaultyEndpoint(world.chain.url, { lag: 0 });
+    const lying = await startLyingEndpoint(world.chain.url);
+    const db = await engine.open();
+    const { reader, context, settle } = followWorld({ main: db, indexer: db }, world, { urls: [lying.url, late.url] });
+    t.after(async () => {
+      reader.close();
+      await lying.close();
+      await late.close();
+    });
+    await settle();
+    await follow(db, world);
+    await settle();
+    const before = [await findChainCursor(db, 'ethereum'), await storedOf(db)];
+    late.set({ lag: 1 });
+    await mine(world.chain);
+    await lying.tell('other-hashes');
+    assert.deepEqual(await followOnce(context), { changed: new Set(), more: false });
+    assert.deepEqual([await findChainCursor(db, 'ethereum'), await storedOf(db)], before);
+    await lying.tell('none');
+    late.set({ lag: 0 });
     await settle();
     assert.deepEqual(await storedOf(db), await honestDump());
   });

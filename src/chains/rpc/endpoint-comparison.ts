@@ -7,6 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Dispute, ReadKind } from './disputes.ts';
 import { Disputes } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
+import { LAG_MAX } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import { fetchBlock, fetchHead } from './fetch-block.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -50,8 +51,9 @@ export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedReads; clock: Clock; log: Log };
 
 /**
- * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long. An endpoint that fails to return a
- * range of past blocks is waited for, unless it has returned none for this long.
+ * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long or is more than LAG_MAX blocks lower.
+ * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. An endpoint whose newest
+ * block another endpoint replaces is believed for this long.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {
@@ -60,6 +62,8 @@ export class EndpointComparison {
   readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
   /** Since when each endpoint has returned no range of past blocks. */
   readonly #failingSince = new Map<Endpoint, number>();
+  /** The newest block of each endpoint when another endpoint replaced this block, and since when the endpoint has had it. */
+  readonly #standing = new Map<Endpoint, { hash: Hex; since: number }>();
   readonly #disputes: Disputes;
   #uncompared = 0;
   #uncomparedCalls = 0;
@@ -113,7 +117,7 @@ export class EndpointComparison {
       if (other === first.endpoint) continue;
       const second = await this.#tryFetch(other, read.fetch);
       if (typeof second === 'string') {
-        if (this.#isWaitedFor(other, read.kind, second)) isAwaited = true;
+        if (this.#isWaitedFor(other, read, second)) isAwaited = true;
         continue;
       }
       this.#behind.delete(other);
@@ -130,8 +134,8 @@ export class EndpointComparison {
   /**
    * Endpoint A, whose head is `head`, served another block with the number of the stored block `block`. Returns whether an endpoint B
    * contradicts A: B has `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints
-   * with another block count as failed, because they serve a fork. Always false with a single endpoint. Does not depend on which reads are
-   * compared.
+   * with another block count as failed, because they serve a fork. Also returns true, for at most WAIT_MS, if `block` is the newest block of
+   * B: it is not known yet which of the two is right. Always false with a single endpoint. Does not depend on which reads are compared.
    */
   async isStillContinued(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     const { pool } = this.#options;
@@ -144,7 +148,9 @@ export class EndpointComparison {
     );
     const isContinuedBy = (view: BlockView) =>
       view.hash === block.hash && (view.nextParent === block.hash || view.head >= head);
-    if (!views.some(({ view }) => view !== null && isContinuedBy(view))) return false;
+    if (!views.some(({ view }) => view !== null && isContinuedBy(view))) {
+      return views.filter(({ endpoint, view }) => this.#standsAt(endpoint, view, block.hash)).length > 0;
+    }
     for (const { endpoint, view } of views)
       if (view?.hash && view.hash !== block.hash) contradict(endpoint, block.number);
     return true;
@@ -193,7 +199,24 @@ export class EndpointComparison {
     }
   }
 
-  #isWaitedFor(endpoint: Endpoint, kind: ReadKind, outcome: 'not-found' | 'failed'): boolean {
+  /** Whether the newest block of the endpoint is the block with this hash, and has been for less than WAIT_MS. */
+  #standsAt(endpoint: Endpoint, view: BlockView | null, hash: Hex): boolean {
+    if (view?.hash !== hash || view.nextParent !== null) {
+      this.#standing.delete(endpoint);
+      return false;
+    }
+    const now = this.#options.clock();
+    const known = this.#standing.get(endpoint);
+    if (known?.hash === hash) return now - known.since < WAIT_MS;
+    this.#standing.set(endpoint, { hash, since: now });
+    return true;
+  }
+
+  #isWaitedFor(
+    endpoint: Endpoint,
+    { kind, block }: { kind: ReadKind; block: number },
+    outcome: 'not-found' | 'failed',
+  ): boolean {
     const now = this.#options.clock();
     if (kind === 'past') {
       const since = this.#failingSince.get(endpoint) ?? now;
@@ -201,6 +224,8 @@ export class EndpointComparison {
       return now - since < WAIT_MS;
     }
     if (outcome === 'failed') return false;
+    // An endpoint that is still syncing has a new head each time, and may be days behind.
+    if (endpoint.head !== null && endpoint.head < block - LAG_MAX) return false;
     const known = this.#behind.get(endpoint);
     if (known && known.head === endpoint.head) return now - known.since < WAIT_MS;
     this.#behind.set(endpoint, { head: endpoint.head, since: now });

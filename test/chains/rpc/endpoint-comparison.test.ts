@@ -119,6 +119,45 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: 1 });
   });
 
+  test('a second endpoint that is far behind is not waited for while its head grows', async (t) => {
+    const syncing = await startFaultyEndpoint(scene.local.url, { lag: 14 });
+    t.after(() => syncing.close());
+    for (let blocks = 0; blocks < 16; blocks += 1) await mine(scene.local);
+    let now = Date.now();
+    const reader = readerOf(t, [scene.local.url, syncing.url], { clock: () => now });
+    for (const lag of [14, 13, 12]) {
+      syncing.set({ lag });
+      const head = await reader.blocks.head();
+      assert.equal(await reader.events.accepts(head), true);
+      now += 60_000;
+    }
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: 3 });
+    syncing.set({ lag: 10 });
+    assert.equal(await reader.events.accepts(await reader.blocks.head()), false);
+  });
+
+  test('a block that one endpoint replaces is believed for a minute while it is the newest of another endpoint', async (t) => {
+    const lying = await liar(t, 'other-hashes');
+    const honest = await startFaultyEndpoint(scene.local.url, { lag: 1 });
+    t.after(() => honest.close());
+    await mine(scene.local);
+    let now = Date.now();
+    const reader = readerOf(t, [lying.url, honest.url], { clock: () => now });
+    const newest = await readerOf(t, [scene.local.url]).blocks.head();
+    const cursor =
+      (await readerOf(t, [honest.url]).blocks.header(newest.number - 1)) ?? assert.fail('the block is missing');
+    const isContinued = () => reader.comparison.isStillContinued(cursor, newest.number);
+    assert.equal(await isContinued(), true);
+    now += 59_000;
+    assert.equal(await isContinued(), true);
+    assert.equal(reader.endpoints()[0]?.state, 'ready', 'an endpoint counts as failed before it was contradicted');
+    now += 1_000;
+    assert.equal(await isContinued(), false, 'a real reorganisation would never be followed');
+    honest.set({ lag: 0 });
+    assert.equal(await isContinued(), true);
+    assert.match(reader.endpoints()[0]?.lastFailure ?? '', /other endpoints serve other data/);
+  });
+
   test('while every other endpoint is down, a block is accepted without a comparison and counted', async (t) => {
     const down = await startFaultyEndpoint(scene.local.url, { faults: ['reset'], faultShare: 1 });
     t.after(() => down.close());
