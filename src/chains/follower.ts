@@ -178,7 +178,8 @@ async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: numbe
     // Without a pause, the next step would compare the same block again at once.
     if (!ofBlock && blocks.length === 0) return { changed: new Set(), more: false };
     if (!ofBlock) break;
-    events.push(...ofBlock);
+    // A spread of the events of a very full block would exceed the limit on arguments.
+    for (const event of ofBlock) events.push(event);
     blocks.push(header);
     parent = header.hash;
   }
