@@ -36,11 +36,18 @@ function accepted(isBid: boolean): EventDecoder {
   };
 }
 
-/** The event names an auction and not its token, which the market holds during the auction and sends to the bidder. */
-const reserveAuctionFinalized: EventDecoder = ({ address, topics, data }, position, events, logsOf) => {
+/**
+ * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer is between
+ * the auction that the transaction finalised before and this event.
+ */
+const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];
   const price = bigintAt(data, 0) + bigintAt(data, 1) + bigintAt(data, 2);
-  const sent = listTransfers(logsOf()).findLast(({ from, to }) => from === address && to === buyer);
+  const before = logsOf().filter((log) => log.logIndex < logIndex);
+  const previous = before.findLastIndex((log) => {
+    return log.address === address && log.topics[0] === FOUNDATION_TOPICS.reserveAuctionFinalized;
+  });
+  const sent = listTransfers(before.slice(previous + 1)).findLast(({ from, to }) => from === address && to === buyer);
   if (!sent) return;
   const { contract, tokenId, quantity } = sent;
   const tokens = [{ contract, tokenId: BigInt(tokenId), quantity }];

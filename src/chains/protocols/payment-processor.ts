@@ -63,10 +63,10 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
     if (!failed || !sellers || !tokenIds || !prices || lists.some(({ length }) => length !== failed.length)) {
       throw new UndecodableData('the lists of a sweep differ in length');
     }
-    const fills = Array.from({ length: failed.length }, (_, part) => {
-      if (booleanAt(data, failed.start + part)) return [];
+    for (let part = 0; part < failed.length; part += 1) {
+      if (booleanAt(data, failed.start + part)) continue;
       const quantity = quantities ? bigintAt(data, quantities.start + part) : 1n;
-      return toFill(
+      const fill = toFill(
         { ...position, part },
         {
           protocol: address,
@@ -79,8 +79,8 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
           price: bigintAt(data, prices.start + part),
         },
       );
-    });
-    events.push(...fills.flat());
+      events.push(fill);
+    }
   };
 }
 
@@ -140,14 +140,16 @@ export const PAYMENT_PROCESSOR_V1: SettlementProtocol = {
 };
 
 const V2 = '0x9a1d00bed7cd04bcda516d721a596eb22aac6834';
+/** A second deployment of version 2. */
+const V2_SECOND = '0x9a1d001670c8b17f8b7900e8d7a41e785b3f0515';
 const V3 = '0x9a1d00000000fc540e2000560054812452eb5366';
 
 /** `MasterNonceInvalidated` is not read: a listing is stored with one nonce, which is that of the order. */
 export const PAYMENT_PROCESSOR_V2: SettlementProtocol = {
   listContracts: deployedAt({
-    ethereum: [V2, V3],
-    polygon: [V2, V3],
-    base: [V2, V3],
+    ethereum: [V2, V2_SECOND, V3],
+    polygon: [V2, V2_SECOND, V3],
+    base: [V2, V2_SECOND, V3],
     apechain: [V3],
     abstract: [V3],
     ink: [V3],

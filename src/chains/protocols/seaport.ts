@@ -1,4 +1,4 @@
-// Seaport 1.1 to 1.6 as a settlement protocol: its deployments, its events, and the marketplaces that settle through it.
+// Seaport 1.1, 1.4, 1.5 and 1.6 as a settlement protocol: its deployments, its events, and the marketplaces that settle through it.
 // https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol
 
 import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';

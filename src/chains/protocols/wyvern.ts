@@ -5,8 +5,8 @@ import type { OrderFulfilled, Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS, ZERO_HASH } from '../../core/evm.ts';
-import { ITEM_TYPE } from '../../core/seaport.ts';
-import { addressAt, bigintAt, hashAt, topicAddress, UndecodableData } from './abi-words.ts';
+import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
+import { addressAt, arrayAt, bigintAt, hashAt, topicAddress, UndecodableData } from './abi-words.ts';
 import { counterIncremented } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder, TransactionLogs, VerifiedLog } from './event-decoder.ts';
@@ -60,15 +60,21 @@ function listMoved(log: VerifiedLog, sides: readonly Address[], logsOf: Transact
 
 /** The function `atomicMatch_`, whose first argument has seven addresses of the buy order and seven of the sell order. */
 const ATOMIC_MATCH = 'ab834bab';
-const ORDER = { exchange: 0, maker: 1, paymentToken: 6 };
+const ORDER = { exchange: 0, maker: 1, target: 4, paymentToken: 6 };
 const ORDER_WORDS = 7;
+
+/** The contract that transfers the tokens of a bundle, with `atomicize(address[],uint256[],uint256[],bytes)`: one address for each token. */
+const ATOMICIZER = '0xc99f70bfd82fb7c8f8191fdfbfb735606b15e5c5';
+const ATOMICIZE = '68f0bcaa';
 
 /** Looks for a call of `atomicMatch_` with the two sides, also inside the call data of an aggregator. */
 function readCallData(fill: OrderFulfilled, callData: Hex): OrderFulfilled {
   for (let at = callData.indexOf(ATOMIC_MATCH); at >= 0; at = callData.indexOf(ATOMIC_MATCH, at + 1)) {
     const call: Hex = `0x${callData.slice(at + ATOMIC_MATCH.length)}`;
     const currency = currencyOf(call, fill.protocol, [fill.offerer, fill.recipient]);
-    if (currency !== null) return withCurrency(fill, currency);
+    if (currency === null) continue;
+    // The logs of contracts that are not followed are not read, so the fill may lack tokens of a bundle. Its price is then unknown.
+    return isComplete(fill, call) ? withCurrency(fill, currency) : fill;
   }
   return fill;
 }
@@ -82,6 +88,20 @@ function currencyOf(call: Hex, exchange: Address, sides: readonly Address[]): Ad
     return addressAt(call, ORDER_WORDS + ORDER.paymentToken);
   } catch (error) {
     if (error instanceof UndecodableData) return null;
+    throw error;
+  }
+}
+
+/** Whether the fill has all tokens that the matched order moves. */
+function isComplete(fill: OrderFulfilled, call: Hex): boolean {
+  if (addressAt(call, ORDER_WORDS + ORDER.target) !== ATOMICIZER) return true;
+  const at = call.indexOf(ATOMICIZE);
+  if (at < 0) return false;
+  try {
+    const tokens = [...fill.offer, ...fill.consideration].filter(isTokenItem);
+    return arrayAt(`0x${call.slice(at + ATOMICIZE.length)}`, 0, 1).length === tokens.length;
+  } catch (error) {
+    if (error instanceof UndecodableData) return false;
     throw error;
   }
 }

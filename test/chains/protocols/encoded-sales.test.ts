@@ -452,8 +452,8 @@ describe('Wyvern', () => {
   };
   const logs = [transferOf(contract, seller, buyer, 0x1396n), match];
   const abi = parseAbi(['function atomicMatch_(address[14] addrs, uint256[18] uints) payable']);
-  const callDataIn = (currency: Hex) => {
-    const side = (maker: Hex) => [exchange, maker, zeroAddress, STRANGER, contract, zeroAddress, currency];
+  const callDataIn = (currency: Hex, target: Hex = contract) => {
+    const side = (maker: Hex) => [exchange, maker, zeroAddress, STRANGER, target, zeroAddress, currency];
     const args = [[...side(buyer), ...side(seller)], Array.from({ length: 18 }, () => 0n)];
     const call = encodeFunctionData({ abi, functionName: 'atomicMatch_', args: args as never });
     // The interface here has fewer arguments than the contract, so only its addresses are used.
@@ -473,6 +473,24 @@ describe('Wyvern', () => {
       const [sale] = factsOf({ logs, callData });
       assert.doesNotMatch(sale?.price ?? '', /^\d+$/);
     }
+  });
+
+  test('a bundle has its price only if all its tokens are known', () => {
+    const atomicizer = '0xc99f70bfd82fb7c8f8191fdfbfb735606b15e5c5';
+    const bundle = parseAbi(['function atomicize(address[] addrs, uint256[] values, uint256[] lengths, bytes data)']);
+    const callDataOf = (contracts: Hex[]) => {
+      const zeros = contracts.map(() => 0n);
+      const transfers = encodeFunctionData({ abi: bundle, args: [contracts, zeros, zeros, '0x'] });
+      return `${callDataIn(zeroAddress, atomicizer)}${transfers.slice(2)}` as const;
+    };
+    const priceOf = (contracts: Hex[], moved: Log[]) =>
+      factsOf({ logs: moved, callData: callDataOf(contracts) })[0]?.price;
+    assert.equal(priceOf([contract], logs), '40000000000000000');
+    const both = [transferOf(contract, seller, buyer, 9n), ...logs];
+    assert.equal(priceOf([contract, contract], both), '40000000000000000');
+    const unknown = `40000000000000000 of ${exchange}`;
+    assert.equal(priceOf([contract, NFT], logs), unknown, 'one token has the price of the bundle');
+    assert.equal(factsOf({ logs, callData: callDataIn(zeroAddress, atomicizer) })[0]?.price, unknown);
   });
 
   test('two matches in one transaction have their own tokens, and a match without a transfer is ignored', () => {
@@ -509,6 +527,16 @@ describe('Foundation', () => {
       sold('foundation', '100'),
     ]);
     assert.deepEqual(factsOf({ logs: [ended] }), []);
+  });
+
+  test('two auctions that end in one transaction have their own tokens', () => {
+    const parties = { seller: SELLER, bidder: BUYER, ...shares };
+    const logs = [7n, 8n].flatMap((token) => [
+      transferOf(NFT, AT.foundation, BUYER, token),
+      logOf('foundation', 'reserveAuctionFinalized', { auctionId: token, ...parties }),
+    ]);
+    assert.deepEqual(factsOf({ logs }), [sold('foundation', '100'), sold('foundation', '100', '8')]);
+    assert.deepEqual(factsOf({ logs: logs.toSpliced(2, 1) }), [sold('foundation', '100')]);
   });
 });
 
