@@ -135,9 +135,20 @@ async function toNewSales(
     chain.id,
     sales.map(({ fill }) => fill.orderHash),
   );
-  return sales.map((sale) =>
+  const rows = sales.map((sale) =>
     toNewSale(context, sale, { ownId: ownIds.get(toOrderKeyText(keyOf(sale))) ?? null, mirrored }),
   );
+  return withDistinctKeys(rows);
+}
+
+/** A sweep can buy units of one token from several sellers, in one log. */
+function withDistinctKeys(sales: readonly NewSale[]): NewSale[] {
+  const seen = new Map<string, number>();
+  return sales.map((sale) => {
+    const repetition = seen.get(sale.key) ?? 0;
+    seen.set(sale.key, repetition + 1);
+    return repetition === 0 ? sale : { ...sale, key: toSaleKey(sale, repetition) };
+  });
 }
 
 function toSalesOfTransaction(

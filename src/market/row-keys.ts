@@ -20,12 +20,16 @@ export function toListingIdOfOrder(listing: { source: string; chain: string; ord
 
 /**
  * A sale with a transaction is identified by its transaction, collection, asset and log index, whatever its `source`. Any other sale is
- * identified by its `source`, collection, asset, price, parties, time, listing and log index.
+ * identified by its `source`, collection, asset, price, parties, time, listing and log index. `repetition` is above 0 for a further sale of
+ * the same asset in one log.
  */
-export function toSaleKey(sale: Omit<NewSale, 'key'>): string {
+export function toSaleKey(sale: Omit<NewSale, 'key'>, repetition = 0): string {
   const { chain, collectionId, tx, logIndex } = sale;
   const asset = sale.asset ?? BUNDLE;
-  if (tx !== null) return toDigest(['sale of tx', chain, tx, collectionId, asset, logIndex]);
+  if (tx !== null) {
+    const fields = ['sale of tx', chain, tx, collectionId, asset, logIndex];
+    return toDigest(repetition > 0 ? [...fields, repetition] : fields);
+  }
   const { source, price, seller, buyer, soldAt, listingId } = sale;
   return toDigest(['sale', source, chain, collectionId, asset, price, seller, buyer, soldAt, listingId, logIndex]);
 }

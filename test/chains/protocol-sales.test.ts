@@ -133,6 +133,14 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
   });
 
+  test('a sweep that buys one token from two sellers is two sales', async () => {
+    const [first, second] = [soldAt(1, {}), soldAt(1, { seller: LOOKSRARE, price: 30n })];
+    await apply(first, { ...second, part: 1 });
+    assert.deepEqual((await rows()).sums, [130, 2]);
+    await revert(0);
+    assert.deepEqual((await rows()).found, []);
+  });
+
   test('a cancelled order ends its listings only if their seller cancelled it', async () => {
     const orderHash = `0x${'5c'.repeat(32)}` as const;
     const cancel = (block: number, offerer: Address): ChainEvent => {
