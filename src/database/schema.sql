@@ -145,6 +145,7 @@ create table main.chain_event (
 );
 CREATE INDEX chain_event_by_account ON main.chain_event USING btree (chain, contract, account, block_number, log_index) WHERE (kind = ANY (ARRAY['approval-for-all'::text, 'counter-incremented'::text]));
 CREATE INDEX chain_event_by_bid ON main.chain_event USING btree (chain, contract, token_id, block_number, log_index) WHERE (kind = 'token-bid'::text);
+CREATE INDEX chain_event_by_cancelled_nonce ON main.chain_event USING btree (chain, contract, account, (((details ->> 'nonce'::text))::numeric)) WHERE (kind = 'nonce-cancelled'::text);
 CREATE INDEX chain_event_by_nonce ON main.chain_event USING btree (chain, contract, account) WHERE (kind = 'nonce-cancelled'::text);
 CREATE INDEX chain_event_by_order ON main.chain_event USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
 CREATE INDEX chain_event_by_sender ON main.chain_event USING btree (chain, account, contract) WHERE (kind = 'transfer'::text);
