@@ -63,6 +63,20 @@ forEachMarket('tokens in a batch', {}, (market) => {
     assert.equal((await post({ tokens })).status, 400);
   });
 
+  test('the index of the interface lists every endpoint with its method', async () => {
+    const { data } = await market.ok('/explore/v1');
+    const { paths } = await market.ok('/explore/v1/openapi.json');
+    const documented = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations as object).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    assert.deepEqual(
+      data.endpoints.map(({ method, path }: any) => `${method} ${path}`),
+      documented,
+    );
+    assert.ok(documented.includes(`POST ${PATH}`));
+    assert.ok(data.endpoints.every((endpoint: any) => endpoint.description !== ''));
+  });
+
   test('an invalid body is a bad request that names the mistake', async () => {
     const address = toEvmAddress('any');
     const cases: [body: unknown, message: RegExp][] = [

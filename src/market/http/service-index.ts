@@ -97,9 +97,11 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
 
 function listEndpoints(app: FastifyInstance): WireIndex['endpoints'] {
   const { paths } = toPublishedDocument(app, '');
-  return Object.entries(paths).map(([path, item]) => ({
-    method: 'GET',
-    path,
-    description: (item as { get?: { summary?: string } }).get?.summary ?? '',
-  }));
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations as Record<string, { summary?: string }>).map(([method, { summary = '' }]) => ({
+      method: method.toUpperCase(),
+      path,
+      description: summary,
+    })),
+  );
 }
