@@ -5,6 +5,7 @@ import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { joinEvidenceChanges, toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
 import type { Address } from '../core/address.ts';
+import type { Hex } from '../core/evm.ts';
 
 /** Tokens that moved, by collection id and token id, with the block of their last transfer. */
 export type MovedTokens = Map<string, Map<string, number>>;
@@ -36,6 +37,7 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
       transfers = transfers.filter((transfer) => transfer.blockNumber <= ancestor);
       continue;
     }
+    if ('unknown' in entry) continue;
     const { event } = entry;
     if (event.kind === 'order-fulfilled') fills.push(event);
     else if (event.kind === 'orders-matched') {
@@ -70,9 +72,14 @@ export function addMoved(moved: MovedTokens, collectionId: string, tokenId: stri
  * only one transaction is returned unchanged, so that every batch makes progress.
  */
 export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
-  const last = entries.at(-1);
-  if (entries.length < batchSize || !last || !('event' in last)) return entries;
-  const { tx } = last.event;
-  const end = entries.findLastIndex((entry) => !('event' in entry) || entry.event.tx !== tx);
+  const tx = entries.length < batchSize ? null : txOf(entries.at(-1));
+  if (tx === null) return entries;
+  const end = entries.findLastIndex((entry) => txOf(entry) !== tx);
   return end < 0 ? entries : entries.slice(0, end + 1);
+}
+
+/** Null for a reorganisation. */
+function txOf(entry: LogEntry | undefined): Hex | null {
+  if (!entry || 'ancestor' in entry) return null;
+  return 'event' in entry ? entry.event.tx : entry.unknown.tx;
 }

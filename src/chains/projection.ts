@@ -4,10 +4,12 @@
 
 import type { OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
+import type { LogEntry } from '../chain-log/queries/chain-events.ts';
 import { listLogEntries } from '../chain-log/queries/chain-events.ts';
 import { listOwnership } from '../chain-log/queries/holdings.ts';
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { toCollectionId } from '../core/collection.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -41,6 +43,7 @@ export type ProjectionContext = {
   chains: Chains;
   serviceName: string;
   clock: Clock;
+  log?: Log;
   /** True for a frozen chain: its listings are not judged. */
   isFrozen?: boolean;
 };
@@ -100,7 +103,18 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
     return true;
   });
+  if (isWritten) noteUnknown(context, entries);
   return isWritten ? changed : new Set();
+}
+
+function noteUnknown({ chain, log }: ProjectionContext, entries: readonly LogEntry[]): void {
+  const kinds = entries.flatMap((entry) => ('unknown' in entry ? [entry.unknown.kind] : []));
+  if (kinds.length === 0) return;
+  log?.warn('events that only a newer version knows were left out', {
+    chain: chain.id,
+    events: kinds.length,
+    kinds: [...new Set(kinds)].sort(),
+  });
 }
 
 async function judgeAffected(context: ProjectionContext, changes: EvidenceChanges): Promise<ListingChange[]> {

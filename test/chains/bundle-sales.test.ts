@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { OrderFulfilled } from '../../src/chain-log/chain-event.ts';
+import { deleteChainEventsAfter } from '../../src/chain-log/queries/chain-events.ts';
 import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
 import { applyEvents } from '../../src/chains/apply-block.ts';
 import { projectNext } from '../../src/chains/projection.ts';
 import type { Address } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { ZERO_ADDRESS } from '../../src/core/evm.ts';
+import { createLog } from '../../src/core/log.ts';
 import { ITEM_TYPE } from '../../src/core/seaport.ts';
 import type { Database } from '../../src/database/port.ts';
 import { readSales } from '../../src/market/sales.ts';
@@ -71,6 +73,25 @@ forEachEngine('sales read from a chain', (engine) => {
     while (await projectNext({ ...context, chain: ethereum }));
     return context.market;
   };
+
+  test('an event of a kind that only a newer version knows does not stop the projection, and is logged once', async () => {
+    const logged: unknown[] = [];
+    const log = createLog('warn', (line) => logged.push(JSON.parse(line)));
+    const context = { ...toContext(db), chain: ethereum, log };
+    await db.transaction((tx) => applyEvents(tx, 'ethereum', [fill(1, [1n], 100n), fill(2, [2n], 50n)], NOW));
+    await db.query(`update main.chain_event set kind = 'invented-later' where block_number = 1`);
+    await db.transaction((tx) => applyEvents(tx, 'ethereum', [fill(3, [3n], 70n)], NOW));
+    while (await projectNext(context));
+    const { sales } = await readSales(context.market, COLLECTION, { before: null, limit: 9 });
+    assert.deepEqual(
+      sales.map(({ raw }) => raw),
+      [70n, 50n],
+    );
+    assert.equal(await projectNext(context), null);
+    assert.partialDeepStrictEqual(logged, [{ chain: 'ethereum', events: 1, kinds: ['invented-later'] }]);
+    assert.equal(logged.length, 1);
+    assert.equal((await deleteChainEventsAfter(db, 'ethereum', 0)).length, 2);
+  });
 
   test('a bundle is not a row of /sales, and counts once in volume and number of sales', async () => {
     const market = await apply(fill(1, [1n], 100n), fill(2, [1n, 2n, 3n], 900n), fill(3, [2n], 50n));

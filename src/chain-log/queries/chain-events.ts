@@ -1,13 +1,14 @@
 // The chain log: the stored events of the followed chains, from which holdings, approvals and order states are derived. Primary database.
 // Events are never changed. They are deleted after a reorganisation, and when their contract is no longer followed.
 
+import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
 import type { LoggedEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
 import { toEvidenceChanges } from '../evidence-changes.ts';
-import { decodeEvent } from './event-rows.ts';
+import { decodeEvent, decodeEvents, findUnknownKind } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 
@@ -43,7 +44,7 @@ export async function deleteChainEventsAfter(
      select * from deleted order by block_number, log_index, part`,
     [chain, blockNumber],
   );
-  return rows.map(decodeEvent);
+  return decodeEvents(rows);
 }
 
 /** Deletes the events of a contract that is no longer followed. Fills are kept: they are events of the settlement protocol's contract. */
@@ -53,9 +54,13 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 
 /**
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks after
- * block `ancestor`. `affected` is the evidence that changed.
+ * block `ancestor`. `affected` is the evidence that changed. `unknown`: an event of a kind that only a newer version knows.
  */
-export type LogEntry = { seq: number } & ({ event: LoggedEvent } | { ancestor: number; affected: EvidenceChanges });
+export type LogEntry = { seq: number } & (
+  | { event: LoggedEvent }
+  | { unknown: { kind: string; tx: Hex } }
+  | { ancestor: number; affected: EvidenceChanges }
+);
 
 const decodeEntry = rowDecoder('log entry', {
   seq: safeInteger,
@@ -88,7 +93,10 @@ export async function listLogEntries(
   );
   return rows.map((row) => {
     const { seq, ancestor, affected } = decodeEntry(row);
-    if (ancestor === null) return { seq, event: decodeEvent(row) };
+    if (ancestor === null) {
+      const unknown = findUnknownKind(row);
+      return unknown ? { seq, unknown } : { seq, event: decodeEvent(row) };
+    }
     if (!affected) return { seq, ancestor, affected: toEvidenceChanges(chain, []) };
     const { orderHashes, offerers, ...others } = affected;
     const changes = { chain, orderHashes: new Set(orderHashes), offerers: new Set(offerers), ...others };
@@ -139,7 +147,7 @@ export async function listOrderEvents(
      order by block_number, log_index, part`,
     [chain, order.orderHash, order.protocol, order.offerer],
   );
-  return rows.map(decodeEvent);
+  return decodeEvents(rows);
 }
 
 /** The bidder's bid for the token that was the last one before the position. Null when the log has none. */
@@ -175,7 +183,7 @@ export async function listTokenEvents(
      order by block_number desc, log_index desc, part desc limit $5`,
     [chain, token.contract, token.tokenId, token.holder, token.limit],
   );
-  return rows.map(decodeEvent);
+  return decodeEvents(rows);
 }
 
 /** `details` has all fields except position and kind. Fields that queries search have columns of their own too. */

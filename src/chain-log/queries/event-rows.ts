@@ -1,5 +1,7 @@
-// Decodes rows of the chain log. Each kind of event has a decoder that checks the details of the row.
+// Decodes rows of the chain log. Each kind of event has a decoder that checks the details of the row. A newer version that runs on the same
+// database may log kinds that this version does not know.
 
+import type { Hex } from '../../core/evm.ts';
 import type { Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
 import {
@@ -18,11 +20,25 @@ import {
   rowDecoder,
   RowError,
   safeInteger,
+  text,
   timestamp,
 } from '../../database/rows.ts';
 import type { EventPosition, LoggedEvent, OrderFulfilled } from '../chain-event.ts';
 
 type Kind = LoggedEvent['kind'];
+
+export const KINDS = [
+  'order-fulfilled',
+  'order-cancelled',
+  'order-validated',
+  'orders-matched',
+  'counter-incremented',
+  'nonce-cancelled',
+  'token-bid',
+  'transfer',
+  'approval-for-all',
+  'token-approval',
+] as const satisfies Kind[];
 
 const decodeRow = rowDecoder('chain_event', {
   blockNumber: column('block_number', safeInteger),
@@ -30,20 +46,23 @@ const decodeRow = rowDecoder('chain_event', {
   part: integer,
   blockTime: column('block_time', timestamp),
   tx: hex,
-  kind: oneOf([
-    'order-fulfilled',
-    'order-cancelled',
-    'order-validated',
-    'orders-matched',
-    'counter-incremented',
-    'nonce-cancelled',
-    'token-bid',
-    'transfer',
-    'approval-for-all',
-    'token-approval',
-  ] satisfies Kind[]),
+  kind: oneOf(KINDS),
   details: anyJson,
 });
+
+const decodeKind = rowDecoder('chain_event', { kind: text, tx: hex });
+const known: ReadonlySet<string> = new Set(KINDS);
+
+/** The kind and the transaction of an event if its kind is not known. */
+export function findUnknownKind(row: Row): { kind: string; tx: Hex } | null {
+  const found = decodeKind(row);
+  return known.has(found.kind) ? null : found;
+}
+
+/** Decodes the events of known kinds, and leaves out the others. */
+export function decodeEvents(rows: readonly Row[]): LoggedEvent[] {
+  return rows.filter((row) => findUnknownKind(row) === null).map(decodeEvent);
+}
 
 /** Throws RowError when the row does not have the form of its kind of event. */
 export function decodeEvent(row: Row): LoggedEvent {

@@ -2,7 +2,7 @@
 // then writes the schemas `main` and `indexer` of that database. The databases of the service are only read.
 
 import type { ChainEvent, EventPosition } from '../../../chain-log/chain-event.ts';
-import { decodeEvent } from '../../../chain-log/queries/event-rows.ts';
+import { decodeEvent, KINDS } from '../../../chain-log/queries/event-rows.ts';
 import type { Database, Queryable } from '../../../database/port.ts';
 import type { Sides } from '../../../database/snapshot.ts';
 
@@ -77,8 +77,9 @@ export async function listCopiedEvents(
   const rows = await db.query(
     `select block_number, log_index, part, block_time, tx, kind, details
      from served.chain_event where chain = $1 and (block_number, log_index, part) > ($2::bigint, $3::integer, $4::integer)
+       and kind = any($6)
      order by block_number, log_index, part limit $5`,
-    [chain, after?.blockNumber ?? -1, after?.logIndex ?? -1, after?.part ?? -1, limit],
+    [chain, after?.blockNumber ?? -1, after?.logIndex ?? -1, after?.part ?? -1, limit, KINDS],
   );
   return rows.map(decodeEvent);
 }
