@@ -37,12 +37,12 @@ export class OutageLog {
     this.#log.warn(this.#messages.begin, { error });
   }
 
-  /** Called after a request has succeeded. */
-  noteSuccess(): void {
+  /** Called after a request has succeeded. `more` returns further fields of the line about the end of the outage. */
+  noteSuccess(more: () => Record<string, unknown> = () => ({})): void {
     if (!this.#isLogged) return;
     this.#isLogged = false;
     this.#loggedAt = this.#now();
-    this.#log.info(this.#messages.end, { failed: this.#failed });
+    this.#log.info(this.#messages.end, { failed: this.#failed, ...more() });
     this.#failed = 0;
   }
 }

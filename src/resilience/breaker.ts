@@ -2,6 +2,7 @@
 // time a single call is made as a trial, by the next caller (`enter`) or in the background (`BackgroundTrials`). A success closes the
 // breaker.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../core/clock.ts';
 import type { Random } from '../core/random.ts';
 import { backoffMs } from './backoff.ts';
@@ -109,6 +110,9 @@ export class CircuitBreaker {
   }
 }
 
+/** Runs a function outside the request that has opened the breaker: this request may have ended before the trial begins. */
+const outsideRequests = AsyncLocalStorage.snapshot();
+
 /**
  * Makes the trials of an open breaker in the background. No caller waits for a trial, and the breaker closes again even without callers.
  */
@@ -128,7 +132,8 @@ export class BackgroundTrials {
   start(): void {
     if (this.#isStopped) return;
     clearTimeout(this.#timer ?? undefined);
-    this.#timer = setTimeout(() => void this.#try(), this.#breaker.remainingMs()).unref();
+    const run = () => void outsideRequests(() => this.#try());
+    this.#timer = setTimeout(run, this.#breaker.remainingMs()).unref();
   }
 
   /** No trial begins after this. */

@@ -12,6 +12,8 @@ export type OtlpClientOptions = {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   log: Log;
+  /** The number of spans that were dropped since the last call. It is logged at the end of an outage. */
+  takeDropped?: () => number;
 };
 
 const TIMEOUT_MS = 10_000;
@@ -44,7 +46,7 @@ export class OtlpClient {
         signal: this.#stopping.signal,
       });
       if (status >= 200 && status < 300) {
-        this.#outages.noteSuccess();
+        this.#outages.noteSuccess(() => ({ droppedSpans: this.#options.takeDropped?.() ?? 0 }));
         return 'accepted';
       }
       this.#outages.noteFailure(new Error(`the receiver responded with ${status}`));

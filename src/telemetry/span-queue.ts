@@ -11,6 +11,7 @@ export class SpanQueue {
   readonly #spans: Span[] = [];
   readonly #send: (batch: readonly Span[]) => Promise<PostResult>;
   #sending: Promise<void> | null = null;
+  #dropped = 0;
   /** Whether the latest batch was not accepted. The next attempt is then left to the caller of `flush`. */
   #isUnavailable = false;
 
@@ -19,10 +20,20 @@ export class SpanQueue {
   }
 
   readonly add = (span: Span): void => {
-    if (this.#spans.length >= SPANS_MAX) return;
+    if (this.#spans.length >= SPANS_MAX) {
+      this.#dropped += 1;
+      return;
+    }
     this.#spans.push(span);
     if (this.#spans.length >= BATCH_MAX && !this.#isUnavailable) void this.flush();
   };
+
+  /** The number of spans that were dropped since the last call. */
+  takeDropped(): number {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped;
+  }
 
   /** Sends the queued spans until the queue is empty or the receiver is unavailable. */
   flush(): Promise<void> {

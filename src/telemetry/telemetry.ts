@@ -44,7 +44,8 @@ export class Telemetry {
     const { config, log } = options;
     this.#options = options;
     this.#resource = { attributes: resourceAttributesOf(options), version: options.version };
-    this.#client = new OtlpClient({ endpoint, headers: config.otlpHeaders, log });
+    const takeDropped = () => this.#spans.takeDropped();
+    this.#client = new OtlpClient({ endpoint, headers: config.otlpHeaders, log, takeDropped });
     this.#spans = new SpanQueue((batch) => {
       const originMs = this.#clock() - performance.now();
       return this.#client.post('/v1/traces', toTracesJson(this.#resource, batch, originMs));
@@ -87,7 +88,9 @@ export class Telemetry {
 
   async #flush(): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()));
-    await Promise.all([this.#spans.flush(), this.#exportMetrics()]);
+    // The spans are sent even if the metrics cannot be read.
+    const [, metrics] = await Promise.allSettled([this.#spans.flush(), this.#exportMetrics()]);
+    if (metrics.status === 'rejected') throw metrics.reason;
   }
 
   #startPeriodic(name: string, periodMs: number, run: () => Promise<unknown>): void {

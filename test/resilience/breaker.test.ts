@@ -1,6 +1,7 @@
 // The states of the circuit breaker. The test controls the clock and the random source.
 
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import { BackgroundTrials, CircuitBreaker, FAILURES_MAX } from '../../src/resilience/breaker.ts';
@@ -142,6 +143,22 @@ describe('trials in the background', () => {
     trials.start();
     return { breaker, trials, pass, attempts: () => attempts };
   }
+
+  test('a trial in the background is no part of the request that opened the breaker', async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const options = { openMs: 1, openMaxMs: 1, clock: () => performance.now(), random: () => 0 };
+    const breaker = new CircuitBreaker(options);
+    const tried = Promise.withResolvers<unknown>();
+    const trials = new BackgroundTrials(breaker, async () => {
+      breaker.succeeded();
+      tried.resolve(requests.getStore());
+    });
+    fail(breaker);
+    requests.run('a', () => trials.start());
+    const waiting = setTimeout(() => undefined, 60_000);
+    assert.equal(await tried.promise, undefined);
+    clearTimeout(waiting);
+  });
 
   test('trials in the background are repeated until one succeeds, each after the open time of the breaker', async (t) => {
     let isBack = false;

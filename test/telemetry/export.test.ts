@@ -71,6 +71,7 @@ describe('the queue of spans', () => {
     });
     for (let number = 0; number < 100_000; number += 1) queue.add(span);
     await queue.flush();
+    assert.deepEqual([queue.takeDropped(), queue.takeDropped()], [100_000 - 2_048, 0]);
     isAvailable = true;
     await queue.flush();
     assert.equal(sent, 2_048);
@@ -197,6 +198,22 @@ describe('the end of the service', () => {
     assert.deepEqual(
       metricsOf(receiver).map(({ name, points }) => [name, points[0]?.asDouble]),
       [['a', 1.5]],
+    );
+  });
+
+  test('the last spans are exported even if the metrics cannot be read', async () => {
+    const telemetry = startTelemetry(WAIT_MS);
+    telemetry.exportMetrics({ families: () => Promise.reject(new Error('no metrics')) });
+    await traced(operation, async () => undefined);
+    receiver.respond = (
+      (respond) =>
+      (...args) =>
+        void setTimeout(respond, 50, ...args)
+    )(receiver.respond);
+    await assert.rejects(telemetry.close(), /no metrics/);
+    assert.deepEqual(
+      spansOf(receiver).map(({ name }) => name),
+      ['task a'],
     );
   });
 
