@@ -39,13 +39,8 @@ export class ImportCounter {
   readonly #startedAt = performance.now();
   readonly #total = zeroCounts();
   readonly #byKind: Partial<Record<RecordKind, KindCounts>> = {};
-  #read = 0;
   #skippedLines = 0;
   readonly #createdCollections = new Set<string>();
-
-  addRead(records: number): void {
-    this.#read += records;
-  }
 
   addSkippedLines(lines: number): void {
     this.#skippedLines += lines;
@@ -79,7 +74,9 @@ export class ImportCounter {
   }
 
   progress(): ImportProgress {
-    return { read: this.#read, ...this.#total, skippedLines: this.#skippedLines };
+    const { inserted, updated, unchanged, conflict, refused } = this.#total;
+    const read = inserted + updated + unchanged + conflict + refused;
+    return { read, ...this.#total, skippedLines: this.#skippedLines };
   }
 
   summary(noted: Partial<Pick<ImportSummary, 'warnings' | 'unknownCollections' | 'collections'>> = {}): ImportSummary {

@@ -264,7 +264,7 @@ async function ingestAndCount(
     if (parsed.record) records.push({ line, record: parsed.record });
     else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
   }
-  await ingestBatch(context, records, {
+  const ingested = ingestBatch(context, records, {
     now: context.clock(),
     dryRun: options.dryRun ?? false,
     isImport: true,
@@ -280,16 +280,21 @@ async function ingestAndCount(
       conflicts.push(...part.conflicts);
     },
   });
-  counter.addRead(batch.length);
+  // What was refused or stored before a failure is counted and reported too.
+  const failure = await ingested.then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
   for (const { lines, parsed } of batch) if (parsed.record === null) counter.addSkippedLines(lines - 1);
   for (const { kind } of rejections) counter.addRejected(kind);
   for (const { kind } of conflicts) counter.addConflict(kind);
   const rejectedLines = new Set(rejections.map(({ line }) => line));
-  for (const record of records) if (!rejectedLines.has(record.line)) notes.add(record);
+  for (const record of failure ? [] : records) if (!rejectedLines.has(record.line)) notes.add(record);
   const events = [
     ...rejections.map(({ line, reason }) => ({ event: 'refused' as const, line, reason })),
     ...conflicts.map(({ line, reason }) => ({ event: 'conflict' as const, line, reason })),
   ];
   for (const event of events.sort((a, b) => a.line - b.line)) await options.onEvent?.(event);
   await options.onEvent?.({ event: 'progress', ...counter.progress() });
+  if (failure) throw failure.error;
 }

@@ -156,6 +156,16 @@ forEachEngine('import', (engine) => {
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
   });
 
+  test('what a batch stored and refused before it failed is counted and reported', async () => {
+    await db.query('alter table indexer.token rename to gone');
+    const refused: number[] = [];
+    const onEvent = (event: ImportEvent) => void (event.event === 'refused' && refused.push(event.line));
+    const source = toChunks(toNdjson([collection(), 'not json', token()]));
+    const { summary } = await failureOf(importRecords(toContext(db), source, { format: 'ndjson', onEvent }));
+    await db.query('alter table indexer.gone rename to token');
+    assert.deepEqual([summary.read, summary.inserted, summary.refused, refused], [2, 1, 1, [2]]);
+  });
+
   test('the lines of rejected rows count as skipped, those of stored rows do not', async () => {
     const columns = ['tokenId', 'name'].map((column) => [column, { column }] as const);
     const given = Object.entries({ kind: 'token', chain: 'ethereum', contractAddress: EVM });
