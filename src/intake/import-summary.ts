@@ -5,6 +5,9 @@ import type { ImportWarnings } from './import-warnings.ts';
 import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';
 
+/** The summary must fit into one line of the response, together with the ids of the imported collection records. */
+export const CREATED_COLLECTIONS_MAX = 5_000;
+
 /** `conflict`: sales that are stored already with another price, time, seller or buyer. Such a record changes nothing. */
 export type KindCounts = UpsertCounts & { conflict: number; refused: number };
 
@@ -23,8 +26,13 @@ export type ImportSummary = KindCounts & {
    * are not served. Null if the import ended before this was checked.
    */
   unknownCollections: Record<string, number> | null;
-  /** The ids of the collections for which a record was created because the import had none. Empty unless the import was told to. */
+  /**
+   * The ids of the collections for which a record was created because the import had none, at most CREATED_COLLECTIONS_MAX. Empty unless the
+   * import was told to.
+   */
   createdCollections: string[];
+  /** The number of created collections that `createdCollections` leaves out. Absent if it has all of them. */
+  moreCreatedCollections?: number;
   /** The ids of the imported collection records, at most COLLECTIONS_MAX. */
   collections: string[];
   seconds: number;
@@ -85,7 +93,7 @@ export class ImportCounter {
       byKind: structuredClone(this.#byKind),
       warnings: {},
       unknownCollections: null,
-      createdCollections: [...this.#createdCollections].sort(),
+      ...toCreated(this.#createdCollections),
       collections: [],
       ...noted,
       seconds: Math.round(performance.now() - this.#startedAt) / 1_000,
@@ -103,7 +111,10 @@ export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary
     skippedLines: 0,
     warnings: {},
     unknownCollections: null,
-    createdCollections: [...new Set(summaries.flatMap(({ createdCollections }) => createdCollections))].sort(),
+    ...toCreated(
+      new Set(summaries.flatMap(({ createdCollections }) => createdCollections)),
+      summaries.reduce((total, { moreCreatedCollections = 0 }) => total + moreCreatedCollections, 0),
+    ),
     collections: [...new Set(summaries.flatMap(({ collections }) => collections))].sort(),
     seconds: 0,
     imports: summaries.flatMap(({ imports }) => imports),
@@ -122,6 +133,16 @@ export function addSummaries(summaries: readonly ImportSummary[]): ImportSummary
     sum.unknownCollections = addUnknownCollections(summaries, new Set(sum.collections));
   }
   return sum;
+}
+
+/** `leftOut`: the number of created collections that are not in `ids`. */
+function toCreated(
+  ids: ReadonlySet<string>,
+  leftOut = 0,
+): Pick<ImportSummary, 'createdCollections' | 'moreCreatedCollections'> {
+  const more = Math.max(0, ids.size - CREATED_COLLECTIONS_MAX) + leftOut;
+  const createdCollections = [...ids].sort().slice(0, CREATED_COLLECTIONS_MAX);
+  return { createdCollections, ...(more > 0 && { moreCreatedCollections: more }) };
 }
 
 function addUnknownCollections(

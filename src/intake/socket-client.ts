@@ -117,7 +117,12 @@ class SocketImport {
     }
     for await (const lines of splitLines(untilClosed(response))) {
       for (const line of lines) {
-        const received = JSON.parse(line.text ?? 'null') as ResponseEvent;
+        if (line.text === null) {
+          throw new OperatorError(
+            `a line of the response cannot be read: ${line.reason}; mercat imports list shows what was stored`,
+          );
+        }
+        const received = JSON.parse(line.text) as ResponseEvent;
         if (received.event === 'done') {
           const { event: _event, ...summary } = received;
           return summary;

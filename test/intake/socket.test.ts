@@ -105,6 +105,18 @@ forEachEngine('the socket', (engine) => {
     assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
   });
 
+  test('a line of the response that is too long is named as the reason of the failure', async () => {
+    const longPath = path.join(temporaryDirectory(), 'long.sock');
+    const server = http.createServer((_request, response) => response.end(`${'x'.repeat(2 * 1024 * 1024)}\n`));
+    server.listen(longPath);
+    await once(server, 'listening');
+    const { message } = await failureOf(
+      new SocketIntake(longPath).import(toChunks(toNdjson(tokens(1))), { format: 'ndjson' }, () => undefined),
+    );
+    server.close();
+    assert.match(message, /a line of the response cannot be read: longer than 1048576 bytes; mercat imports list/);
+  });
+
   test('a CSV file is imported over the socket by its column map', async () => {
     const map = parseColumnMap({
       kind: { value: 'token' },

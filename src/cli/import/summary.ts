@@ -82,7 +82,7 @@ const COLLECTIONS_PRINTED_MAX = 20;
 
 /** Warnings about records that are probably wrong, or that are not served. */
 export function describeNotes(summary: CompleteSummary): string[] {
-  const { skippedLines, warnings, unknownCollections, createdCollections, answers } = summary;
+  const { skippedLines, warnings, unknownCollections, createdCollections, moreCreatedCollections, answers } = summary;
   const notes = WARNING_CODES.flatMap((code) => {
     const warning = warnings[code];
     if (!warning) return [];
@@ -98,16 +98,17 @@ export function describeNotes(summary: CompleteSummary): string[] {
     );
   }
   return [
-    ...describeCreatedCollections(createdCollections),
+    ...describeCreatedCollections(createdCollections, moreCreatedCollections),
     ...notes,
     ...describeUnknownCollections(Object.entries(unknownCollections ?? {})),
   ];
 }
 
-function describeCreatedCollections(created: readonly string[]): string[] {
+function describeCreatedCollections(created: readonly string[], leftOut = 0): string[] {
   if (created.length === 0) return [];
-  const what = created.length === 1 ? '1 collection record' : `${count(created.length)} collection records`;
-  return [`created ${what}, named by the address: ${nameSome(created)}`];
+  const all = created.length + leftOut;
+  const what = all === 1 ? '1 collection record' : `${count(all)} collection records`;
+  return [`created ${what}, named by the address: ${nameSome(created, leftOut)}`];
 }
 
 function describeUnknownCollections(unknown: readonly [id: string, records: number][]): string[] {
@@ -118,8 +119,10 @@ function describeUnknownCollections(unknown: readonly [id: string, records: numb
   return [`warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named}; ${hint}`];
 }
 
-function nameSome(ids: readonly string[]): string {
-  const more = ids.length > COLLECTIONS_PRINTED_MAX ? ` and ${count(ids.length - COLLECTIONS_PRINTED_MAX)} more` : '';
+/** `leftOut`: the number of further ids that are not known. */
+function nameSome(ids: readonly string[], leftOut = 0): string {
+  const unnamed = Math.max(0, ids.length - COLLECTIONS_PRINTED_MAX) + leftOut;
+  const more = unnamed > 0 ? ` and ${count(unnamed)} more` : '';
   return `${ids.slice(0, COLLECTIONS_PRINTED_MAX).join(', ')}${more}`;
 }
 

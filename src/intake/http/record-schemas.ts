@@ -373,8 +373,15 @@ const summary = {
     },
   ),
   createdCollections: Type.Array(Type.String(), {
-    description: 'The ids of the collections for which a record was created, as `createCollections` asks for.',
+    description:
+      'The ids of the collections for which a record was created, as `createCollections` asks for, at most 5000.',
   }),
+  moreCreatedCollections: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'The number of created collections that `createdCollections` leaves out.',
+    }),
+  ),
   collections: Type.Array(Type.String(), { description: 'The ids of the imported collection records, at most 10000.' }),
   seconds: Type.Number({ minimum: 0, description: 'How long the import took.' }),
   imports: Type.Array(Type.String({ pattern: '^imp_[0-9a-f]{32}$' }), {

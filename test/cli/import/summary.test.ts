@@ -37,6 +37,16 @@ test('at most 20 collections are named, and the others are counted', () => {
   assert.match(describeNotes(summary({ unknownCollections: { a: 1 } }))[0] ?? '', /^warning: 1 record has no .*: a; /);
 });
 
+test('a summary names at most 5,000 created collections, and has the number of the others', () => {
+  const counter = new ImportCounter();
+  counter.addCreatedCollections(Array.from({ length: 5_003 }, (_, index) => `c${index}`));
+  const one = { ...summary(), ...counter.summary() };
+  assert.deepEqual([one.createdCollections.length, one.moreCreatedCollections], [5_000, 3]);
+  const two = addSummaries([one, summary({ createdCollections: ['d'] })]);
+  assert.deepEqual([two.createdCollections.length, two.moreCreatedCollections], [5_000, 4]);
+  assert.match(describeNotes(one)[0] ?? '', /^created 5,003 collection records, .* and 4,983 more$/);
+});
+
 test('a single skipped line is a warning', () => {
   assert.match(describeNotes(summary({ skippedLines: 1 }))[0] ?? '', /extend over 1 further line of the file/);
   assert.deepEqual(describeNotes(summary()), []);
