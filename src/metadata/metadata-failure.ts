@@ -7,16 +7,18 @@ import { backoffMs } from '../resilience/backoff.ts';
 const FAILURES = {
   /** The contract has no such function, or the call reverted. */
   'no-uri': { isLasting: true },
+  /** No endpoint can execute the call, or the endpoints disagree about its result. */
+  unreadable: { isLasting: false },
   /** Neither data, http, https, ipfs nor ar; or the operator has configured no gateway for it. */
   'unsupported-uri': { isLasting: true },
   'private-address': { isLasting: true },
   unreachable: { isLasting: false, isOfHost: true },
-  timeout: { isLasting: false, isOfHost: true },
-  'rate-limited': { isLasting: false, isOfHost: true },
+  timeout: { isLasting: false },
+  'rate-limited': { isLasting: false },
   /** Not requested, because earlier requests to the host failed in a row. */
   'host-down': { isLasting: false, isOfHost: true },
   'not-found': { isLasting: true },
-  'bad-status': { isLasting: false, isOfHost: true },
+  'bad-status': { isLasting: false },
   'too-many-redirects': { isLasting: true },
   'too-large': { isLasting: true },
   /** Not a JSON object in UTF-8, or nested too deep. */

@@ -17,6 +17,8 @@ export type ParsedUri =
 
 const UNSUPPORTED: ParsedUri = { kind: 'unsupported' };
 const URL_LENGTH_MAX = 2_048;
+/** A name of 253 characters and a port. */
+const HOST_LENGTH_MAX = 259;
 const HEX_ID_DIGITS = 64;
 const DIGEST_DIGITS = 32;
 
@@ -57,6 +59,8 @@ function parseHttpUri(uri: string, gateways: Gateways): ParsedUri {
     return toIpfs(content, gateways);
   }
   url.hash = '';
+  // Encoding makes names and paths with characters outside of ASCII several times longer.
+  if (url.host.length > HOST_LENGTH_MAX || url.href.length > URL_LENGTH_MAX) return UNSUPPORTED;
   return { kind: 'remote', host: url.host, urls: [url.href], isGateway: false };
 }
 

@@ -1,7 +1,8 @@
 // Reads the metadata of collections from their contracts: the document of contractURI, and the royalty by ERC-2981.
 
-import type { AssetId } from '../core/address.ts';
+import type { Address, AssetId } from '../core/address.ts';
 import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
+import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
 import type { MetadataContext, ReadCollection } from './context.ts';
 import type { MetadataClient } from './metadata-client.ts';
@@ -13,6 +14,7 @@ import { parseCollectionDocument } from './parse-metadata.ts';
 import type { DueCollection } from './queries/collection-metadata.ts';
 import { listDueCollectionMetadata, upsertCollectionMetadata } from './queries/collection-metadata.ts';
 import { findFirstToken } from './queries/due-tokens.ts';
+import { isFailureOfCall } from './uri-reads.ts';
 
 /** A collection is read again after this time, because its contract need not announce a change. */
 const REFRESH_MS = 24 * 60 * 60_000;
@@ -49,7 +51,7 @@ async function readCollection(
   const { collectionId } = due;
   const tokenId = (await findFirstToken(indexer, collectionId)) ?? SOME_TOKEN;
   try {
-    const { uri, royaltyBps } = await reader.contracts.collectionFacts(follow.contractAddress, tokenId);
+    const { uri, royaltyBps } = await readFacts(reader, follow.contractAddress, tokenId);
     const result = await readDocument(client, uri, signal);
     if (result.failure === 'over-budget') return false;
     const { document, failure } = result;
@@ -74,6 +76,19 @@ async function readCollection(
   }
 }
 
+async function readFacts(
+  { contracts }: ChainReader,
+  contract: Address,
+  tokenId: AssetId,
+): Promise<{ uri: ContractUri; royaltyBps: number | null }> {
+  try {
+    return await contracts.collectionFacts(contract, tokenId);
+  } catch (error) {
+    if (!isFailureOfCall(error)) throw error;
+    return { uri: { kind: 'unreadable' }, royaltyBps: null };
+  }
+}
+
 type DocumentRead = {
   document: CollectionDocument | null;
   host: string | null;
@@ -83,7 +98,7 @@ type DocumentRead = {
 /** A contract without contractURI is no failure: few contracts have this function. */
 async function readDocument(client: MetadataClient, uri: ContractUri, signal: AbortSignal): Promise<DocumentRead> {
   if (uri.kind === 'none') return { document: EMPTY, host: null, failure: null };
-  if (uri.kind !== 'uri') return { document: null, host: null, failure: 'too-large' };
+  if (uri.kind !== 'uri') return { document: null, host: null, failure: uri.kind };
   const result = await client.read(uri.uri, signal);
   if (!result.ok) return { document: null, host: result.host, failure: result.failure };
   const document = parseCollectionDocument(result.document.body);

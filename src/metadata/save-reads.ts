@@ -11,7 +11,7 @@ import type { MetadataContext } from './context.ts';
 
 export type TokenReads = { collectionId: string; read: readonly NewTokenMetadata[]; failed: readonly FailedRead[] };
 
-/** Returns how many tokens changed. Tokens of a host that has answered become due if their last read failed because of the host. */
+/** Returns how many tokens changed. Tokens of earlier batches become due if their host was down and has now returned a document. */
 export async function saveReads(
   { indexer, clock, onChanged }: Pick<MetadataContext, 'indexer' | 'clock' | 'onChanged'>,
   { collectionId, read, failed }: TokenReads,
@@ -24,7 +24,12 @@ export async function saveReads(
       await lockFigures(tx, [collectionId]);
       const changed = await upsertTokenMetadata(tx, read, { collectionId, source: 'chain', at: now });
       await updateFailedReads(tx, collectionId, failed);
-      await updateDueOfHosts(tx, collectionId, { hosts, failures: FAILURES_OF_HOSTS, now });
+      await updateDueOfHosts(tx, collectionId, {
+        hosts,
+        failures: FAILURES_OF_HOSTS,
+        except: failed.map(({ asset }) => asset),
+        now,
+      });
       return changed;
     });
   const changed = await repeatAborted(write, { isRepeated: isAborted });

@@ -3,7 +3,6 @@
 
 import type { AssetId } from '../core/address.ts';
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
-import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
 import { listFollows } from '../follows/queries/follows.ts';
 import { listViewedTokens } from '../market/queries/recent-views.ts';
 import type { NewTokenMetadata } from '../market/queries/token-metadata.ts';
@@ -21,6 +20,7 @@ import type { DueToken, FailedRead } from './queries/due-tokens.ts';
 import { listDueCollections, listDueTokens, listDueViewedTokens } from './queries/due-tokens.ts';
 import { readDueCollections } from './read-collections.ts';
 import { saveReads } from './save-reads.ts';
+import { UriReads } from './uri-reads.ts';
 
 /** Tests set shorter times. */
 export type MetadataPace = { timeoutMs?: number; openMs?: number; sliceMs?: number };
@@ -56,6 +56,8 @@ export function createMetadataTask(context: MetadataContext, pace: MetadataPace 
     random,
     ...pace,
   });
+  const uriReads = new UriReads(BATCH_SIZE);
+  const turn: Turn = { last: null };
   let missingAt = 0;
   return {
     name: METADATA_TASK,
@@ -67,6 +69,8 @@ export function createMetadataTask(context: MetadataContext, pace: MetadataPace 
       if (findsMissing) missingAt = performance.now() + MISSING_MS;
       return new MetadataRun(context, {
         client,
+        uriReads,
+        turn,
         signal,
         report,
         findsMissing,
@@ -76,9 +80,14 @@ export function createMetadataTask(context: MetadataContext, pace: MetadataPace 
   };
 }
 
+/** The collection of which a batch was read last. The next run begins after it. */
+type Turn = { last: string | null };
+
 /** `findsMissing`: tokens that were never due are looked for, which reads all tokens. */
 type RunOptions = {
   client: MetadataClient;
+  uriReads: UriReads;
+  turn: Turn;
   signal: AbortSignal;
   report: Report;
   sliceMs: number;
@@ -88,13 +97,11 @@ type RunOptions = {
 class MetadataRun {
   readonly #context: MetadataContext;
   readonly #options: RunOptions;
-  readonly #endAt: number;
+  #endAt: number;
   readonly #counts = { read: 0, changed: 0, refused: 0 };
   readonly #problems = new Set<string>();
   /** Whether a budget is used up, so that tokens are left. */
   #isOverBudget = false;
-  /** URIs are read one batch at a time, because each batch may be large. */
-  #uris: Promise<unknown> = Promise.resolve();
 
   constructor(context: MetadataContext, options: RunOptions) {
     this.#context = context;
@@ -120,8 +127,16 @@ class MetadataRun {
     if (this.#options.findsMissing) await makeMissingDue(this.#context, ids);
     await this.#readViewed(collections);
     const due = new Set(await listDueCollections(indexer, ids, clock()));
-    const queue = collections.filter(({ follow }) => due.has(follow.collectionId));
-    await Promise.all(Array.from({ length: LANES }, () => this.#drain(queue)));
+    const lastAt = collections.findIndex(({ follow }) => follow.collectionId === this.#options.turn.last);
+    const inTurn = [...collections.slice(lastAt + 1), ...collections.slice(0, lastAt + 1)];
+    const queue = inTurn.filter(({ follow }) => due.has(follow.collectionId));
+    await runLanes(
+      LANES,
+      () => this.#drain(queue),
+      () => {
+        this.#endAt = 0;
+      },
+    );
     const left = queue.length > 0 || this.#isOverBudget;
     return { ...this.#counts, problems: [...this.#problems], ...(left && { soon: true }) };
   }
@@ -133,9 +148,11 @@ class MetadataRun {
       const collection = queue.shift();
       if (!collection) return;
       const { collectionId } = collection.follow;
-      const tokens = await listDueTokens(indexer, collectionId, { now: clock(), limit: BATCH_SIZE });
+      this.#options.turn.last = collectionId;
+      const limit = this.#options.uriReads.batchSize(collectionId);
+      const tokens = await listDueTokens(indexer, collectionId, { now: clock(), limit });
       const isDone = await this.#readBatch(collection, tokens);
-      if (isDone && tokens.length === BATCH_SIZE) queue.push(collection);
+      if (isDone && tokens.length === limit) queue.push(collection);
     }
   }
 
@@ -150,16 +167,18 @@ class MetadataRun {
       const assets = (viewed.get(collection.follow.collectionId) ?? []).map(({ asset }) => asset);
       if (assets.length === 0 || performance.now() > this.#endAt) continue;
       const due = await listDueViewedTokens(indexer, collection.follow.collectionId, { assets, now, fetchedBefore });
-      for (let start = 0; start < due.length; start += BATCH_SIZE) {
-        if (!(await this.#readBatch(collection, due.slice(start, start + BATCH_SIZE)))) break;
+      const size = this.#options.uriReads.batchSize(collection.follow.collectionId);
+      for (let start = 0; start < due.length && performance.now() < this.#endAt; start += size) {
+        if (!(await this.#readBatch(collection, due.slice(start, start + size)))) break;
       }
     }
   }
 
   /** Reads and stores the metadata of tokens. Returns false when the collection must wait: for its chain, or for a budget. */
   async #readBatch({ follow, reader }: ReadCollection, tokens: readonly DueToken[]): Promise<boolean> {
-    const { signal, report } = this.#options;
-    const uris = await this.#readUris({ follow, reader }, tokens);
+    const { signal, report, uriReads } = this.#options;
+    const assets = tokens.map(({ asset }) => asset);
+    const uris = await uriReads.read({ follow, reader }, assets, this.#problems);
     if (!uris) return false;
     const read: NewTokenMetadata[] = [];
     const failed: FailedRead[] = [];
@@ -174,7 +193,7 @@ class MetadataRun {
         else failed.push(this.#toFailedRead(token, { ...result, failure: result.failure }));
       }
     };
-    await Promise.all(Array.from({ length: DOCUMENTS_AT_ONCE }, lane));
+    await runLanes(DOCUMENTS_AT_ONCE, lane, () => queue.splice(0));
     signal.throwIfAborted();
     this.#counts.changed += await saveReads(this.#context, { collectionId: follow.collectionId, read, failed });
     this.#counts.read += read.length + failed.length;
@@ -187,23 +206,9 @@ class MetadataRun {
     return !isOverBudget;
   }
 
-  /** Null when the chain cannot be read now. */
-  async #readUris({ follow, reader }: ReadCollection, tokens: readonly DueToken[]): Promise<ContractUri[] | null> {
-    const assets = tokens.map(({ asset }) => asset);
-    const reading = this.#uris.then(() => reader.contracts.tokenUris(follow.contractAddress, follow.standard, assets));
-    this.#uris = reading.catch(() => undefined);
-    try {
-      return await reading;
-    } catch (error) {
-      if (!(error instanceof ChainUnavailable || error instanceof RpcFailure)) throw error;
-      this.#problems.add(error.message);
-      return null;
-    }
-  }
-
   async #readToken(asset: AssetId, contractUri: ContractUri): Promise<TokenRead> {
     if (contractUri.kind !== 'uri') {
-      return { failure: contractUri.kind === 'none' ? 'no-uri' : 'too-large', host: null };
+      return { failure: contractUri.kind === 'none' ? 'no-uri' : contractUri.kind, host: null };
     }
     const uri = fillTokenId(contractUri.uri, asset);
     const result = await this.#options.client.read(uri, this.#options.signal);
@@ -222,6 +227,20 @@ class MetadataRun {
     const { clock, random } = this.#context;
     return { ...token, attempts, failure, host, dueAt: clock() + metadataRetryMs(failure, attempts, random) };
   }
+}
+
+/** Runs a lane `count` times at once. If one throws, `stop` must end the others. They end before the error is thrown. */
+async function runLanes(count: number, lane: () => Promise<void>, stop: () => void): Promise<void> {
+  const run = async () => {
+    try {
+      await lane();
+    } catch (error) {
+      stop();
+      throw error;
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: count }, run));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 type TokenRead = { metadata: NewTokenMetadata } | { failure: MetadataFailure | 'over-budget'; host: string | null };

@@ -3,7 +3,7 @@
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
-import { listCollectionsByIds } from '../market/queries/collections.ts';
+import { listCollectionsByIds, listRecordedCollections } from '../market/queries/collections.ts';
 import type { RemovedRows } from '../market/remove-collections.ts';
 import { removeCollections } from '../market/remove-collections.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -61,7 +61,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   const collectionId = toCollectionId(chain.id, address);
   const reader = context.followed.readerOf(chain.id);
   const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
-  const [stored] = await listCollectionsByIds(context.main, [collectionId]);
+  const [stored] = await listRecordedCollections(context.main, [collectionId]);
   const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
   const { standard = null, estimate = null, metadata = null } = facts ?? {};
   const added = { collectionId, name, standard, estimate, metadata };

@@ -57,6 +57,12 @@ test('an http URL keeps its query and loses its fragment', () => {
   });
 });
 
+test('a URL whose host or path becomes too long when it is encoded is not supported', () => {
+  for (const uri of [`https://${'ü.'.repeat(400)}example/1`, `https://meta.example/${'ü'.repeat(1_500)}`]) {
+    assert.deepEqual(uriOf(uri), { kind: 'unsupported' }, uri.slice(0, 40));
+  }
+});
+
 test('name, picture and description are read, and other forms of them count as missing', () => {
   const read = tokenOf({ name: ' One ', image: 'ipfs://x/1.png', description: 'D', extra: { deep: [1] } });
   assert.deepEqual(read, { name: 'One', image: 'ipfs://x/1.png', description: 'D', traits: [] });

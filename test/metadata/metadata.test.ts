@@ -15,13 +15,16 @@ import type { Database } from '../../src/database/port.ts';
 import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
 import { readToken } from '../../src/market/token.ts';
-import { listCollectionsByIds } from '../../src/market/queries/collections.ts';
+import { upsertCollectionMetadata } from '../../src/metadata/queries/collection-metadata.ts';
+import { listCollectionsByIds, listRecordedCollections } from '../../src/market/queries/collections.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
 import type { HostMode } from '../support/chain/metadata-host.ts';
 import { startMetadataHost } from '../support/chain/metadata-host.ts';
+import type { CallResponse } from '../support/chain/altered-calls.ts';
+import { startAlteredCalls } from '../support/chain/altered-calls.ts';
 import { emptySyncTables, ingest, toContext } from '../support/service/intake.ts';
 
 const PACE = { timeoutMs: 300, openMs: 1, sliceMs: 5_000 };
@@ -86,6 +89,11 @@ forEachEngine('metadata from contracts', (engine) => {
     return {
       add,
       run,
+      endpointStates: () =>
+        followed
+          .readerOf(chain.id)
+          ?.endpoints()
+          .map(({ state, failures }) => [state, failures]),
       settle,
       tokenOf,
       skip,
@@ -169,6 +177,59 @@ forEachEngine('metadata from contracts', (engine) => {
     await ingest(db, { kind: 'token', ...reported, name: 'Reported again' });
     const token = await tokenOf(contract, 1);
     assert.deepEqual([token.name, token.rarityRank], ['Lamps #1', 5]);
+  });
+
+  const tokenUriOf = (id: number) => `c87b56dd${id.toString(16).padStart(64, '0')}`;
+  const failedCall = (message: string) => (): CallResponse => ({ error: { code: -32_000, message } });
+
+  for (const message of ['return data out of bounds', 'execution aborted (timeout = 5s)', 'response too large']) {
+    test(`a token whose call fails with “${message}” does not keep the others from being read`, async (t) => {
+      const contract = await deployCollection('', 30);
+      const endpoint = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), failedCall(message)]]));
+      const { run, endpointStates } = await start(t, [contract], { RPC_URL_ETHEREUM: endpoint });
+      const result = await run();
+      assert.deepEqual([result.read, result.refused], [30, 1]);
+      assert.deepEqual(await failuresOf(), [{ failure: 'unreadable', count: 1 }]);
+      assert.deepEqual(endpointStates(), [['ready', 0]]);
+      assert.equal((await run()).read, 0, 'the token waits');
+    });
+  }
+
+  test('a token about whose URI two endpoints disagree does not keep the others from being read', async (t) => {
+    const contract = await deployCollection('', 30);
+    const alter = (response: CallResponse) => ({ result: String(response.result).replace(/[1-9](?=0*$)/, 'f') });
+    const other = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), alter]]));
+    const { run, endpointStates } = await start(t, [contract], { RPC_URL_ETHEREUM: `${world.chain.url},${other}` });
+    await run();
+    assert.deepEqual(await failuresOf(), [{ failure: 'unreadable', count: 1 }]);
+    assert.deepEqual(endpointStates(), [
+      ['ready', 0],
+      ['ready', 0],
+    ]);
+  });
+
+  test('a royalty is kept when the document of the collection cannot be read', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 1);
+    const { run, idOf } = await start(t, [contract]);
+    const record = { chain: 'ethereum', contractAddress: contract.address, name: contract.address };
+    await ingest(db, { kind: 'collection', ...record });
+    await run();
+    await db.query(`update main.collection_metadata set royalty_bps = 7, due_at = 'epoch'`);
+    await upsertCollectionMetadata(db, {
+      collectionId: idOf(contract),
+      document: null,
+      royaltyBps: null,
+      failure: 'timeout',
+      host: 'meta.example',
+      uriDigest: null,
+      attempts: 1,
+      dueAt: 0,
+      at: 0,
+    });
+    const [collection] = await listCollectionsByIds(db, [idOf(contract)]);
+    const [recorded] = await listRecordedCollections(db, [idOf(contract)]);
+    assert.deepEqual([collection?.royaltyBps, recorded?.royaltyBps], [7, null]);
   });
 
   const FAILURES: readonly (readonly [HostMode, string])[] = [

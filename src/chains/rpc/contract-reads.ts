@@ -10,14 +10,24 @@ import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
-import { REVERTED } from './rpc-response.ts';
+import { CALL_FAILED, REVERTED } from './rpc-response.ts';
 import { readBytes, toQuantity } from './rpc-values.ts';
 
 /** `latest`: the newest block that the endpoints have in common. */
 export type AtBlock = number | 'latest';
 
-/** The URI of metadata, as a contract returns it. `none`: no such function, a reverted call, or an empty text. */
-export type ContractUri = { kind: 'uri'; uri: string } | { kind: 'none' } | { kind: 'too-large' };
+/**
+ * The URI of metadata, as a contract returns it. `none`: no such function, a reverted call, or an empty text. `unreadable`: the endpoint
+ * could not execute the call.
+ */
+export type ContractUri =
+  | { kind: 'uri'; uri: string }
+  | { kind: 'none' }
+  | { kind: 'too-large' }
+  | { kind: 'unreadable' };
+
+/** One of several calls of a batch. `failed`: the endpoint could not execute the call. */
+type CallResult = Hex | 'failed' | null;
 
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
 
@@ -126,7 +136,10 @@ export class ContractReads {
     return this.#read({ to: contract, data: encodeCall('name()', []), at: 'latest' }, readName);
   }
 
-  /** The URIs of tokens in the order of `tokenIds`, by one batch of calls: `uri` of an ERC-1155 contract, otherwise `tokenURI`. */
+  /**
+   * The URIs of tokens in the order of `tokenIds`, by one batch of calls: `uri` of an ERC-1155 contract, otherwise `tokenURI`. Throws
+   * RpcFailure of kind `call-failed` when no call can be executed, and of kind `call-disputed` when the endpoints disagree.
+   */
   async tokenUris(
     contract: Address,
     standard: TokenStandard | null,
@@ -153,11 +166,11 @@ export class ContractReads {
       encodeCall('royaltyInfo(uint256,uint256)', [uintWord(BigInt(tokenId)), uintWord(WHOLE_BPS)]),
       encodeCall('totalSupply()', []),
     ]);
-    const bps = decodeOrNull(royalty, (result) => bigintAt(result, 1));
+    const bps = decodeOrNull(toHex(royalty), (result) => bigintAt(result, 1));
     return {
       uri: readUri(uri),
       royaltyBps: bps === null || bps > WHOLE_BPS ? null : Number(bps),
-      supply: decodeOrNull(supply, (result) => bigintAt(result, 0)),
+      supply: decodeOrNull(toHex(supply), (result) => bigintAt(result, 0)),
     };
   }
 
@@ -187,16 +200,22 @@ export class ContractReads {
     return decodeOrNull(await this.#call(to, data, at), decode);
   }
 
-  /** Calls a contract at the newest block with each data, in one batch. Null for a call that reverts or returns no data. */
-  #callEach(to: Address, each: readonly Hex[]): Promise<(Hex | null)[]> {
-    return this.#readAgreed('latest', `${to} ${each.join()}`, async (endpoint, tag) => {
+  /**
+   * Calls a contract at the newest block with each data, in one batch. Null for a call that reverts or returns no data. A contract that
+   * makes calls fail does not make the endpoint count as failed.
+   */
+  #callEach(to: Address, each: readonly Hex[]): Promise<CallResult[]> {
+    const fetch = async (endpoint: Endpoint, tag: string): Promise<CallResult[]> => {
       const requests = each.map((data) => ({ method: 'eth_call', params: [{ to, data }, tag] }));
-      const results = await endpoint.send(requests, { keepsReverted: true });
+      const results = await endpoint.send(requests, { keepsFailedCalls: true });
+      if (results.every((result) => result === CALL_FAILED)) throw new RpcFailure('call-failed', `of ${to}`);
       return results.map((result) => {
+        if (result === CALL_FAILED) return 'failed';
         const bytes = result === REVERTED ? '0x' : readBytes(result, 'the result of a call');
         return bytes === '0x' ? null : bytes;
       });
-    });
+    };
+    return this.#readAgreed('latest', `${to} ${each.join()}`, fetch, { isEvidence: false });
   }
 
   /** Null when the call reverts or returns no data, as for an account without code. */
@@ -214,12 +233,25 @@ export class ContractReads {
     });
   }
 
-  /** `topic` is the same for every attempt to read the same state. */
-  async #readAgreed<T>(at: AtBlock, topic: string, fetch: (endpoint: Endpoint, tag: string) => Promise<T>): Promise<T> {
+  /**
+   * `topic` is the same for every attempt to read the same state. If different results are no evidence against an endpoint, the result of
+   * two endpoints is returned.
+   */
+  async #readAgreed<T>(
+    at: AtBlock,
+    topic: string,
+    fetch: (endpoint: Endpoint, tag: string) => Promise<T>,
+    { isEvidence = true }: { isEvidence?: boolean } = {},
+  ): Promise<T> {
     // Two endpoints may have different newest blocks, and then different state.
     const block = at === 'latest' && this.#comparison.compares('call') ? await this.#sharedHead() : at;
-    const fetchFrom = async (endpoint: Endpoint) => ({ endpoint, result: await fetch(endpoint, toTag(block)) });
     for (let attempt = 1; ; attempt += 1) {
+      const results = new Map<Endpoint, T>();
+      const fetchFrom = async (endpoint: Endpoint) => {
+        const result = await fetch(endpoint, toTag(block));
+        results.set(endpoint, result);
+        return { endpoint, result };
+      };
       const fetchSecond = this.#comparison.fetchAhead('call', fetchFrom);
       const first = await this.#pool.read(fetchFrom);
       const verdict = await this.#comparison.judge(
@@ -230,10 +262,13 @@ export class ContractReads {
           blocks: 0,
           toComparable: ({ result }) => JSON.stringify(result),
           fetch: fetchSecond,
+          isEvidence,
         },
         first,
       );
       if (verdict === 'accepted') return first.result;
+      if (verdict === 'outvoted' && !isEvidence) return findRepeated([...results.values()]) ?? first.result;
+      if (verdict === 'disputed' && !isEvidence) throw new RpcFailure('call-disputed', `at ${block}`);
       if (verdict === 'disputed' || attempt === ATTEMPTS_MAX)
         throw new RpcFailure('contradicted', `a call at ${block}`);
       // The endpoint of an outvoted result is not called again, so only a block that is awaited takes time.
@@ -252,7 +287,18 @@ function decodeOrNull<T>(result: Hex | null, decode: (result: Hex) => T | null):
   }
 }
 
-function readUri(result: Hex | null): ContractUri {
+function toHex(result: CallResult | undefined): Hex | null {
+  return result === 'failed' ? null : (result ?? null);
+}
+
+/** A result that two endpoints returned. */
+function findRepeated<T>(results: readonly T[]): T | undefined {
+  const texts = results.map((result) => JSON.stringify(result));
+  return results.find((_, index) => texts.indexOf(texts[index] ?? '') < index);
+}
+
+function readUri(result: CallResult): ContractUri {
+  if (result === 'failed') return { kind: 'unreadable' };
   if (result !== null && result.length > '0x'.length + 2 * (URI_BYTES_MAX + 3 * WORD_BYTES))
     return { kind: 'too-large' };
   const uri = decodeOrNull(result, (bytes) => textAt(bytes, 0)) ?? '';

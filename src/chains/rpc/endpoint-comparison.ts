@@ -40,6 +40,11 @@ export type ComparedRead<R extends { endpoint: Endpoint }> = {
   toComparable: (response: R) => string;
   /** Throws RpcFailure. */
   fetch: (endpoint: Endpoint) => Promise<R>;
+  /**
+   * Whether different responses show that an endpoint is wrong. False for what a contract may compute from the settings of the endpoint,
+   * such as its limit of gas: then no endpoint counts as failed, and no dispute is recorded.
+   */
+  isEvidence?: boolean;
 };
 
 /**
@@ -157,15 +162,18 @@ export class EndpointComparison {
   }
 
   #decide(
-    { topic, block }: { topic: string; block: number },
+    { topic, block, isEvidence = true }: { topic: string; block: number; isEvidence?: boolean },
     { first, majority, voters }: { first: Endpoint; majority: readonly Endpoint[]; voters: readonly Endpoint[] },
   ): Verdict {
     this.#disputes.end(topic);
-    for (const endpoint of voters) if (!majority.includes(endpoint)) contradict(endpoint, block);
+    const outvoted = isEvidence ? voters.filter((endpoint) => !majority.includes(endpoint)) : [];
+    for (const endpoint of outvoted) contradict(endpoint, block);
     return majority.includes(first) ? 'accepted' : 'outvoted';
   }
 
-  #dispute({ kind, topic, block }: { kind: ReadKind; topic: string; block: number }): 'disputed' {
+  #dispute(read: { kind: ReadKind; topic: string; block: number; isEvidence?: boolean }): 'disputed' {
+    const { kind, topic, block, isEvidence = true } = read;
+    if (!isEvidence) return 'disputed';
     const { log, pool } = this.#options;
     if (this.#disputes.add(topic, { kind, block })) {
       const chain = pool.chain.id;

@@ -21,6 +21,8 @@ const KINDS = {
   'no-state': { counts: false, message: 'it does not keep the state of that block' },
   unsupported: { counts: false, message: 'it does not support the method' },
   reverted: { counts: false, message: 'the call reverted' },
+  'call-failed': { counts: false, message: 'the contract call cannot be executed' },
+  'call-disputed': { counts: false, message: 'the endpoints return different results of a contract call' },
   closed: { counts: false, message: 'the reader was closed' },
 } as const;
 

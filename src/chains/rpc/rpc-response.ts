@@ -3,6 +3,7 @@
 
 import { parseRetryAfter } from '../../resilience/backoff.ts';
 import type { Exchange } from '../../resilience/http-exchange.ts';
+import type { RpcFailureKind } from './rpc-failure.ts';
 import { invalidResponse, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type RpcRequest = { method: string; params: readonly unknown[] };
@@ -10,10 +11,16 @@ export type RpcRequest = { method: string; params: readonly unknown[] };
 /** The result of a reverted call if `keepsReverted` is set. JSON has no undefined, so no endpoint can send this value. */
 export const REVERTED = undefined;
 
+/** The result of a call that the endpoint could not execute, if `keepsFailedCalls` is set. JSON has no symbols. */
+export const CALL_FAILED = Symbol('call failed');
+
 export type ReadOptions = {
-  /** A reverted call has the result REVERTED. Otherwise it makes the complete batch fail. */
-  keepsReverted?: boolean;
+  /** A reverted call has the result REVERTED, and another error of one call CALL_FAILED. Otherwise the complete batch fails. */
+  keepsFailedCalls?: boolean;
 };
+
+/** Errors of one call: of its gas, its stack, its execution time, or the size of its result. Their texts differ between endpoints. */
+const OF_CALL: ReadonlySet<RpcFailureKind> = new Set(['rpc-error', 'range-too-large']);
 
 type Redact = (text: string) => string;
 
@@ -23,7 +30,12 @@ const STATUS_TOO_LARGE = 413;
 /** The results of `count` requests with ids from `firstId`, in their order. Throws RpcFailure. */
 export function readResults(
   response: Exchange,
-  { firstId, count, redact, keepsReverted = false }: ReadOptions & { firstId: number; count: number; redact: Redact },
+  {
+    firstId,
+    count,
+    redact,
+    keepsFailedCalls = false,
+  }: ReadOptions & { firstId: number; count: number; redact: Redact },
 ): unknown[] {
   const { status } = response;
   const body = parseJson(response.body);
@@ -48,8 +60,9 @@ export function readResults(
     seen.add(index);
     if (one['error'] !== undefined && one['error'] !== null) {
       const failure = toRpcFailure(one['error'], redact);
-      if (!keepsReverted || failure.kind !== 'reverted') throw failure;
-      results[index] = REVERTED;
+      const isOfCall = failure.kind === 'reverted' || OF_CALL.has(failure.kind);
+      if (!keepsFailedCalls || !isOfCall) throw failure;
+      results[index] = failure.kind === 'reverted' ? REVERTED : CALL_FAILED;
       continue;
     }
     if (!('result' in one)) throw invalidResponse('neither result nor error');

@@ -75,8 +75,15 @@ export async function listCollectionsByName(
   return rows.map(decodeCollection);
 }
 
+/** As they are served. A value that is written back to a record must come from `listRecordedCollections`. */
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
   const rows = await db.query(`select ${SERVED_COLUMNS} from ${SERVED} where id = any($1)`, [ids]);
+  return rows.map(decodeCollection);
+}
+
+/** As they were recorded, without metadata from contracts. */
+export async function listRecordedCollections(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
+  const rows = await db.query(`select ${COLUMNS} from main.collection where id = any($1)`, [ids]);
   return rows.map(decodeCollection);
 }
 

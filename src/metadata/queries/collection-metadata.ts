@@ -23,7 +23,7 @@ export async function listDueCollectionMetadata(
   return rows.map(decodeDue);
 }
 
-/** The document and the royalty. `document` null: the document could not be read, and the stored one is kept. */
+/** The document and the royalty. `document` null: the document could not be read. Its stored fields are kept, and the royalty if null. */
 export type CollectionRead = {
   collectionId: string;
   document: { name: string | null; image: string | null; banner: string | null; description: string | null } | null;
@@ -54,7 +54,9 @@ export async function upsertCollectionMetadata(db: Queryable, read: CollectionRe
          image = case when $12 then excluded.image else stored.image end,
          banner = case when $12 then excluded.banner else stored.banner end,
          description = case when $12 then excluded.description else stored.description end,
-         royalty_bps = excluded.royalty_bps, failure = excluded.failure, host = excluded.host,
+         royalty_bps = case when $12 then excluded.royalty_bps
+           else coalesce(excluded.royalty_bps, stored.royalty_bps) end,
+         failure = excluded.failure, host = excluded.host,
          uri_digest = excluded.uri_digest, attempts = excluded.attempts, due_at = excluded.due_at,
          fetched_at = coalesce(excluded.fetched_at, stored.fetched_at)
        returning ${fields}

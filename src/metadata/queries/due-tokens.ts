@@ -105,17 +105,23 @@ export async function updateFailedReads(
   );
 }
 
-/** Makes tokens due whose last read failed for one of these reasons at a host that has since answered. */
+/** Makes tokens due whose last read failed for one of these reasons at a host that has since returned a document. */
 export async function updateDueOfHosts(
   tx: Queryable,
   collectionId: string,
-  { hosts, failures, now }: { hosts: readonly string[]; failures: readonly string[]; now: number },
+  {
+    hosts,
+    failures,
+    except,
+    now,
+  }: { hosts: readonly string[]; failures: readonly string[]; except: readonly string[]; now: number },
 ): Promise<void> {
   if (hosts.length === 0) return;
   await tx.query(
     `update indexer.token_metadata set due_at = $4
-     where collection_id = $1 and failure = any($2) and host = any($3) and due_at > $4`,
-    [collectionId, failures, hosts, new Date(now)],
+     where collection_id = $1 and failure = any($2) and host = any($3) and due_at > $4
+       and asset <> all($5)`,
+    [collectionId, failures, hosts, new Date(now), except],
   );
 }
 

@@ -3,6 +3,8 @@
 // rarity.
 
 import { parseAddress } from '../../core/address.ts';
+import { isStorable } from '../../core/text.ts';
+import { DESCRIPTION_MAX } from '../../intake/records/fields.ts';
 import type { DescribedAsset, ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
 import {
   emptyPage,
@@ -181,7 +183,12 @@ function parseDescribedRows(
 function toDescribed(row: VendorRow): DescribedAsset {
   const metadata = optionalRow(optionalRow(row, 'content') ?? {}, 'metadata') ?? {};
   const { description } = readContent(row);
-  return { asset: requiredAsset(row, 'id', 'solana'), description, traits: readTraits(metadata['attributes']) };
+  const stored = description === null || !isStorable(description) ? null : toDescription(description);
+  return { asset: requiredAsset(row, 'id', 'solana'), description: stored, traits: readTraits(metadata['attributes']) };
+}
+
+function toDescription(text: string): string | null {
+  return text.trim().slice(0, DESCRIPTION_MAX).toWellFormed() || null;
 }
 
 function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {

@@ -3,7 +3,7 @@
 import { isAborted, repeatAborted } from '../../database/port.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import { upsertTokenMetadata } from '../../market/queries/token-metadata.ts';
-import { listCollectionsByIds } from '../../market/queries/collections.ts';
+import { listRecordedCollections } from '../../market/queries/collections.ts';
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { AssetId } from '../../core/address.ts';
 import type { Collection } from '../../core/collection.ts';
@@ -66,7 +66,7 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   const { upstream, follow, ingester, problems, signal } = run;
   const { collectionId, contractAddress } = follow;
   const page = await readDasCollection(upstream, contractAddress, { signal });
-  const [stored] = await listCollectionsByIds(context.main, [collectionId]);
+  const [stored] = await listRecordedCollections(context.main, [collectionId]);
   const traits =
     stored && stored.tokenStandard !== null && stored.royaltyBps !== null
       ? {}

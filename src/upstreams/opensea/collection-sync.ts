@@ -1,7 +1,7 @@
 // Processes one collection for the task `opensea-collections`: fetches and stores OpenSea's record of the collection, and its statistics.
 
 import type { Follow } from '../../follows/queries/follows.ts';
-import { listCollectionsByIds, listCollectionsByName } from '../../market/queries/collections.ts';
+import { listCollectionsByName, listRecordedCollections } from '../../market/queries/collections.ts';
 import { BoundedMap } from '../../core/bounded-map.ts';
 import type { Collection } from '../../core/collection.ts';
 import type { UpstreamContext } from '../context.ts';
@@ -56,7 +56,7 @@ export class CollectionRefresh {
     const { upstream, follow, collection, signal } = run;
     const known = this.#records.get(key);
     if (known) return known.standard;
-    const [stored] = await listCollectionsByIds(main, [follow.collectionId]);
+    const [stored] = await listRecordedCollections(main, [follow.collectionId]);
     if (stored && stored.tokenStandard !== null) return null;
     return (await findOpenSeaContract(upstream, collection, { signal }))?.tokenStandard ?? null;
   }
@@ -85,7 +85,7 @@ function withSupply(record: SourceRecord, supply: number | null): SourceRecord {
 
 /** Removes the fields that the stored collection has already: the operator or the chain may have set them. */
 async function withoutStored(context: UpstreamContext, follow: Follow, record: SourceRecord): Promise<SourceRecord> {
-  const [stored] = await listCollectionsByIds(context.main, [follow.collectionId]);
+  const [stored] = await listRecordedCollections(context.main, [follow.collectionId]);
   if (!stored) return record;
   const { snapshot, createdAt: _, ...fields } = record;
   // A collection that was added without a name has its address as its name.

@@ -10,6 +10,7 @@ import {
   readDasTokens,
   walkDasCollection,
 } from '../../../src/upstreams/das/assets.ts';
+import { DESCRIPTION_MAX } from '../../../src/intake/records/fields.ts';
 import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
 import { parseExactJson } from '../../../src/upstreams/exact-json.ts';
 import {
@@ -126,6 +127,19 @@ test('a large collection is read completely, page by page', async (t) => {
   store.pageMax = 500;
   const inSmallPages = await collectPages(walkDasCollection(upstream, COLLECTION));
   assert.equal(inSmallPages.end?.rows, 2_525, 'the walk ended too early when the endpoint returned smaller pages');
+});
+
+test('a description that the database would reject counts as missing, and a long one is cut', () => {
+  const describe = (description: string) => {
+    const content = { metadata: { name: 'One', description }, links: {} };
+    return parseDasTokens(received([assetOf(addressOf('as', 1), COLLECTION, { content })]), COLLECTION).described;
+  };
+  for (const text of ['a\0b', 'a\ud800b'])
+    assert.deepEqual(
+      describe(text)?.map((one) => one.description),
+      [null],
+    );
+  assert.equal(describe('x'.repeat(100_000))?.[0]?.description?.length, DESCRIPTION_MAX);
 });
 
 test('a collection has the name of its own asset', async (t) => {

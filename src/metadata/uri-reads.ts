@@ -1,0 +1,95 @@
+// Reads the URIs of tokens from their contracts in batches. A token whose URI cannot be read does not keep the other tokens from being read.
+
+import type { ContractUri } from '../chains/rpc/contract-reads.ts';
+import type { RpcFailureKind } from '../chains/rpc/rpc-failure.ts';
+import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
+import type { AssetId } from '../core/address.ts';
+import type { ReadCollection } from './context.ts';
+
+/** Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so no run repeats the read. */
+const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
+
+export class UriReads {
+  readonly #sizeMax: number;
+  /** By collection id, where smaller than `sizeMax`: the batch size is halved after a failure, and doubled after a success. */
+  readonly #sizes = new Map<string, number>();
+  /** One batch at a time is read, because each batch may be large. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+  }
+
+  batchSize(collectionId: string): number {
+    return this.#sizes.get(collectionId) ?? this.#sizeMax;
+  }
+
+  /** In the order of `assets`. Null when the chain cannot be read now. */
+  read(
+    collection: ReadCollection,
+    assets: readonly AssetId[],
+    problems: Set<string>,
+  ): Promise<readonly ContractUri[] | null> {
+    const reading = this.#last.then(() => this.#readBatch(collection, assets, problems));
+    this.#last = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #readBatch(
+    collection: ReadCollection,
+    assets: readonly AssetId[],
+    problems: Set<string>,
+  ): Promise<readonly ContractUri[] | null> {
+    const { collectionId } = collection.follow;
+    try {
+      const uris = await readEach(collection, assets);
+      const size = this.batchSize(collectionId) * 2;
+      if (size < this.#sizeMax) this.#sizes.set(collectionId, size);
+      else this.#sizes.delete(collectionId);
+      return uris;
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable || error instanceof RpcFailure)) throw error;
+      problems.add(error.message);
+      if (!mayBeTheBatch(error)) return null;
+      this.#sizes.set(collectionId, Math.max(1, assets.length >> 1));
+      return assets.length === 1 ? [UNREADABLE] : null;
+    }
+  }
+}
+
+const UNREADABLE: ContractUri = { kind: 'unreadable' };
+
+/** Reads the tokens again in smaller batches, down to one, while calls cannot be executed or the endpoints disagree. */
+async function readEach(collection: ReadCollection, assets: readonly AssetId[]): Promise<readonly ContractUri[]> {
+  const { contracts } = collection.reader;
+  const { contractAddress, standard } = collection.follow;
+  const isOne = assets.length === 1;
+  try {
+    const uris = await contracts.tokenUris(contractAddress, standard, assets);
+    if (isOne) return uris;
+    // A call may fail because of the calls before it: an endpoint limits the time and the size of a complete batch.
+    const each: ContractUri[] = [];
+    for (const [index, uri] of uris.entries()) {
+      const asset = assets[index];
+      const again = uri.kind === 'unreadable' && asset !== undefined ? await readEach(collection, [asset]) : [uri];
+      each.push(...again);
+    }
+    return each;
+  } catch (error) {
+    if (!isFailureOfCall(error)) throw error;
+    if (isOne) return [UNREADABLE];
+    const half = assets.length >> 1;
+    const first = await readEach(collection, assets.slice(0, half));
+    return [...first, ...(await readEach(collection, assets.slice(half)))];
+  }
+}
+
+/** These failures do not count towards the breaker of an endpoint. */
+export function isFailureOfCall(error: unknown): boolean {
+  return error instanceof RpcFailure && (error.kind === 'call-failed' || error.kind === 'call-disputed');
+}
+
+function mayBeTheBatch(error: ChainUnavailable | RpcFailure): boolean {
+  const failures = error instanceof RpcFailure ? [error] : [...error.failures.values()];
+  return failures.length > 0 && failures.every(({ kind }) => MAY_BE_THE_BATCH.has(kind));
+}

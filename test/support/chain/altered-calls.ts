@@ -1,0 +1,38 @@
+// A JSON-RPC endpoint on loopback that forwards requests to another endpoint, and changes the responses to some contract calls.
+
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export type CallResponse = { result?: unknown; error?: { code: number; message: string } };
+type Call = { id: number; params: [{ data?: string }?, ...unknown[]] };
+
+/** `changes`: by the call data without `0x`. Returns the URL. */
+export async function startAlteredCalls(
+  t: TestContext,
+  targetUrl: string,
+  changes: ReadonlyMap<string, (response: CallResponse) => CallResponse>,
+): Promise<string> {
+  const respond = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
+    const headers = { 'content-type': 'application/json' };
+    const forwarded = await fetch(targetUrl, { method: 'POST', headers, body });
+    const calls = JSON.parse(body) as Call | Call[];
+    const responses = [await forwarded.json()].flat() as (CallResponse & { id: number })[];
+    const altered = [calls].flat().map(({ id, params }) => {
+      const found = responses.find((one) => one.id === id) ?? { id };
+      const change = changes.get(params[0]?.data?.slice(2) ?? '');
+      return change ? { jsonrpc: '2.0', id, ...change(found) } : found;
+    });
+    response.writeHead(200, headers).end(JSON.stringify(Array.isArray(calls) ? altered : altered[0]));
+  };
+  const server = http.createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
