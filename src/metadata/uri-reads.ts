@@ -30,6 +30,8 @@ export class UriReads {
     assets: readonly AssetId[],
     problems: Set<string>,
   ): Promise<readonly ContractUri[] | null> {
+    // Endpoints reject an empty batch.
+    if (assets.length === 0) return Promise.resolve([]);
     const reading = this.#last.then(() => this.#readBatch(collection, assets, problems));
     this.#last = reading.catch(() => undefined);
     return reading;
@@ -63,7 +65,7 @@ const UNREADABLE: ContractUri = { kind: 'unreadable' };
 async function readEach(collection: ReadCollection, assets: readonly AssetId[]): Promise<readonly ContractUri[]> {
   const { contracts } = collection.reader;
   const { contractAddress, standard } = collection.follow;
-  const isOne = assets.length === 1;
+  const isOne = assets.length <= 1;
   try {
     const uris = await contracts.tokenUris(contractAddress, standard, assets);
     if (isOne) return uris;

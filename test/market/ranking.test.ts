@@ -186,7 +186,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('a statement for a page or a detail reads few rows, however many collections there are', async () => {
+  test('a statement for a page or a detail reads few rows, however many collections, tokens and listings there are', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(
@@ -221,6 +221,18 @@ forEachEngine('the ranking of collections', (engine) => {
       }
     }
     const [first] = await readRanking(reading, { sort: 'volume', chain: null }, { after: null, limit: 1 });
+    // The collection whose detail is read has many tokens and listings, which the statements must not count.
+    await db.query(
+      `insert into indexer.token (collection_id, asset, chain, owner) select $1, 'many ' || n, 'base', '0x' || n from generate_series(1, 3000) as n`,
+      [first?.id],
+    );
+    await db.query(
+      `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, status, listed_at)
+       select gen_random_uuid(), 'many ' || n, 'opensea', 'base', $1, 'many ' || n, n, '0x' || n, 'active', now()
+       from generate_series(1, 3000) as n`,
+      [first?.id],
+    );
+    await db.query('analyze');
     await readCollectionDetail(reading, first?.id ?? '');
     await reading.close();
     assert.ok(statements.length > 30, `only ${statements.length} statements were recorded`);

@@ -156,6 +156,13 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.equal(again.read, 0, 'metadata that was read is not due again');
   });
 
+  test('a run ends when the last batch was exactly full', async (t) => {
+    const contract = await deployCollection('', 25);
+    const { run } = await start(t, [contract]);
+    const result = await run();
+    assert.deepEqual([result.read, result.refused, result.problems], [25, 0, []]);
+  });
+
   test('the collection record of an operator or marketplace wins over the contract, field by field', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, idOf } = await start(t, [contract]);
