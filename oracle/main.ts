@@ -19,16 +19,17 @@ const DEFAULTS = {
   faults: '20',
 } as const;
 
-const { values } = parseArgs({
-  options: Object.fromEntries(
-    Object.entries(DEFAULTS).map(([name, value]) => [name, { type: 'string', default: value }] as const),
-  ),
-});
+const USAGE = `npm run oracle -- ${Object.entries(DEFAULTS)
+  .map(([name, value]) => `[--${name} ${value}]`)
+  .join(' ')}
+`;
+
+const values = readArguments();
 
 const numberOf = (name: keyof typeof DEFAULTS): number => {
   const value = Number(values[name]);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new TypeError(`--${name} takes a whole number`);
+  return endWithUsage(`--${name} takes a whole number`);
 };
 
 const seed = numberOf('seed');
@@ -55,4 +56,22 @@ try {
 
 function seconds(): number {
   return Math.round((performance.now() - startedAt) / 1_000);
+}
+
+function readArguments(): Partial<Record<string, string>> {
+  if (process.argv.includes('--help')) endWithUsage();
+  try {
+    const options = Object.fromEntries(
+      Object.entries(DEFAULTS).map(([name, value]) => [name, { type: 'string', default: value }] as const),
+    );
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return endWithUsage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Prints the usage. With a mistake the exit code is 2. */
+function endWithUsage(mistake?: string): never {
+  process.stderr.write(mistake === undefined ? USAGE : `${mistake}\n${USAGE}`);
+  process.exit(mistake === undefined ? 0 : 2);
 }

@@ -67,6 +67,9 @@ export async function listTokens(
 
 type Found = { asset: AssetId; position: TokenPosition };
 
+/** A read of a part of the list by price. */
+type PriceQuery = Omit<TokenFilter, 'listed'> & { after: PricePosition | null; limit: number };
+
 class TokenListReader {
   readonly #market: Market;
   readonly #location: CollectionLocation;
@@ -167,12 +170,7 @@ class TokenListReader {
   }
 
   /** The listed assets of both books. An asset that the own book lists is listed at its own price. */
-  async #listByPrice(options: {
-    now: number;
-    assets: readonly string[] | null;
-    after: PricePosition | null;
-    limit: number;
-  }): Promise<ListedAsset[]> {
+  async #listByPrice(options: PriceQuery): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
     const [own, mirrored] = await Promise.all([
       this.#readOwn((db) => listOwnAssetsByPrice(db, collectionId, options)),
@@ -192,12 +190,7 @@ class TokenListReader {
     return known.slice(0, options.limit);
   }
 
-  async #listMirroredByPrice(options: {
-    now: number;
-    assets: readonly string[] | null;
-    after: PricePosition | null;
-    limit: number;
-  }): Promise<ListedAsset[]> {
+  async #listMirroredByPrice(options: PriceQuery): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
     const rows: ListedAsset[] = [];
     let { after, limit } = options;

@@ -3,13 +3,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
-import { registerOpenApi } from '../../http/openapi.ts';
-import { createQueryValidator } from '../../http/query.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
-import { ErrorSchema, PaginationSchema } from '../../market/http/envelopes.ts';
+import { PaginationSchema } from '../../market/http/envelopes.ts';
 import { MarketItemSchema } from '../../market/http/market-item.ts';
 import { PriceSchema } from '../../market/http/price.ts';
-import { IndexSchema, registerIndexRoutes } from '../../market/http/service-index.ts';
+import type { PublicInterface } from '../../market/http/public-interface.ts';
+import { registerPublicInterface } from '../../market/http/public-interface.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
@@ -36,36 +35,32 @@ const DOCUMENT = {
   keyed: false,
 };
 
-const COMPONENT_SCHEMAS = [
-  PriceSchema,
-  MarketItemSchema,
-  TokenSchema,
-  TokenBatchSchema,
-  OrderSchema,
-  ProvenanceSchema,
-  HoldersSchema,
-  PaginationSchema,
-  IndexSchema,
-  ErrorSchema,
-];
+/** The routes are in the order of the OpenAPI document. */
+const EXPLORE: PublicInterface = {
+  prefix: EXPLORE_PREFIX,
+  document: DOCUMENT,
+  schemas: [
+    PriceSchema,
+    MarketItemSchema,
+    TokenSchema,
+    TokenBatchSchema,
+    OrderSchema,
+    ProvenanceSchema,
+    HoldersSchema,
+    PaginationSchema,
+  ],
+  routes: [
+    registerTokensRoute,
+    registerTokenBatchRoute,
+    registerWalletRoutes,
+    registerOrderRoute,
+    registerProvenanceRoute,
+    registerHoldersRoute,
+  ],
+};
 
-/** `app` must be a Fastify scope of its own, because its validator is replaced. */
-export async function registerExplore(
-  app: FastifyInstance,
-  context: MarketplaceContext,
-  chains: Chains,
-): Promise<void> {
-  for (const schema of COMPONENT_SCHEMAS) app.addSchema(schema);
-  const validateQuery = createQueryValidator(chains);
-  // Path parameters are parsed by their routes: what is valid depends on the chain.
-  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
+/** `app` must be a Fastify scope of its own, because its validator and its parsers of bodies are replaced. */
+export function registerExplore(app: FastifyInstance, context: MarketplaceContext, chains: Chains): Promise<void> {
   readJsonBodies(app);
-  await registerOpenApi(app, DOCUMENT);
-  registerIndexRoutes(app, context, EXPLORE_PREFIX);
-  registerTokensRoute(app, context);
-  registerTokenBatchRoute(app, context);
-  registerWalletRoutes(app, context);
-  registerOrderRoute(app, context);
-  registerProvenanceRoute(app, context);
-  registerHoldersRoute(app, context);
+  return registerPublicInterface(app, EXPLORE, { context, chains });
 }

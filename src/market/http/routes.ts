@@ -2,18 +2,17 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
-import { registerOpenApi } from '../../http/openapi.ts';
-import { createQueryValidator } from '../../http/query.ts';
 import { CollectionDetailSchema, registerCollectionRoute } from './collection.ts';
 import { CollectionSummarySchema, registerCollectionsRoute } from './collections.ts';
 import type { MarketplaceContext } from './context.ts';
-import { ErrorSchema, PaginationSchema } from './envelopes.ts';
+import { PaginationSchema } from './envelopes.ts';
 import { FloorSchema, registerFloorRoute } from './floor.ts';
 import { registerListingsRoute } from './listings.ts';
 import { MarketItemSchema } from './market-item.ts';
 import { PriceSchema } from './price.ts';
+import type { PublicInterface } from './public-interface.ts';
+import { registerPublicInterface } from './public-interface.ts';
 import { registerSalesRoute } from './sales.ts';
-import { IndexSchema, registerIndexRoutes } from './service-index.ts';
 import { TokenDetailSchema, registerTokenRoute } from './token.ts';
 
 export const MARKETPLACE_PREFIX = '/v1';
@@ -34,34 +33,30 @@ const DOCUMENT = {
   keyed: false,
 };
 
-const COMPONENT_SCHEMAS = [
-  PriceSchema,
-  MarketItemSchema,
-  CollectionSummarySchema,
-  CollectionDetailSchema,
-  FloorSchema,
-  TokenDetailSchema,
-  PaginationSchema,
-  IndexSchema,
-  ErrorSchema,
-];
+/** The routes are in the order of the OpenAPI document. */
+const MARKETPLACE: PublicInterface = {
+  prefix: MARKETPLACE_PREFIX,
+  document: DOCUMENT,
+  schemas: [
+    PriceSchema,
+    MarketItemSchema,
+    CollectionSummarySchema,
+    CollectionDetailSchema,
+    FloorSchema,
+    TokenDetailSchema,
+    PaginationSchema,
+  ],
+  routes: [
+    registerCollectionsRoute,
+    registerCollectionRoute,
+    registerFloorRoute,
+    registerListingsRoute,
+    registerSalesRoute,
+    registerTokenRoute,
+  ],
+};
 
 /** `app` must be a Fastify scope of its own, because its validator is replaced. */
-export async function registerMarketplace(
-  app: FastifyInstance,
-  context: MarketplaceContext,
-  chains: Chains,
-): Promise<void> {
-  for (const schema of COMPONENT_SCHEMAS) app.addSchema(schema);
-  const validateQuery = createQueryValidator(chains);
-  // Path parameters are parsed by their routes: what is valid depends on the chain.
-  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
-  await registerOpenApi(app, DOCUMENT);
-  registerIndexRoutes(app, context, MARKETPLACE_PREFIX);
-  registerCollectionsRoute(app, context);
-  registerCollectionRoute(app, context);
-  registerFloorRoute(app, context);
-  registerListingsRoute(app, context);
-  registerSalesRoute(app, context);
-  registerTokenRoute(app, context);
+export function registerMarketplace(app: FastifyInstance, context: MarketplaceContext, chains: Chains): Promise<void> {
+  return registerPublicInterface(app, MARKETPLACE, { context, chains });
 }

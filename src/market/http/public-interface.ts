@@ -1,0 +1,35 @@
+// What the public, read-only interfaces share: component schemas, the validation of queries, the OpenAPI document and the index.
+
+import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { Chains } from '../../core/chains.ts';
+import type { OpenApiOptions } from '../../http/openapi.ts';
+import { registerOpenApi } from '../../http/openapi.ts';
+import { createQueryValidator } from '../../http/query.ts';
+import type { MarketplaceContext } from './context.ts';
+import { ErrorSchema } from './envelopes.ts';
+import { IndexSchema, registerIndexRoutes } from './service-index.ts';
+
+export type PublicInterface = {
+  /** All paths begin with this. */
+  prefix: string;
+  document: OpenApiOptions;
+  /** In the order of the OpenAPI document, without those of the index and of errors. */
+  schemas: readonly TSchema[];
+  routes: readonly ((app: FastifyInstance, context: MarketplaceContext) => void)[];
+};
+
+/** `app` must be a Fastify scope of its own, because its validator is replaced. */
+export async function registerPublicInterface(
+  app: FastifyInstance,
+  { prefix, document, schemas, routes }: PublicInterface,
+  { context, chains }: { context: MarketplaceContext; chains: Chains },
+): Promise<void> {
+  for (const schema of [...schemas, IndexSchema, ErrorSchema]) app.addSchema(schema);
+  const validateQuery = createQueryValidator(chains);
+  // Path parameters are parsed by their routes: what is valid depends on the chain.
+  app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));
+  await registerOpenApi(app, document);
+  registerIndexRoutes(app, context, prefix);
+  for (const register of routes) register(app, context);
+}
