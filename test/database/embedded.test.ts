@@ -91,6 +91,19 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.ok(!hasDraft(dir));
     });
 
+    test('is not made from a packed cluster with a changed byte', () => {
+      const packed = readFileSync(NEW_CLUSTER);
+      for (let part = 1; part < 20; part += 1) {
+        const damaged = Buffer.from(packed);
+        const at = Math.floor((packed.length * part) / 20);
+        damaged[at] = damaged[at]! ^ 1;
+        const dir = emptyDir();
+        mkdirSync(dir, { recursive: true });
+        assert.throws(() => unpackCluster(damaged, dir), /is damaged: install Mercat again/, `byte ${at}`);
+        assert.deepEqual(readdirSync(dir), []);
+      }
+    });
+
     const refused: { what: string; make: (dir: string) => void; message: RegExp }[] = [
       {
         what: 'a directory that contains other files',

@@ -23,7 +23,7 @@ type PackedFile = { name: string; size: number; offset: number; length: number }
 const COMPRESSION_LEVEL = 19;
 const NEWLINE = 10;
 
-/** Creates the files of the packed cluster in the empty directory `dir`. */
+/** Creates the files of the packed cluster in the empty directory `dir`. Throws if `packed` is damaged. */
 export function unpackCluster(packed: Uint8Array, dir: string): void {
   const { table, contents } = readPacked(packed);
   for (const name of table.directories) mkdirSync(path.join(dir, name));
@@ -64,13 +64,26 @@ export function packCluster(dir: string, pglite: string): Buffer {
     end += used.length;
   }
   const text = Buffer.concat([Buffer.from(`${JSON.stringify(table)}\n`), ...parts]);
-  return zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } });
+  // With the checksum of the frame, a damaged file fails to unpack instead of becoming a damaged database.
+  return zstdCompressSync(text, {
+    params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+  });
 }
 
 function readPacked(packed: Uint8Array): { table: Table; contents: Buffer } {
-  const text = zstdDecompressSync(packed);
+  const text = decompress(packed);
   const end = text.indexOf(NEWLINE);
   // Only packCluster writes the table.
   const table = JSON.parse(text.toString('utf8', 0, end)) as Table;
   return { table, contents: text.subarray(end + 1) };
+}
+
+function decompress(packed: Uint8Array): Buffer {
+  try {
+    return zstdDecompressSync(packed);
+  } catch (error) {
+    throw new Error('new-cluster.zst, from which a new embedded database is made, is damaged: install Mercat again', {
+      cause: error,
+    });
+  }
 }
