@@ -116,6 +116,8 @@ export class Simulation {
   readonly #options: SimulationOptions;
   readonly #reorgDepthMax: number;
   #listings: Listing[] = [];
+  /** Signed and not yet posted. */
+  readonly #signed: Listing[] = [];
   #state: ChainState;
   #height: number;
   /** The state after each of the newest blocks. */
@@ -165,7 +167,9 @@ export class Simulation {
       const most = random.happens(SHALLOW_SHARE) ? Math.min(SHALLOW_DEPTH, deepest) : deepest;
       return this.reorganise(1 + random.below(most));
     }
-    return this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
+    const step = await this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
+    await this.#postSigned();
+    return step;
   }
 
   /** Replaces the newest `depth` blocks by `depth` + 1 other blocks. */
@@ -183,10 +187,12 @@ export class Simulation {
       if (this.#options.random.happens(0.5)) await this.#act(1);
       else await this.#mineEmpty();
     }
+    // Not earlier: a marketplace that has read the replaced blocks cannot check an order while the chain is shorter than they were.
+    await this.#postSigned();
     return step;
   }
 
-  /** Plans `count` actions and mines them in one block. Each action is planned on the state after the action before it. */
+  /** Plans `count` actions and mines them in one block. Their listings are signed but not posted. Each action is planned on the state after the action before it. */
   async #act(count: number): Promise<Step> {
     const plans: Plan[] = [];
     while (plans.length < count) {
@@ -206,10 +212,14 @@ export class Simulation {
     }
     const txs = receipts.map(({ transactionHash }) => transactionHash);
     const step = this.#record(plans.map(({ what }) => what).join(', '), txs);
-    // A listing is not posted if a later action of the block moved its token.
-    const posted = plans.flatMap((plan) => plan.posted ?? []);
-    await this.post(posted.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
+    this.#signed.push(...plans.flatMap((plan) => plan.posted ?? []));
     return step;
+  }
+
+  /** Posts the signed listings, except those whose token a later action has moved. */
+  async #postSigned(): Promise<void> {
+    const signed = this.#signed.splice(0);
+    await this.post(signed.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));
   }
 
   async #plan(): Promise<Plan> {
