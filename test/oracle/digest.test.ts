@@ -8,6 +8,7 @@ import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import type { FollowedLife } from '../chains/followed-devnet.ts';
 import { startFollowedLife } from '../chains/followed-devnet.ts';
+import { listing, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const STEPS = 40;
@@ -53,6 +54,35 @@ forEachEngine('the digest of a chain', (engine) => {
       'the sweep marked no order that was dormant at the block',
     );
     assert.deepEqual(await digest(), before);
+  });
+
+  test('the digest does not depend on whether a mirrored listing was judged before or after it expired', async () => {
+    const [token] = await db.query(
+      `select collection_id, token_id from main.holding where quantity > 0 order by 1, 2 limit 1`,
+    );
+    assert.ok(token);
+    const [chain, contractAddress] = String(token['collection_id']).split('_');
+    const record = listing({
+      chain,
+      contractAddress,
+      tokenId: token['token_id'],
+      expiresAt: new Date(Date.now() + LATER_MS),
+    });
+    const { summary } = await runImport(toContext(db, { clock: Date.now }), toNdjson([record]));
+    assert.equal(summary.inserted, 1);
+    await followed.settle();
+    const stored = async () => {
+      const [row] = await db.query(`select status, undeliverable from indexer.listing where id = 'L1'`);
+      return Object.values(row ?? {});
+    };
+    assert.deepEqual(await stored(), ['active', 'no-balance']);
+    const judgedBefore = await digest();
+    const later = () => Date.now() + 2 * LATER_MS;
+    await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: later });
+    await db.query(`update indexer.listing set undeliverable = 'pending' where id = 'L1'`);
+    await followed.settle();
+    assert.deepEqual(await stored(), ['expired', null]);
+    assert.deepEqual(await digest(), judgedBefore);
   });
 
   test('the digest changes when a served value changes in a row of any table that it covers', async () => {

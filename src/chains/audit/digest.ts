@@ -9,7 +9,10 @@ import { findLastSeq } from '../../chain-log/queries/chain-events.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import type { Sides } from '../../database/snapshot.ts';
 import { readTogether } from '../../database/snapshot.ts';
-import { listOrdersWithEvidence } from '../../orders/queries/order-evidence.ts';
+import type { JudgedListing } from '../../market/listing-judgement.ts';
+import { deriveListingState } from '../../market/listing-judgement.ts';
+import { listListingsExpiredSince } from '../../market/queries/judged-listings.ts';
+import { listEvidence, listOrdersWithEvidence } from '../../orders/queries/order-evidence.ts';
 import { deriveOrderStatus } from '../../orders/status.ts';
 import { findProjectedPosition } from '../queries/projection.ts';
 import type { DerivedDormancy, DigestPart } from './queries/digest-rows.ts';
@@ -55,7 +58,10 @@ async function isProjected({ main, indexer }: Sides, chain: string): Promise<boo
 async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor): Promise<ChainDigest> {
   const rows: ChainDigest['rows'] = { listings: 0, owners: 0, sales: 0, hours: 0 };
   const digest = createHash('sha256');
-  const derived = await deriveExpiredSince(sides.main, chain, time);
+  const derived = [
+    ...(await deriveOrdersExpiredSince(sides.main, chain, time)),
+    ...(await deriveListingsExpiredSince(sides, chain, time)),
+  ];
   for await (const { part, lines } of readDigestLines(sides, chain, { blockTime: time, derived })) {
     rows[part] += lines.length;
     for (const line of lines) digest.update(`${line}\n`);
@@ -64,11 +70,26 @@ async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor
 }
 
 /** The dormancies, at the time of the block, of orders that were marked as expired later. */
-async function deriveExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
+async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
   const ids = await listExpiredSince(main, chain, blockTime);
   const orders = ids.length > 0 ? await listOrdersWithEvidence(main, ids) : [];
   return orders.map(({ orderId, terms, evidence }) => ({
     id: orderId,
     reason: deriveOrderStatus(terms, evidence, blockTime).dormant,
   }));
+}
+
+/** The same for mirrored listings. A service may have judged them for the last time before or after they expired. */
+async function deriveListingsExpiredSince(
+  { main, indexer }: Sides,
+  chain: string,
+  blockTime: number,
+): Promise<DerivedDormancy[]> {
+  const listings = await listListingsExpiredSince(indexer, chain, blockTime);
+  const evidence = listings.length > 0 ? await listEvidence(main, listings) : [];
+  return listings.flatMap((listing, index) => {
+    const found = evidence[index];
+    const asOfBlock: JudgedListing = { ...listing, status: 'active' };
+    return found ? [{ id: listing.key, reason: deriveListingState(asOfBlock, found, blockTime).undeliverable }] : [];
+  });
 }

@@ -99,6 +99,19 @@ export async function listListingsToJudge(
   return rows.map(decodeListing);
 }
 
+/** The listings in judged collections that have expired by now and had not expired at `time`, in milliseconds. Sorted by key. */
+export async function listListingsExpiredSince(db: Queryable, chain: string, time: number): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing
+     join indexer.judged_collection as judged on judged.collection_id = listing.collection_id and judged.state = 'joined'
+     where listing.chain = $1 and listing.expires_at > $2
+       and (status = 'expired' or (status = 'active' and listing.expires_at <= clock_timestamp()))
+     order by listing.key`,
+    [chain, new Date(time)],
+  );
+  return rows.map(decodeListing);
+}
+
 export type ListingChange = { listing: JudgedListing; to: ListingState };
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });

@@ -34,10 +34,11 @@ const VIEWS: readonly View[] = [
   {
     part: 'listings',
     side: 'indexer',
-    sql: `select json_build_array('mirror', source, id, collection_id, asset, price_raw::text, buyer_total_raw::text, seller,
+    sql: `select json_build_array('mirror', source, listing.id, collection_id, asset, price_raw::text, buyer_total_raw::text, seller,
         order_hash, ${toMs('listed_at')}, ${toMs('expires_at')}, ${STATUS},
-        case when ${IS_OVER} then null else undeliverable end, tx)::text as line
-      from indexer.listing where chain = $1 and $2::timestamptz is not null order by source, id, key`,
+        case when ${IS_OVER} then null when derived.id is not null then derived.reason else undeliverable end, tx)::text as line
+      from indexer.listing left join json_to_recordset($3::json) as derived (id text, reason text) on derived.id = listing.key::text
+      where chain = $1 and $2::timestamptz is not null order by source, listing.id, key`,
   },
   {
     part: 'owners',
@@ -73,7 +74,7 @@ const VIEWS: readonly View[] = [
   },
 ];
 
-/** The dormancy of an order at the time of the block, if the stored row has lost it. */
+/** The dormancy, at the time of the block, of an own order by its id or of a mirrored listing by its key. */
 export type DerivedDormancy = { id: string; reason: string | null };
 
 const decodeLine = rowDecoder('digest row', { line: text });
