@@ -1,6 +1,7 @@
 // Builds the service's context. The server, the workers and the commands in their own process all use it, so that the same settings give
 // the same result.
 
+import { ActivityMerger } from './activity/merge.ts';
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
 import type { Change, OnChanged } from './core/collection-versions.ts';
@@ -43,6 +44,8 @@ export type ServiceContext = {
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
+  /** Merges committed changes of the market into the activity log. Never rejects: a task repeats a failed merge. */
+  mergeActivity: () => Promise<void>;
   /** Closes the parts that the context created, but not the databases: the caller opened and closes them. */
   close(): Promise<void>;
 };
@@ -64,6 +67,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const followed = new FollowedChains({ config, chains, log, clock, random });
   const changes = new CollectionVersions();
   const catalog = new Catalog({ main, indexer, chains, clock, log, random });
+  const merger = new ActivityMerger({ main, indexer, clock, log, random });
   return {
     config,
     log,
@@ -78,12 +82,17 @@ export function createContext(options: ContextOptions): ServiceContext {
     followed,
     market,
     changes,
-    onChanged: (change) => noteChange({ market, changes }, change),
+    onChanged: (change) => {
+      noteChange({ market, changes }, change);
+      void merger.merge();
+    },
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
     copyCatalog: () => catalog.copy(),
+    mergeActivity: () => merger.merge(),
     close: async () => {
       followed.close();
       catalog.close();
+      await merger.close();
       await market.close();
     },
   };

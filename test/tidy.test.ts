@@ -35,6 +35,7 @@ const CONTEXTS = [
   'shop',
   'tasks',
   'chain-log',
+  'activity',
   'http',
   'database',
   'resilience',

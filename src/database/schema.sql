@@ -2,6 +2,47 @@
 
 create schema main;
 
+create table main.activity (
+  position bigint not null,
+  kind text collate "C" not null,
+  at timestamp with time zone not null,
+  chain text collate "C" not null,
+  collection_id text collate "C",
+  asset text collate "C",
+  price_raw numeric(78,0),
+  from_account text collate "C",
+  to_account text collate "C",
+  order_id text collate "C",
+  marketplace text collate "C",
+  tx text,
+  reason text collate "C",
+  voids bigint[],
+  voided_by bigint,
+  origin text collate "C" not null,
+  block_number bigint,
+  fact text collate "C",
+  merged_at timestamp with time zone not null,
+  constraint activity_origin_check CHECK ((origin = ANY (ARRAY['main'::text, 'indexer'::text]))),
+  constraint activity_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX activity_by_block ON main.activity USING btree (chain, block_number) WHERE ((block_number IS NOT NULL) AND (voided_by IS NULL));
+CREATE INDEX activity_by_collection ON main.activity USING btree (collection_id, kind, at DESC, "position" DESC) WHERE (collection_id IS NOT NULL);
+CREATE INDEX activity_by_fact ON main.activity USING btree (fact, origin) WHERE (fact IS NOT NULL);
+CREATE INDEX activity_by_kind ON main.activity USING btree (kind, at DESC, "position" DESC);
+CREATE INDEX activity_by_receiver ON main.activity USING btree (to_account, kind, at DESC, "position" DESC) WHERE (to_account IS NOT NULL);
+CREATE INDEX activity_by_sender ON main.activity USING btree (from_account, kind, at DESC, "position" DESC) WHERE (from_account IS NOT NULL);
+CREATE INDEX activity_by_token ON main.activity USING btree (collection_id, asset, at DESC, "position" DESC) WHERE (asset IS NOT NULL);
+
+create table main.activity_head (
+  id smallint default 1 not null,
+  position bigint default 0 not null,
+  oldest bigint default 1 not null,
+  revision bigint default 0 not null,
+  merged bigint[] default '{}'::bigint[] not null,
+  constraint activity_head_id_check CHECK ((id = 1)),
+  constraint activity_head_pkey PRIMARY KEY (id)
+);
+
 create table main.adjustment (
   id bigint not null,
   shop_id text collate "C" not null,
@@ -354,6 +395,26 @@ create table main.last_buyer_floor (
   constraint last_buyer_floor_pkey PRIMARY KEY (collection_id)
 );
 
+create table main.market_change (
+  seq bigint not null,
+  kind text collate "C" not null,
+  at timestamp with time zone not null,
+  chain text collate "C" not null,
+  collection_id text collate "C",
+  asset text collate "C",
+  price_raw numeric(78,0),
+  from_account text collate "C",
+  to_account text collate "C",
+  order_id text collate "C",
+  marketplace text collate "C",
+  tx text,
+  reason text collate "C",
+  block_number bigint,
+  fact text collate "C",
+  facts text[],
+  constraint market_change_pkey PRIMARY KEY (seq)
+);
+
 create table main.metadata_announcement (
   seq bigint not null,
   collection_id text collate "C" not null,
@@ -690,6 +751,26 @@ create table indexer.listing_snapshot (
   doubts integer not null,
   doubted_since timestamp with time zone,
   constraint listing_snapshot_pkey PRIMARY KEY (source, collection_id)
+);
+
+create table indexer.market_change (
+  seq bigint not null,
+  kind text collate "C" not null,
+  at timestamp with time zone not null,
+  chain text collate "C" not null,
+  collection_id text collate "C",
+  asset text collate "C",
+  price_raw numeric(78,0),
+  from_account text collate "C",
+  to_account text collate "C",
+  order_id text collate "C",
+  marketplace text collate "C",
+  tx text,
+  reason text collate "C",
+  block_number bigint,
+  fact text collate "C",
+  facts text[],
+  constraint market_change_pkey PRIMARY KEY (seq)
 );
 
 create table indexer.migration (

@@ -11,6 +11,7 @@ import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderKey } from './order-id.ts';
 import { toOrderId, toOrderKeyText } from './order-id.ts';
 import { lockBooks, refreshBookAssets } from './queries/book-figures.ts';
+import { insertOrderChanges } from './queries/order-changes.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
@@ -211,6 +212,7 @@ async function insertChecked(
   const counter = await findOffererCounter(tx, key);
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
   await refreshBookAssets(tx, [order], now);
+  if (order.startsAt <= now) await insertOrderChanges(tx, [{ orderId: stored.orderId, kind: 'list', at: now }]);
   return stored;
 }
 

@@ -10,6 +10,7 @@ import { createChainTasks } from '../chains/task.ts';
 import { createCollectionOperations } from './follow-operations.ts';
 import { TaskDriver } from '../tasks/driver.ts';
 import { createBuyerFloorsTask } from './buyer-floors.ts';
+import { createActivityTask } from './activity.ts';
 import { createCatalogTask } from './catalog.ts';
 import { createSnapshotsTask } from './snapshots.ts';
 import { createMetadataStatus, readMetadataStatus } from '../metadata/status.ts';
@@ -42,6 +43,7 @@ async function createTasks(context: WorkerContext): Promise<Task[]> {
     ...vendorTasks,
     createExpiryTask(context),
     createCatalogTask(context),
+    createActivityTask(context),
     createSnapshotsTask(context),
     createBuyerFloorsTask(context),
   ];

@@ -171,9 +171,12 @@ const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-/** Empties the tables in TABLES, which imports write to. */
+/** The activity log. In this order a truncation cannot deadlock with a merge in progress. */
+export const ACTIVITY_TABLES = ['main.market_change', 'indexer.market_change', 'main.activity'];
+
+/** Empties the tables in TABLES, which imports write to, and the activity log. */
 export async function emptyTables(db: Database): Promise<void> {
-  await db.query(`truncate ${TABLES.join(', ')}`);
+  await db.query(`truncate ${[...ACTIVITY_TABLES, ...TABLES].join(', ')}`);
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];

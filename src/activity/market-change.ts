@@ -1,0 +1,48 @@
+// The changes of the market that the activity log records. docs/explore.md describes the kinds.
+
+/**
+ * `fill`: an order has ended because it was filled. The sale is a change of its own, because the order and the sale may be stored in
+ * different databases at different times. `reorg`: earlier changes are taken back.
+ */
+export const ACTIVITY_KINDS = [
+  'mint',
+  'transfer',
+  'burn',
+  'list',
+  'reprice',
+  'sale',
+  'fill',
+  'cancel',
+  'expire',
+  'invalidate',
+  'revalidate',
+  'floor',
+  'reorg',
+] as const;
+
+export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
+
+/** The schema in whose transaction a change is recorded. */
+export type ChangeOrigin = 'main' | 'indexer';
+
+/** A change to record. `at` in milliseconds. What a kind does not have is left out. */
+export type MarketChange = {
+  kind: ActivityKind;
+  at: number;
+  chain: string;
+  collectionId?: string;
+  asset?: string | null;
+  priceRaw?: bigint | null;
+  from?: string | null;
+  to?: string | null;
+  orderId?: string | null;
+  marketplace?: string | null;
+  tx?: string | null;
+  reason?: string | null;
+  /** The block from which the change was read. For a reorganisation: the last block that is still part of the chain. */
+  blockNumber?: number | null;
+  /** The identity of the stored fact, by which a later change can take it back. */
+  fact?: string | null;
+  /** For the kind `reorg`: the facts that are taken back. Without them, the changes of later blocks are taken back. */
+  facts?: readonly string[];
+};

@@ -1,0 +1,129 @@
+// The merged activity log, `main.activity`. Primary database. A row gets its position under the lock on `main.activity_head`, which lasts
+// until the commit: so a reader that has read a position never finds a smaller one later.
+
+import type { Queryable } from '../../database/port.ts';
+import { column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
+import type { ChangeOrigin } from '../market-change.ts';
+import type { ChangeBatch } from './market-changes.ts';
+import { changesFrom } from './market-changes.ts';
+
+/**
+ * `position`: the last assigned position; 0 before the first. `oldest`: the oldest position that is kept. `revision` and `merged` concern an
+ * indexer in a database of its own: how often its changes were merged, and the changes that were merged last until they are deleted there.
+ */
+export type ActivityHead = { position: number; oldest: number; revision: number; merged: number[] };
+
+const decodeHead = rowDecoder('activity_head', {
+  position: safeInteger,
+  oldest: safeInteger,
+  revision: safeInteger,
+  merged: list(safeInteger),
+});
+
+/** With `lock`, no other transaction can assign positions until this transaction ends. */
+export async function findActivityHead(db: Queryable, lock?: 'for update'): Promise<ActivityHead> {
+  const [row] = await db.query(
+    `select position, oldest, revision, to_json(merged) as merged from main.activity_head ${lock ?? ''}`,
+  );
+  return decodeHead(row ?? {});
+}
+
+export async function updateActivityHead(
+  tx: Queryable,
+  head: Pick<ActivityHead, 'position' | 'revision' | 'merged'>,
+): Promise<void> {
+  await tx.query(`update main.activity_head set position = $1, revision = $2, merged = $3::bigint[]`, [
+    head.position,
+    head.revision,
+    head.merged,
+  ]);
+}
+
+/** Forgets the changes that were merged last, because they are deleted. Does nothing if changes were merged since. */
+export async function clearMerged(db: Queryable, revision: number): Promise<void> {
+  await db.query(`update main.activity_head set merged = '{}' where revision = $1`, [revision]);
+}
+
+const LOG_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx, reason,
+  block_number, fact`;
+
+type MergeOptions = { origin: ChangeOrigin; after: number; now: number };
+
+const decodeCount = rowDecoder('activity', { count: safeInteger });
+
+/**
+ * Appends a batch after the position `after`, and returns how many rows were appended. A fact that is in the log and was not taken back is
+ * left out: an indexer that is rebuilt records the same sales again. The head must be locked. `now` in milliseconds.
+ */
+export async function insertActivity(
+  tx: Queryable,
+  { rows }: ChangeBatch,
+  { origin, after, now }: MergeOptions,
+): Promise<number> {
+  const [row] = await tx.query(
+    `with added as (
+       insert into main.activity (position, merged_at, origin, ${LOG_COLUMNS})
+       select $2::bigint + row_number() over (order by seq), $3, $4, ${LOG_COLUMNS} from ${changesFrom('$1')}
+       where fact is null or not exists (
+         select from main.activity as known where known.fact = incoming.fact and known.origin = $4 and known.voided_by is null)
+       returning 1
+     ) select count(*) as count from added`,
+    [rows, after, new Date(now), origin],
+  );
+  return decodeCount(row ?? {}).count;
+}
+
+/**
+ * Marks the rows that a change of the kind `reorg` takes back, and appends that change. Returns 0 and appends nothing if it takes no row
+ * back, otherwise 1. The head must be locked.
+ */
+export async function insertReorgActivity(
+  tx: Queryable,
+  { rows }: ChangeBatch,
+  { origin, after, now }: MergeOptions,
+): Promise<number> {
+  const [row] = await tx.query(
+    `with reorg as (
+       select * from ${changesFrom('$1')}
+     ), taken_back as (
+       select position from main.activity as stored join reorg on stored.chain = reorg.chain and stored.block_number > reorg.block_number
+       where reorg.facts is null and stored.block_number is not null and voided_by is null and origin = $4
+       union all
+       select position from main.activity as stored
+       where fact = any((select facts from reorg)::text[]) and voided_by is null and origin = $4
+     ), voided as (
+       update main.activity as stored set voided_by = $2::bigint + 1 from taken_back
+       where stored.position = taken_back.position returning stored.position
+     ), added as (
+       insert into main.activity (position, merged_at, origin, voids, ${LOG_COLUMNS})
+       select $2::bigint + 1, $3, $4, (select array_agg(position order by position) from voided), ${LOG_COLUMNS}
+       from reorg where exists (select from voided)
+       returning 1
+     ) select count(*) as count from added`,
+    [rows, after, new Date(now), origin],
+  );
+  return decodeCount(row ?? {}).count;
+}
+
+const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: column('merged_at', timestamp) });
+
+/**
+ * Deletes at most `limit` of the oldest rows that were merged before `before`, in milliseconds, and moves `oldest`. Floors are kept, because
+ * the history of a collection is made from them. Returns how many positions were passed.
+ */
+export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {
+  const { oldest } = await findActivityHead(tx, 'for update');
+  const rows = await tx.query(
+    `select position, merged_at from main.activity where position >= $1 order by position limit $2`,
+    [oldest, limit],
+  );
+  const kept = rows.map(decodeAge).findIndex(({ mergedAt }) => mergedAt >= before);
+  const last = rows.map(decodeAge).at(kept < 0 ? -1 : kept - 1);
+  if (kept === 0 || !last) return 0;
+  await tx.query(`delete from main.activity where position between $1 and $2 and kind <> 'floor'`, [
+    oldest,
+    last.position,
+  ]);
+  await tx.query(`update main.activity_head set oldest = $1`, [last.position + 1]);
+  return kept < 0 ? rows.length : kept;
+}

@@ -1,0 +1,45 @@
+// The rows of the activity log as values.
+
+import {
+  amount,
+  assetId,
+  column,
+  list,
+  nullable,
+  oneOf,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import { ACTIVITY_KINDS } from '../market-change.ts';
+
+/** The columns that `decodeActivity` reads. */
+export const ACTIVITY_COLUMNS = `position, kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
+  reason, to_json(voids) as voids, voided_by, origin, fact`;
+
+export const decodeActivity = rowDecoder('activity', {
+  position: safeInteger,
+  kind: oneOf(ACTIVITY_KINDS),
+  at: timestamp,
+  chain: text,
+  collectionId: column('collection_id', nullable(text)),
+  asset: nullable(assetId),
+  priceRaw: column('price_raw', nullable(amount)),
+  from: column('from_account', nullable(text)),
+  to: column('to_account', nullable(text)),
+  orderId: column('order_id', nullable(text)),
+  marketplace: nullable(text),
+  tx: nullable(text),
+  reason: nullable(text),
+  voids: nullable(list(safeInteger)),
+  voidedBy: column('voided_by', nullable(safeInteger)),
+  origin: oneOf(['main', 'indexer']),
+  fact: nullable(text),
+});
+
+/**
+ * `position`: the public offset. `asset` null: the change concerns no single token. `marketplace` is null for an own order, whose `origin` is
+ * `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the change that took this one back.
+ */
+export type ActivityRow = ReturnType<typeof decodeActivity>;

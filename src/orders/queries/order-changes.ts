@@ -1,0 +1,41 @@
+// Records changes of own orders for the activity log. Primary database. Called in the transaction that changes the orders.
+
+import type { ActivityKind } from '../../activity/market-change.ts';
+import type { Queryable } from '../../database/port.ts';
+
+/** `at` in milliseconds. `tx`: the transaction of the chain that caused the change. `reason`: only of the kind `invalidate`. */
+export type RecordedOrderChange = {
+  orderId: string;
+  kind: ActivityKind;
+  at: number;
+  tx?: string | null;
+  reason?: string | null;
+};
+
+/**
+ * Price, seller and token are those of the stored order. The block of a fill or cancel is found in the chain log by its transaction: among
+ * the events of the order, otherwise among the counter increments and cancelled nonces of its seller.
+ */
+export async function insertOrderChanges(tx: Queryable, changes: readonly RecordedOrderChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await tx.query(
+    `insert into main.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, tx, reason, block_number)
+     select changed.kind, changed.at, stored.chain, stored.collection_id, stored.token_id, stored.price_raw, stored.seller, stored.id,
+       changed.tx, changed.reason, case when changed.tx is not null then coalesce(
+         (select max(block_number) from main.chain_event as event
+          where event.chain = stored.chain and event.order_hash = stored.order_hash and event.tx = changed.tx),
+         (select max(block_number) from main.chain_event as event
+          where event.chain = stored.chain and event.contract = stored.protocol_address and event.account = stored.seller
+            and kind in ('counter-incremented', 'nonce-cancelled') and event.tx = changed.tx)) end
+     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[]) with ordinality
+       as changed (id, kind, at, tx, reason, number)
+     join main.book_order as stored on stored.id = changed.id order by number`,
+    [
+      changes.map(({ orderId }) => orderId),
+      changes.map(({ kind }) => kind),
+      changes.map(({ at }) => new Date(at)),
+      changes.map((change) => change.tx ?? null),
+      changes.map(({ reason }) => reason ?? null),
+    ],
+  );
+}
