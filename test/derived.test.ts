@@ -7,6 +7,7 @@ import { dumpSchema } from '../src/database/schema-dump.ts';
 import { NEW_CLUSTER, pgliteVersionOf } from '../src/database/embedded/cluster-archive.ts';
 import { SCHEMAS } from '../src/database/migrate.ts';
 import { renderCacheParameters } from './support/generators/cache-parameters.ts';
+import { CLIENT_DOCUMENTS, renderClientTypes } from './support/generators/client-types.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './support/generators/derived.ts';
 import { installedPgliteVersion } from './support/generators/new-cluster.ts';
 import { forEachEngine } from './support/engines/each-engine.ts';
@@ -28,6 +29,12 @@ test('the packed cluster of the embedded database was made by the installed vers
 
 test('the committed OpenAPI documents equal the documents that the service serves', async () => {
   for (const [file, document] of await renderOpenApi()) assert.equal(committed(file), document, `${file}: ${hint}`);
+});
+
+test('the types and operations of the client match the OpenAPI documents', () => {
+  const documents = CLIENT_DOCUMENTS.map((file): [string, string] => [file, committed(file)]);
+  for (const [file, text] of renderClientTypes(new Map(documents)))
+    assert.equal(committed(file), text, `${file}: ${hint}`);
 });
 
 test('the shared caches in deploy/ keep exactly the query parameters of the OpenAPI document', () => {

@@ -1,5 +1,5 @@
-// Checks the rules of the architecture on the files of src, and which files the oracle imports. Each rule is also tested with a file
-// that breaks it.
+// Checks the rules of the architecture on the files of src, and what the files of the oracle and of the client import. Each rule is also
+// tested with a file that breaks it.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -188,6 +188,42 @@ const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
   },
 };
 
+/** Checks on the files of client/src, whose paths are relative to that folder. */
+const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
+  'the client needs no package and nothing of Node, so that it runs in browsers': {
+    rule: nowhere(/^(?:import|export)\b[^;]*?from '[^.]|\bimport\(|\b(?:process|Buffer)\./m),
+    broken: [{ name: 'a.ts', text: `import { createHmac } from 'node:crypto';` }],
+  },
+  'the client imports nothing outside its folder': {
+    rule: (files) =>
+      files.flatMap((file) =>
+        importsOf(file)
+          .filter((target) => target.startsWith('..'))
+          .map((target) => `${file.name} -> ${target}`),
+      ),
+    broken: [{ name: 'a.ts', text: `import { ServiceError } from '../../src/core/errors.ts';` }],
+  },
+  'no files of the client import one another in a circle, types included': {
+    rule: findCircles,
+    broken: [{ name: 'a.ts', text: `import { a } from './a.ts';` }],
+  },
+  'the market part of the client imports neither the store nor the intake': {
+    rule: (files) =>
+      [...reachableFrom('market.ts', files)].filter((name) => /(?:store|intake|webhooks)\.ts$/.test(name)),
+    broken: [
+      { name: 'market.ts', text: `import { a } from './b.ts';` },
+      { name: 'b.ts', text: `import { createStoreClient } from './store.ts';` },
+    ],
+  },
+};
+
+function reachableFrom(name: string, files: readonly SourceFile[]): Set<string> {
+  const targets = new Map(files.map((file) => [file.name, importsOf(file)]));
+  const reached = new Set([name]);
+  for (const one of reached) for (const target of targets.get(one) ?? []) reached.add(target);
+  return reached;
+}
+
 function readSource(folder: string): SourceFile[] {
   const root = fileURLToPath(new URL(folder, import.meta.url));
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -197,14 +233,16 @@ function readSource(folder: string): SourceFile[] {
 
 const source = readSource('../src/');
 const oracle = readSource('../oracle/');
+const client = readSource('../client/src/');
 
 describe('the architecture', () => {
   for (const [name, { rule }] of Object.entries(RULES)) test(name, () => assert.deepEqual(rule(source), []));
   for (const [name, { rule }] of Object.entries(ORACLE_RULES)) test(name, () => assert.deepEqual(rule(oracle), []));
+  for (const [name, { rule }] of Object.entries(CLIENT_RULES)) test(name, () => assert.deepEqual(rule(client), []));
 });
 
 describe('a broken rule is reported', () => {
-  for (const [name, { rule, broken }] of Object.entries({ ...RULES, ...ORACLE_RULES })) {
+  for (const [name, { rule, broken }] of Object.entries({ ...RULES, ...ORACLE_RULES, ...CLIENT_RULES })) {
     test(name, () => assert.equal(rule(broken).length > 0, true));
   }
 });

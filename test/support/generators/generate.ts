@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { renderCacheParameters } from './cache-parameters.ts';
+import { renderClientTypes } from './client-types.ts';
 import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 import { writeNewCluster } from './new-cluster.ts';
@@ -15,7 +16,7 @@ writeFileSync(new URL('docs/settings.md', root), renderSettings());
 writeFileSync(new URL('src/database/schema.sql', root), await renderSchema());
 const openApi = await renderOpenApi();
 const cacheParameters = openApi.flatMap(([file, text]) => (file === MARKETPLACE ? renderCacheParameters(text) : []));
-const documents = [...openApi, ...cacheParameters, ...compileDevnetContracts()];
+const documents = [...openApi, ...cacheParameters, ...renderClientTypes(new Map(openApi)), ...compileDevnetContracts()];
 for (const [file, document] of documents) writeFileSync(new URL(file, root), document);
 const files = ['docs/settings.md', 'src/database/schema.sql', ...documents.map(([file]) => file)];
 process.stdout.write(`written: ${files.join(', ')}\n`);

@@ -1,0 +1,90 @@
+// Reads server-sent events from a response body (WHATWG HTML, section 9.2.6).
+
+import { MercatError } from './mercat-error.ts';
+
+/** `id` is the last event id of the stream, also if this event has none of its own. Null if there was none yet. */
+export type ServerSentEvent = { id: string | null; event: string; data: string };
+
+/** Characters of one event. A longer one is not an event of this service. */
+const EVENT_CHARACTERS_MAX = 1_000_000;
+const LINE_END = /\r\n|\n|\r/;
+
+/** The fields of a stream that apply to the connection and not to one event. */
+export type StreamState = {
+  /** Updated also by blocks that have an id and no data. */
+  lastEventId: string | null;
+  /** How long the service asks clients to wait before they connect again. */
+  retryMs: number | null;
+};
+
+/** Parses lines. `push` returns the event that the line completes, or null. */
+class EventParser {
+  readonly #state: StreamState;
+  #id: string | null = null;
+  #event = '';
+  #data: string[] = [];
+  #size = 0;
+
+  constructor(state: StreamState) {
+    this.#state = state;
+  }
+
+  push(line: string): ServerSentEvent | null {
+    if (line === '') return this.#complete();
+    this.#size += line.length;
+    if (this.#size > EVENT_CHARACTERS_MAX)
+      throw new MercatError('invalid_response', 'An event of the stream is too long');
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') this.#data.push(value);
+    else if (field === 'event') this.#event = value;
+    else if (field === 'id' && !value.includes('\0')) this.#id = value;
+    else if (field === 'retry' && /^\d+$/.test(value)) this.#state.retryMs = Number(value);
+    return null;
+  }
+
+  /** Only a complete block sets the last event id. After a block that is cut off, the stream resumes before it. */
+  #complete(): ServerSentEvent | null {
+    this.#state.lastEventId = this.#id ?? this.#state.lastEventId;
+    const { lastEventId: id } = this.#state;
+    const event = this.#data.length === 0 ? null : { id, event: this.#event || 'message', data: this.#data.join('\n') };
+    this.#event = '';
+    this.#data = [];
+    this.#size = 0;
+    return event;
+  }
+}
+
+/** The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever something arrives. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  state: StreamState,
+  onBytes: () => void,
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parser = new EventParser(state);
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onBytes();
+      const text = rest + decoder.decode(value, { stream: true });
+      // A CR at the end may be the first half of a CRLF.
+      const held = text.endsWith('\r') ? 1 : 0;
+      const lines = text.slice(0, text.length - held).split(LINE_END);
+      rest = (lines.pop() ?? '') + text.slice(text.length - held);
+      if (rest.length > EVENT_CHARACTERS_MAX)
+        throw new MercatError('invalid_response', 'A line of the stream is too long');
+      for (const line of lines) {
+        const event = parser.push(line);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    // Ends the connection when the caller stops reading. It fails if the connection is already lost.
+    reader.cancel().catch(() => null);
+  }
+}

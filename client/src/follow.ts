@@ -1,0 +1,119 @@
+// The change stream: activity as it happens, over as many connections as it takes.
+
+import type { ServerSentEvent, StreamState } from './event-stream.ts';
+import { readEvents } from './event-stream.ts';
+import type { Activity } from './activity.ts';
+import { toSearch } from './calls.ts';
+import { parseJson } from './json.ts';
+import { MercatError } from './mercat-error.ts';
+import type { Transport } from './transport.ts';
+import { wait } from './wait.ts';
+
+export type FollowOptions = {
+  /**
+   * Begins after this offset, for example the `meta.offset` of a response. `'0'` is the oldest activity that the service keeps.
+   * Default: begins now. Events of a connection that was lost before its first event are then missed.
+   */
+  from?: string;
+  /** Only activity of these collections, by canonical id. */
+  collections?: readonly string[];
+  /** Only activity of these kinds. */
+  kinds?: readonly Activity['kind'][];
+  /** Ends the stream, which then throws the reason of the signal. */
+  signal?: AbortSignal;
+  /** Called when a connection is open, and when it is lost. The stream then connects again by itself. */
+  onConnection?: (state: 'open' | 'lost') => void;
+};
+
+const STREAM_PATH = '/explore/v1/stream';
+/** The service sends something every 15 seconds. A connection without any of it for this long is lost. */
+const SILENCE_MAX_MS = 45_000;
+/** The longest `Retry-After` that is honoured. The service is then tried again, because the stream has no time limit. */
+const RETRY_AFTER_MAX_MS = 300_000;
+const GONE = 410;
+const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Yields every event after the offset once, in the order of the service. Connects again after each failure that can pass. Throws a
+ * MercatError with the code `offset_expired` if the service no longer has the next event.
+ */
+export async function* follow(
+  transport: Transport,
+  options: FollowOptions = {},
+): AsyncGenerator<Activity, void, undefined> {
+  const signal = options.signal ?? new AbortController().signal;
+  const state: StreamState = { lastEventId: null, retryMs: null };
+  for (let failures = 0; ; failures += 1) {
+    let retryAfterMs: number | null = null;
+    try {
+      for await (const { data } of connect(transport, { ...options, signal }, state)) {
+        failures = 0;
+        yield parseActivity(data);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof MercatError) || !canPass(error)) throw toClearError(error);
+      ({ retryAfterMs } = error);
+    }
+    options.onConnection?.('lost');
+    const atLeastMs = retryAfterMs ?? state.retryMs;
+    await wait(transport.toWaitMs(failures, atLeastMs && Math.min(atLeastMs, RETRY_AFTER_MAX_MS)), signal);
+  }
+}
+
+/** The events of one connection. */
+async function* connect(
+  transport: Transport,
+  { from, collections, kinds, signal, onConnection }: FollowOptions & { signal: AbortSignal },
+  state: StreamState,
+): AsyncGenerator<ServerSentEvent, void, undefined> {
+  signal.throwIfAborted();
+  const connection = new AbortController();
+  const onAbort = () => connection.abort(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  const lose = () => connection.abort(new MercatError('network_error', 'The stream has become silent'));
+  let silence = setTimeout(lose, SILENCE_MAX_MS);
+  const onBytes = () => {
+    clearTimeout(silence);
+    silence = setTimeout(lose, SILENCE_MAX_MS);
+  };
+  const { lastEventId } = state;
+  const search = toSearch([
+    ['from', lastEventId === null ? from : null],
+    ['collections', collections?.join(',')],
+    ['kinds', kinds?.join(',')],
+  ]);
+  try {
+    const headers = { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) };
+    const response = await transport.open({ method: 'GET', target: STREAM_PATH + search, headers }, connection.signal);
+    const type = response.headers.get('content-type') ?? '';
+    if (!response.body || !type.startsWith('text/event-stream'))
+      throw new MercatError('invalid_response', 'The response is not an event stream', { status: response.status });
+    onConnection?.('open');
+    yield* readEvents(response.body, state, onBytes);
+  } finally {
+    clearTimeout(silence);
+    signal.removeEventListener('abort', onAbort);
+    connection.abort();
+  }
+}
+
+function parseActivity(data: string): Activity {
+  try {
+    return parseJson(data) as Activity;
+  } catch (cause) {
+    throw new MercatError('invalid_response', 'An event of the stream is not JSON', { cause });
+  }
+}
+
+/** No response, too many requests, or a failure of the service or of a proxy. */
+function canPass({ code, status }: MercatError): boolean {
+  return status === null ? code === 'network_error' : status === TOO_MANY_REQUESTS || status >= 500;
+}
+
+function toClearError(error: unknown): unknown {
+  if (!(error instanceof MercatError) || error.status !== GONE) return error;
+  const message =
+    'The service no longer keeps the events after this offset. Take a new snapshot, and follow from its offset.';
+  return new MercatError('offset_expired', message, { status: GONE, requestId: error.requestId, cause: error });
+}

@@ -1,0 +1,268 @@
+// Generated from openapi/explore.json by `npm run generate`.
+
+import type { Operations } from '../calls.ts';
+import type { Pages } from '../pages.ts';
+import type { CallOptions } from '../transport.ts';
+import type { Chain, MarketItem, Pagination, Price } from './marketplace.ts';
+
+/** The holders of a collection. If the holder of any token is not known, the numbers are null and the lists are empty. */
+export type Holders = {
+  /** Number of holders. */
+  holders: number | null;
+  /** Number of tokens. */
+  tokens: number | null;
+  /** How many holders have how many tokens. Empty if unknown. */
+  distribution: {
+    /** The fewest tokens of a holder in this range. */
+    from: number;
+    /** The most tokens of a holder in this range; null if there is no limit. */
+    to: number | null;
+    /** Number of holders in this range. */
+    holders: number;
+  }[];
+  /** The holders of the most tokens, at most 100. Empty if unknown. */
+  largest: {
+    /** Address of the holder; null if `kind` is `custody`. */
+    address: string | null;
+    /** `custody`: a wallet that holds tokens of many owners. */
+    kind: 'wallet' | 'custody';
+    /** Label of the custody wallet. */
+    label: string | null;
+    /** Number of tokens that the holder has. */
+    tokens: number;
+  }[];
+};
+
+/** An order and why it has its status. */
+export type Order = {
+  /** Id of the order. */
+  orderId: string;
+  /** State of the order. */
+  status: 'active' | 'filled' | 'cancelled' | 'expired';
+  /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
+  dormant: {
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has voided the order with its counter. `pending`: the chain has not been read up to the order yet. */
+    reasons: ('not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending')[];
+  } | null;
+  /** Hash of the signed order; null for an order without a signature. */
+  hash: string | null;
+  listing: MarketItem;
+  /** The events that the status follows from, oldest first. */
+  evidence: {
+    /** What happened, such as `order-fulfilled` or `order-cancelled`. */
+    kind: string;
+    /** When it happened. */
+    at: string;
+    /** The number of the block; null if it is not known or off-chain. */
+    block: number | null;
+    /** The transaction; null if it is not known or off-chain. */
+    tx: string | null;
+  }[];
+  /** What a buyer needs to fill the order; null unless it is an active order of this service with a signature. Platform fee and royalty may have to be added, see `GET /v1/collections/{id}/floor`. */
+  fulfilment: {
+    /** The Seaport contract that the order is signed for. */
+    protocolAddress: string;
+    /** The components of the order, as they were signed. */
+    parameters: Record<string, unknown>;
+    /** The signature of the seller. */
+    signature: string;
+  } | null;
+};
+
+/** Where the figures of a collection come from. */
+export type Provenance = {
+  /** One entry for each figure. */
+  figures: {
+    /** The field below `stats` in `GET /v1/collections/{id}`. */
+    figure: 'floor' | 'volume.allTime' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'sales.allTime' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'supply' | 'owners' | 'listedCount';
+    /** `chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. `reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the collection record. `unknown`: the figure is null at present. */
+    kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot' | 'unknown';
+    /** The chain, marketplace or import; null for a snapshot, or if unknown. */
+    source: string | null;
+    /** When the figure was right; null if this is not known. */
+    at: string | null;
+    /** True if the figure covers all that its name says. A figure that does not is served as null. */
+    complete: boolean;
+  }[];
+};
+
+/** A token. All fields are always present. */
+export type Token = {
+  /** One of the chain values. */
+  chain: Chain;
+  /** EVM contract address in lower case; null on Solana. */
+  contractAddress: string | null;
+  /** EVM token id as a decimal string; null on Solana. */
+  tokenId: string | null;
+  /** Solana asset id in base58, case preserved; null on EVM chains. */
+  mint: string | null;
+  /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
+  collectionId: string;
+  /** Name of the token. */
+  name: string | null;
+  /** Image URL. */
+  image: string | null;
+  /** Rarity. */
+  rarity: {
+    /** Rarity rank; 1 is rarest. */
+    rank: number | null;
+  };
+  /** Beneficial owner, never the shared custody wallet: on a followed chain the holder that was read from the chain; otherwise the seller of a listed token, or the reported holder of a token that is not listed. */
+  owner: {
+    /** Address of the owner; withheld when `kind` is `custody`. */
+    address: string | null;
+    /** `wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known. */
+    kind: 'wallet' | 'custody' | 'unknown';
+    /** Label of the custody wallet. */
+    label: string | null;
+  };
+  /** Active listing, if any. */
+  listing: MarketItem | null;
+  /** The traits in the metadata of the token. Empty if none are known. */
+  traits: {
+    /** Name of the trait, as its author wrote it. */
+    name: string;
+    /** Value of the trait; numbers and dates as text. */
+    value: string;
+  }[];
+  /** The last sale; null if none is known. */
+  lastSale: {
+    /** Price of the sale; null if it could not be interpreted. */
+    price: Price | null;
+    /** When the sale completed. */
+    at: string;
+    /** An upper-case code for the service's own sales, the lower-case source slug for others. */
+    marketplace: string;
+    /** Transaction hash or signature; null if it is not known. */
+    tx: string | null;
+  } | null;
+};
+
+/** A request for several tokens. */
+export type TokenBatch = {
+  /** The tokens to read. */
+  tokens: {
+    /** One of the chain values. */
+    chain: Chain;
+    /** EVM contract address, or Solana collection mint. */
+    address: string;
+    /** EVM token id (decimal), or Solana asset mint. */
+    tokenId: string;
+  }[];
+};
+
+export type ListTokensParameters = {
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** `price`: the cheapest listing first, then the tokens that are not listed, by id. `rank`: the rarest first, then the tokens without a rank, by id. `id`: the lowest token id first. */
+  sort?: 'price' | 'rank' | 'id' | undefined;
+  /** `true`: only listed tokens. `false`: only tokens that are not listed. */
+  listed?: boolean | undefined;
+  /** Only tokens of this owner. A page may then be short or empty although there is a next page. */
+  owner?: string | undefined;
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type ListTokensResult = {
+  /** The rows of this page. */
+  data: Token[];
+  pagination: Pagination;
+};
+
+export type ReadTokensParameters = TokenBatch;
+
+export type ReadTokensResult = {
+  /** The tokens. */
+  data: (Token | null)[];
+};
+
+export type ListWalletTokensParameters = {
+  /** One of the chain values. */
+  chain?: Chain | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** EVM or Solana address of the wallet. */
+  address: string;
+};
+
+export type ListWalletTokensResult = {
+  /** The rows of this page. */
+  data: Token[];
+  pagination: Pagination;
+};
+
+export type ListWalletListingsParameters = {
+  /** One of the chain values. */
+  chain?: Chain | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** EVM or Solana address of the wallet. */
+  address: string;
+};
+
+export type ListWalletListingsResult = {
+  /** The rows of this page. */
+  data: MarketItem[];
+  pagination: Pagination;
+};
+
+export type GetOrderParameters = {
+  /** The `orderId` of a listing, or the hash of a signed order. */
+  orderId: string;
+};
+
+export type GetOrderResult = {
+  data: Order;
+};
+
+export type GetProvenanceParameters = {
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type GetProvenanceResult = {
+  data: Provenance;
+};
+
+export type GetHoldersParameters = {
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type GetHoldersResult = {
+  data: Holders;
+};
+
+export type ExploreMethods = {
+  /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
+  listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
+  /** Read several tokens. Up to 100 tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null. */
+  readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
+  /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, by collection and token. A page may be short or empty although there is a next page. */
+  listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
+  /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one, by collection and token: one row for each token. */
+  listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
+  /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
+  getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
+  /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves. */
+  getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
+  /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
+  getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
+};
+
+export const EXPLORE_OPERATIONS = {
+  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner'] },
+  readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
+  listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
+  listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
+  getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
+  getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
+  getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
+} as const satisfies Operations;

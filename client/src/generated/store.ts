@@ -1,0 +1,700 @@
+// Generated from openapi/store.json by `npm run generate`.
+
+import type { Operations, WriteOptions } from '../calls.ts';
+import type { Pages } from '../pages.ts';
+import type { CallOptions } from '../transport.ts';
+
+/** An entry of the adjustment log. */
+export type Adjustment = {
+  /** Id of the entry. */
+  id: string;
+  /** Product id. */
+  productId: string;
+  /** Stock before the change. */
+  previous: number;
+  /** Stock after the change. */
+  next: number;
+  /** The change that was applied. */
+  adjustment: number;
+  /** The `adjustment` or the `set` of a stock request. For product updates and imports, the new stock. */
+  requested: number;
+  /** Why the stock was changed: the `reason` of the request, or a default text. */
+  reason: string;
+  /** `inventory` for stock requests, `product` for product updates, `import` for imports. */
+  source: string;
+  /** Id of the API key that made the change; null for changes without a key. */
+  keyId: string | null;
+  /** When the stock was changed. */
+  createdAt: string;
+};
+
+/** The delivery of one event to one webhook. */
+export type Delivery = {
+  /** Delivery id. */
+  id: string;
+  /** The webhook. */
+  webhookId: string;
+  /** Event id. Every attempt sends it in the header `webhook-id`. */
+  eventId: string;
+  /** The type of the event. */
+  type: string;
+  /** `pending` while an attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed. */
+  state: 'pending' | 'delivered' | 'dead';
+  /** Number of attempts in the current retry schedule. A redelivery or a recovery starts a new schedule at 0. */
+  attempts: number;
+  /** When the next attempt is due; null when the delivery is not pending. */
+  nextAttemptAt: string | null;
+  /** When the last attempt was made; null before the first attempt. */
+  lastAttemptAt: string | null;
+  /** HTTP status of the last attempt; null before the first attempt, and when the last attempt received no complete response. */
+  lastStatus: number | null;
+  /** Why the last attempt failed; null before the first attempt, and when the last attempt succeeded. */
+  lastError: string | null;
+  /** How long the last attempt took, in milliseconds; null before the first attempt. */
+  lastDurationMs: number | null;
+  /** When an attempt last succeeded; null when no attempt has succeeded. */
+  deliveredAt: string | null;
+  /** When the delivery was created. */
+  createdAt: string;
+};
+
+/** The stock of a product. */
+export type InventoryItem = {
+  /** Product id. */
+  productId: string;
+  /** Name. */
+  name: string;
+  /** Current stock. */
+  inventory: number;
+  /** Only tracked products are listed. */
+  trackInventory: true;
+  /** Whether the stock is at or below the `threshold` of the request. */
+  lowStock: boolean;
+};
+
+/** Tracked stock has fallen from above 10 to 10 or below. */
+export type InventoryLowEvent = {
+  /** The type of the event. */
+  type: 'inventory.low';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The change of stock. */
+  data: {
+    /** Product id. */
+    productId: string;
+    /** Name of the product. */
+    name: string;
+    /** Stock after the change. */
+    inventory: number;
+    /** Stock before the change. */
+    previous: number;
+    /** The level that the stock has reached. */
+    threshold: 10;
+    /** Id of the entry in the adjustment log. */
+    adjustmentId: string;
+  };
+};
+
+/** A product. */
+export type Product = {
+  /** Product id. */
+  id: string;
+  /** Name. */
+  name: string;
+  /** Slug, unique in the shop. */
+  slug: string;
+  /** Decimal amount in the shop's currency, exactly as it was sent. */
+  price: string;
+  /** The kind of product. */
+  type: 'physical' | 'digital' | 'nft';
+  /** Stock. */
+  inventory: number;
+  /** Whether stock is counted. If not, the product never sells out. */
+  trackInventory: boolean;
+  /** Whether the product is shipped. */
+  requiresShipping: boolean;
+  /** Weight in grams. */
+  weightGrams: number;
+  /** Slugs of the collections that contain the product. */
+  collections: string[];
+  /** Main image URL. */
+  image: string | null;
+  /** When the product was created. */
+  createdAt: string;
+  /** Description. */
+  description: string | null;
+  /** Further image URLs. */
+  moreImages: string[];
+  /** When the product was last changed. */
+  updatedAt: string;
+};
+
+/** A product to be created. */
+export type ProductCreate = {
+  /** Name. */
+  name: string;
+  /** Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written. */
+  price: string | number;
+  /** Slug; derived from the name when omitted. */
+  slug?: string;
+  /** Description. */
+  description?: string | null;
+  /** Main image URL: begins with http://, https://, ipfs://, ar:// or data:image/, or is empty. */
+  image?: string | null;
+  /** Further image URLs, which begin with http://, https://, ipfs://, ar:// or data:image/. */
+  moreImages?: string[];
+  /** The kind of product. */
+  type?: 'physical' | 'digital' | 'nft';
+  /** Stock. */
+  inventory?: number;
+  /** Whether stock is counted. Default: true for physical products. */
+  trackInventory?: boolean;
+  /** Whether the product is shipped. Default: true for physical products. */
+  requiresShipping?: boolean;
+  /** Weight in grams, for the calculation of shipping rates. */
+  weightGrams?: number;
+  /** A collection to add the product to. */
+  collection?: string;
+  /** Collection slugs. */
+  collections?: string[];
+};
+
+/** A product was created. */
+export type ProductCreatedEvent = {
+  /** The type of the event. */
+  type: 'product.created';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Product;
+};
+
+/** A product was deleted. */
+export type ProductDeletedEvent = {
+  /** The type of the event. */
+  type: 'product.deleted';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The product that was deleted. */
+  data: {
+    /** Id of the deleted product. */
+    id: string;
+    /** Slug of the deleted product. */
+    slug: string;
+  };
+};
+
+/** Whether the list has another page, and the cursor of that page. */
+export type ProductPagination = {
+  /** Whether another page follows. Even a short or an empty page may have a next page. */
+  hasMore: boolean;
+  /** Cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+  /** Number of products in `data`. */
+  count: number;
+};
+
+/** A product in a list. */
+export type ProductSummary = {
+  /** Product id. */
+  id: string;
+  /** Name. */
+  name: string;
+  /** Slug, unique in the shop. */
+  slug: string;
+  /** Decimal amount in the shop's currency, exactly as it was sent. */
+  price: string;
+  /** The kind of product. */
+  type: 'physical' | 'digital' | 'nft';
+  /** Stock. */
+  inventory: number;
+  /** Whether stock is counted. If not, the product never sells out. */
+  trackInventory: boolean;
+  /** Whether the product is shipped. */
+  requiresShipping: boolean;
+  /** Weight in grams. */
+  weightGrams: number;
+  /** Slugs of the collections that contain the product. */
+  collections: string[];
+  /** Main image URL. */
+  image: string | null;
+  /** When the product was created. */
+  createdAt: string;
+};
+
+/** Changes. Omitted fields keep their value, arrays replace the stored arrays, and null clears a nullable field. */
+export type ProductUpdate = {
+  /** Name. */
+  name?: string;
+  /** Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written. */
+  price?: string | number;
+  /** Slug; derived from the name when omitted. */
+  slug?: string;
+  /** Description. */
+  description?: string | null;
+  /** Main image URL: begins with http://, https://, ipfs://, ar:// or data:image/, or is empty. */
+  image?: string | null;
+  /** Further image URLs, which begin with http://, https://, ipfs://, ar:// or data:image/. */
+  moreImages?: string[];
+  /** The kind of product. */
+  type?: 'physical' | 'digital' | 'nft';
+  /** Stock. */
+  inventory?: number;
+  /** Whether stock is counted. Default: true for physical products. */
+  trackInventory?: boolean;
+  /** Whether the product is shipped. Default: true for physical products. */
+  requiresShipping?: boolean;
+  /** Weight in grams, for the calculation of shipping rates. */
+  weightGrams?: number;
+  /** A collection to add the product to. */
+  collection?: string;
+  /** Collection slugs. */
+  collections?: string[];
+};
+
+/** A product was updated. */
+export type ProductUpdatedEvent = {
+  /** The type of the event. */
+  type: 'product.updated';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The product after the update, and the names of the changed fields. */
+  data: {
+    /** Product id. */
+    id: string;
+    /** Name. */
+    name: string;
+    /** Slug, unique in the shop. */
+    slug: string;
+    /** Decimal amount in the shop's currency, exactly as it was sent. */
+    price: string;
+    /** The kind of product. */
+    type: 'physical' | 'digital' | 'nft';
+    /** Stock. */
+    inventory: number;
+    /** Whether stock is counted. If not, the product never sells out. */
+    trackInventory: boolean;
+    /** Whether the product is shipped. */
+    requiresShipping: boolean;
+    /** Weight in grams. */
+    weightGrams: number;
+    /** Slugs of the collections that contain the product. */
+    collections: string[];
+    /** Main image URL. */
+    image: string | null;
+    /** When the product was created. */
+    createdAt: string;
+    /** Description. */
+    description: string | null;
+    /** Further image URLs. */
+    moreImages: string[];
+    /** When the product was last changed. */
+    updatedAt: string;
+    /** The names of the changed fields. */
+    changed: ('name' | 'price' | 'slug' | 'description' | 'image' | 'moreImages' | 'type' | 'inventory' | 'trackInventory' | 'requiresShipping' | 'weightGrams' | 'collections')[];
+  };
+};
+
+/** A change of stock: exactly one of `adjustment` and `set`. */
+export type StockRequest = {
+  /** Product id. */
+  product_id: string;
+  /** The number to add to the stock. A negative number decreases it. Concurrent adjustments are all applied. */
+  adjustment?: number;
+  /** The new stock, for stocktakes. A negative number sets the stock to zero. */
+  set?: number;
+  /** Recorded in the adjustment log. */
+  reason?: string;
+  /** The current stock must equal this number; otherwise the response is a 409. */
+  expected?: number;
+};
+
+/** The result of a change of stock. */
+export type StockResult = {
+  /** Product id. */
+  productId: string;
+  /** Name. */
+  name: string;
+  /** Stock after the change. */
+  inventory: number;
+  /** Whether stock is counted. */
+  trackInventory: boolean;
+  /** Whether the stock is tracked and at or below 10. */
+  lowStock: boolean;
+  /** Stock before the change. */
+  previous: number;
+  /** The change that was applied. */
+  adjustment: number;
+  /** The `adjustment` or the `set` of the request. */
+  requested: number;
+  /** Whether the change was limited to keep the stock between 0 and 2147483647. */
+  clamped: boolean;
+  /** Id of the entry in the adjustment log. */
+  adjustmentId: string;
+};
+
+/** Whether a list has another page, and the cursor of that page. */
+export type StorePagination = {
+  /** Whether another page follows. */
+  hasMore: boolean;
+  /** Opaque cursor of the next page; null on the last page. */
+  nextCursor: string | null;
+};
+
+/** A subscription to events of the shop. */
+export type Webhook = {
+  /** Webhook id. */
+  id: string;
+  /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
+  url: string;
+  /** Types of events to send. `product.*` means every type that begins with `product.`. */
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  /** A note. */
+  description: string | null;
+  /** Whether events are delivered. */
+  enabled: boolean;
+  /** Why the webhook is disabled; null while it is enabled. */
+  disabledReason: string | null;
+  /** When the webhook was disabled; null while it is enabled. */
+  disabledAt: string | null;
+  /** When the receiver began to fail; null while it is not failing. A webhook that fails for five days is disabled. */
+  failingSince: string | null;
+  /** Until this time, deliveries are also signed with the previous secret; null before the first rotation. */
+  previousSecretExpiresAt: string | null;
+  /** When the webhook was created. */
+  createdAt: string;
+  /** When the shop last changed the webhook. */
+  updatedAt: string;
+};
+
+/** A new webhook. Without `events` it subscribes to all events. */
+export type WebhookCreate = {
+  /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
+  url: string;
+  /** Types of events to send. `product.*` means every type that begins with `product.`. */
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  /** A note. */
+  description?: string | null;
+};
+
+/** The result of a recovery. */
+export type WebhookRecovered = {
+  /** Number of deliveries that were created or scheduled. */
+  recovered: number;
+  /** Whether more deliveries may be left to recover. If so, call again. A delivery that a recovery or redelivery scheduled in the last ten minutes is neither recovered again nor counted here. */
+  hasMore: boolean;
+};
+
+/** The time from which to recover. */
+export type WebhookRecovery = {
+  /** The time of the earliest event to recover. */
+  since: string;
+};
+
+/** A test event was requested. */
+export type WebhookTestEvent = {
+  /** The type of the event. */
+  type: 'webhook.test';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The webhook. */
+  data: {
+    /** The webhook that receives the event. */
+    webhookId: string;
+  };
+};
+
+/** Changes; omitted fields keep their value. */
+export type WebhookUpdate = {
+  /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
+  url?: string;
+  /** Types of events to send. `product.*` means every type that begins with `product.`. */
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  /** A note. */
+  description?: string | null;
+  /** False disables the webhook; true enables it. */
+  enabled?: boolean;
+};
+
+/** A webhook with its new secret. */
+export type WebhookWithSecret = {
+  /** Webhook id. */
+  id: string;
+  /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
+  url: string;
+  /** Types of events to send. `product.*` means every type that begins with `product.`. */
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  /** A note. */
+  description: string | null;
+  /** Whether events are delivered. */
+  enabled: boolean;
+  /** Why the webhook is disabled; null while it is enabled. */
+  disabledReason: string | null;
+  /** When the webhook was disabled; null while it is enabled. */
+  disabledAt: string | null;
+  /** When the receiver began to fail; null while it is not failing. A webhook that fails for five days is disabled. */
+  failingSince: string | null;
+  /** Until this time, deliveries are also signed with the previous secret; null before the first rotation. */
+  previousSecretExpiresAt: string | null;
+  /** When the webhook was created. */
+  createdAt: string;
+  /** When the shop last changed the webhook. */
+  updatedAt: string;
+  /** The secret that verifies deliveries. It is not shown again. */
+  secret: string;
+};
+
+export type ListProductsParameters = {
+  /** Products per page. */
+  limit?: number | undefined;
+  /** A product id from `nextCursor`. */
+  cursor?: string | undefined;
+  /** Collection slug. */
+  collection?: string | undefined;
+  /** Type of product. */
+  type?: 'physical' | 'digital' | 'nft' | undefined;
+};
+
+export type ListProductsResult = {
+  data: ProductSummary[];
+  pagination: ProductPagination;
+} & { etag: string | null; isReplay: boolean };
+
+export type CreateProductParameters = ProductCreate;
+
+export type CreateProductResult = {
+  data: Product;
+} & { etag: string | null; isReplay: boolean };
+
+export type GetProductParameters = {
+  /** Product id. */
+  productId: string;
+};
+
+export type GetProductResult = {
+  data: Product;
+} & { etag: string | null; isReplay: boolean };
+
+export type UpdateProductParameters = {
+  /** Product id. */
+  productId: string;
+} & ProductUpdate;
+
+export type UpdateProductResult = {
+  data: Product;
+} & { etag: string | null; isReplay: boolean };
+
+export type DeleteProductParameters = {
+  /** Product id. */
+  productId: string;
+};
+
+export type DeleteProductResult = {
+  data: {
+    id: string;
+    deleted: true;
+  };
+} & { etag: string | null; isReplay: boolean };
+
+export type ListInventoryParameters = {
+  /** Only this product. */
+  product_id?: string | undefined;
+  /** Only products with at most `threshold` in stock. */
+  low_stock?: boolean | undefined;
+  /** The level at or below which stock counts as low in this response. */
+  threshold?: number | undefined;
+};
+
+export type ListInventoryResult = {
+  data: InventoryItem[];
+  /** Number of items in `data`. */
+  count: number;
+} & { etag: string | null; isReplay: boolean };
+
+export type ChangeInventoryParameters = StockRequest;
+
+export type ChangeInventoryResult = {
+  data: StockResult;
+} & { etag: string | null; isReplay: boolean };
+
+export type ListAdjustmentsParameters = {
+  /** Only this product. */
+  product_id?: string | undefined;
+  /** Entries per page. */
+  limit?: number | undefined;
+  /** A `nextCursor`, passed back unchanged. */
+  cursor?: string | undefined;
+};
+
+export type ListAdjustmentsResult = {
+  data: Adjustment[];
+  pagination: StorePagination;
+} & { etag: string | null; isReplay: boolean };
+
+export type ListWebhooksResult = {
+  data: Webhook[];
+  /** Number of webhooks in `data`. */
+  count: number;
+} & { etag: string | null; isReplay: boolean };
+
+export type CreateWebhookParameters = WebhookCreate;
+
+export type CreateWebhookResult = {
+  data: WebhookWithSecret;
+} & { etag: string | null; isReplay: boolean };
+
+export type GetWebhookParameters = {
+  /** Webhook id. */
+  webhookId: string;
+};
+
+export type GetWebhookResult = {
+  data: Webhook;
+} & { etag: string | null; isReplay: boolean };
+
+export type UpdateWebhookParameters = {
+  /** Webhook id. */
+  webhookId: string;
+} & WebhookUpdate;
+
+export type UpdateWebhookResult = {
+  data: Webhook;
+} & { etag: string | null; isReplay: boolean };
+
+export type DeleteWebhookParameters = {
+  /** Webhook id. */
+  webhookId: string;
+};
+
+export type DeleteWebhookResult = {
+  data: {
+    id: string;
+    deleted: true;
+  };
+} & { etag: string | null; isReplay: boolean };
+
+export type RotateWebhookSecretParameters = {
+  /** Webhook id. */
+  webhookId: string;
+};
+
+export type RotateWebhookSecretResult = {
+  data: WebhookWithSecret;
+} & { etag: string | null; isReplay: boolean };
+
+export type TestWebhookParameters = {
+  /** Webhook id. */
+  webhookId: string;
+};
+
+export type TestWebhookResult = {
+  data: Delivery;
+} & { etag: string | null; isReplay: boolean };
+
+export type RecoverWebhookParameters = {
+  /** Webhook id. */
+  webhookId: string;
+} & WebhookRecovery;
+
+export type RecoverWebhookResult = {
+  data: WebhookRecovered;
+} & { etag: string | null; isReplay: boolean };
+
+export type ListDeliveriesParameters = {
+  /** Deliveries per page. */
+  limit?: number | undefined;
+  /** A `nextCursor`, passed back unchanged. */
+  cursor?: string | undefined;
+  /** Only deliveries in this state. */
+  state?: 'pending' | 'delivered' | 'dead' | undefined;
+  /** Webhook id. */
+  webhookId: string;
+};
+
+export type ListDeliveriesResult = {
+  data: Delivery[];
+  pagination: StorePagination;
+} & { etag: string | null; isReplay: boolean };
+
+export type RedeliverParameters = {
+  /** Webhook id. */
+  webhookId: string;
+  /** Delivery id. */
+  deliveryId: string;
+};
+
+export type RedeliverResult = {
+  data: Delivery;
+} & { etag: string | null; isReplay: boolean };
+
+/** The body of a webhook delivery. */
+export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | WebhookTestEvent;
+
+export type StoreMethods = {
+  /** List products. Newest first. `collection` and `type` are applied to the products of each page, so a page may be short or empty while `hasMore` is true. Scope `products:read`. */
+  listProducts(parameters?: ListProductsParameters, options?: CallOptions): Pages<ListProductsResult>;
+  /** Create a product. Sends `product.created`. Scope `products:write`. */
+  createProduct(parameters: CreateProductParameters, options?: WriteOptions): Promise<CreateProductResult>;
+  /** Read a product. The response has the `ETag` of the product. Scope `products:read`. */
+  getProduct(parameters: GetProductParameters, options?: CallOptions): Promise<GetProductResult>;
+  /** Update a product. Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` the product is updated only if the header names its current `ETag`. Scope `products:write`. */
+  updateProduct(parameters: UpdateProductParameters, options?: WriteOptions): Promise<UpdateProductResult>;
+  /** Delete a product. Sends `product.deleted`. Entries in the adjustment log stay. Scope `products:write`. */
+  deleteProduct(parameters: DeleteProductParameters, options?: WriteOptions): Promise<DeleteProductResult>;
+  /** Read stock levels. Returns all tracked products that match the parameters, without paging. Scope `inventory:read`. */
+  listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
+  /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
+  changeInventory(parameters: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
+  /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the next older entry of the same product. Scope `inventory:read`. */
+  listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
+  /** List webhooks. All webhooks of the shop, oldest first. A shop has at most 20. Scope `webhooks:read`. */
+  listWebhooks(parameters?: Record<string, never>, options?: CallOptions): Promise<ListWebhooksResult>;
+  /** Create a webhook. The response contains the secret that verifies deliveries. It is not shown again. Scope `webhooks:write`. */
+  createWebhook(parameters: CreateWebhookParameters, options?: WriteOptions): Promise<CreateWebhookResult>;
+  /** Read a webhook. The response has the `ETag` of the webhook, and does not contain the secret. Scope `webhooks:read`. */
+  getWebhook(parameters: GetWebhookParameters, options?: CallOptions): Promise<GetWebhookResult>;
+  /** Update a webhook. Omitted fields keep their value. While the webhook is disabled, its pending deliveries wait until it is enabled, and new events create no deliveries. `recover` creates deliveries for these events later. Scope `webhooks:write`. */
+  updateWebhook(parameters: UpdateWebhookParameters, options?: WriteOptions): Promise<UpdateWebhookResult>;
+  /** Delete a webhook. The deliveries of the webhook are deleted too: pending deliveries are not sent. Scope `webhooks:write`. */
+  deleteWebhook(parameters: DeleteWebhookParameters, options?: WriteOptions): Promise<DeleteWebhookResult>;
+  /** Rotate the secret. The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with both the new and the previous secret. Scope `webhooks:write`. */
+  rotateWebhookSecret(parameters: RotateWebhookSecretParameters, options?: WriteOptions): Promise<RotateWebhookSecretResult>;
+  /** Send a test event. Sends an event of type `webhook.test` to this webhook only. Scope `webhooks:write`. */
+  testWebhook(parameters: TestWebhookParameters, options?: WriteOptions): Promise<TestWebhookResult>;
+  /** Recover events since a time. For events since the given time: makes failed deliveries due now, and creates deliveries for events without a delivery, for example because the webhook was disabled. The webhook must be enabled. Call again while `hasMore` is true. Events are kept for 30 days. Scope `webhooks:write`. */
+  recoverWebhook(parameters: RecoverWebhookParameters, options?: WriteOptions): Promise<RecoverWebhookResult>;
+  /** Read the delivery log. Newest first. Scope `webhooks:read`. */
+  listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): Pages<ListDeliveriesResult>;
+  /** Send a delivery again. Makes the delivery due now, whatever its state. The delivery keeps its `webhook-id`, and its retry schedule begins again. The webhook must be enabled. Scope `webhooks:write`. */
+  redeliver(parameters: RedeliverParameters, options?: WriteOptions): Promise<RedeliverResult>;
+};
+
+export const STORE_OPERATIONS = {
+  listProducts: { method: 'GET', path: '/api/v1/products', kind: 'list', query: ['limit', 'cursor', 'collection', 'type'] },
+  createProduct: { method: 'POST', path: '/api/v1/products', kind: 'keyed', hasBody: true },
+  getProduct: { method: 'GET', path: '/api/v1/products/{productId}', kind: 'read' },
+  updateProduct: { method: 'PUT', path: '/api/v1/products/{productId}', kind: 'keyed', hasBody: true },
+  deleteProduct: { method: 'DELETE', path: '/api/v1/products/{productId}', kind: 'write' },
+  listInventory: { method: 'GET', path: '/api/v1/inventory', kind: 'read', query: ['product_id', 'low_stock', 'threshold'] },
+  changeInventory: { method: 'POST', path: '/api/v1/inventory', kind: 'keyed', hasBody: true },
+  listAdjustments: { method: 'GET', path: '/api/v1/inventory/adjustments', kind: 'list', query: ['product_id', 'limit', 'cursor'] },
+  listWebhooks: { method: 'GET', path: '/api/v1/webhooks', kind: 'read' },
+  createWebhook: { method: 'POST', path: '/api/v1/webhooks', kind: 'keyed', hasBody: true },
+  getWebhook: { method: 'GET', path: '/api/v1/webhooks/{webhookId}', kind: 'read' },
+  updateWebhook: { method: 'PUT', path: '/api/v1/webhooks/{webhookId}', kind: 'keyed', hasBody: true },
+  deleteWebhook: { method: 'DELETE', path: '/api/v1/webhooks/{webhookId}', kind: 'write' },
+  rotateWebhookSecret: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/rotate-secret', kind: 'keyed' },
+  testWebhook: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/test', kind: 'keyed' },
+  recoverWebhook: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/recover', kind: 'keyed', hasBody: true },
+  listDeliveries: { method: 'GET', path: '/api/v1/webhooks/{webhookId}/deliveries', kind: 'list', query: ['limit', 'cursor', 'state'] },
+  redeliver: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver', kind: 'keyed' },
+} as const satisfies Operations;

@@ -1,0 +1,19 @@
+// The intake of a service, `/intake/v1`: signed orders. Keep the API key out of browsers.
+
+import { createCalls } from './calls.ts';
+import type { IntakeMethods } from './generated/intake.ts';
+import { INTAKE_OPERATIONS } from './generated/intake.ts';
+import type { ClientOptions } from './transport.ts';
+import { Transport } from './transport.ts';
+
+export type * from './generated/intake.ts';
+export type { CallOptions, ClientOptions } from './transport.ts';
+export type { ClientErrorCode, ErrorCode, ErrorDetail, ServiceErrorCode } from './mercat-error.ts';
+export { MercatError } from './mercat-error.ts';
+
+export type IntakeClient = IntakeMethods;
+
+export function createIntakeClient({ apiKey, headers, ...options }: ClientOptions & { apiKey: string }): IntakeClient {
+  const transport = new Transport({ ...options, headers: { ...headers, authorization: `Bearer ${apiKey}` } });
+  return createCalls<IntakeMethods>(transport, INTAKE_OPERATIONS, ({ body }) => body);
+}

@@ -1,0 +1,68 @@
+// The public part of a service: the reads of `/v1` and `/explore/v1`, and the change stream. Needs no API key.
+
+import type { Activity } from './activity.ts';
+import type { Operations } from './calls.ts';
+import { createCalls } from './calls.ts';
+import type { FollowOptions } from './follow.ts';
+import { follow } from './follow.ts';
+import type { ExploreMethods } from './generated/explore.ts';
+import { EXPLORE_OPERATIONS } from './generated/explore.ts';
+import type { MarketplaceMethods } from './generated/marketplace.ts';
+import { MARKETPLACE_OPERATIONS } from './generated/marketplace.ts';
+import { SnapshotOffsets } from './snapshot.ts';
+import type { ClientOptions } from './transport.ts';
+import { Transport } from './transport.ts';
+
+export type * from './generated/explore.ts';
+export type * from './generated/marketplace.ts';
+export type { Activity, ActivityKind } from './activity.ts';
+export type { FollowOptions } from './follow.ts';
+export type { CallOptions, ClientOptions } from './transport.ts';
+export type { ClientErrorCode, ErrorCode, ErrorDetail, ServiceErrorCode } from './mercat-error.ts';
+export { CHAIN_DECIMALS, formatAmount, parseAmount } from './amount.ts';
+export { MercatError } from './mercat-error.ts';
+export { Pages } from './pages.ts';
+
+export type MarketReads = MarketplaceMethods & ExploreMethods;
+
+/** What was read, and everything that has changed since. */
+export type FollowedSnapshot<T> = {
+  snapshot: T;
+  /** Where `changes` begins. */
+  offset: string;
+  /** May repeat changes that the snapshot already has, so apply each one as a state and not as a difference. */
+  changes: AsyncGenerator<Activity, void, undefined>;
+};
+
+export type MarketClient = MarketReads & {
+  /** Activity as it happens. Connects again by itself, and misses and repeats nothing. */
+  follow(options?: FollowOptions): AsyncGenerator<Activity, void, undefined>;
+  /**
+   * Reads a snapshot, and follows the stream from where the snapshot was read. `read` must read through the given client, and at least
+   * one response must be of `/explore/v1`, whose responses have offsets.
+   */
+  snapshotThenFollow<T>(
+    read: (reads: MarketReads) => Promise<T>,
+    options?: Omit<FollowOptions, 'from'>,
+  ): Promise<FollowedSnapshot<T>>;
+};
+
+const OPERATIONS: Operations = { ...MARKETPLACE_OPERATIONS, ...EXPLORE_OPERATIONS };
+
+export function createMarketClient(options: ClientOptions): MarketClient {
+  const transport = new Transport(options);
+  return {
+    ...createCalls<MarketReads>(transport, OPERATIONS, ({ body }) => body),
+    follow: (followOptions) => follow(transport, followOptions),
+    snapshotThenFollow: async (read, followOptions) => {
+      const offsets = new SnapshotOffsets();
+      const reads = createCalls<MarketReads>(transport, OPERATIONS, ({ body }) => {
+        offsets.note(body);
+        return body;
+      });
+      const snapshot = await read(reads);
+      const offset = offsets.oldest;
+      return { snapshot, offset, changes: follow(transport, { ...followOptions, from: offset }) };
+    },
+  };
+}

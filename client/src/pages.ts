@@ -1,0 +1,61 @@
+// A list of the service, which is read in pages.
+
+import { MercatError } from './mercat-error.ts';
+
+type Page = { data: readonly unknown[]; pagination: { nextCursor: string | null } };
+type Row<P extends Page> = Awaited<P['data'][number]>;
+
+/**
+ * A list. Nothing is requested before it is read. Read it row by row (`for await (const row of list)`), page by page (`list.pages()`),
+ * one page (`list.page()`), or the first rows (`list.take(100)`).
+ */
+export class Pages<P extends Page> implements AsyncIterable<Row<P>> {
+  readonly #readPage: (cursor: string | null) => Promise<P>;
+  #newest: P | null = null;
+
+  /** `readPage` reads the page after the cursor, or the first page. */
+  constructor(readPage: (cursor: string | null) => Promise<P>) {
+    this.#readPage = readPage;
+  }
+
+  /** The page that was read last, with its `meta`. Null before the first one. */
+  get newestPage(): P | null {
+    return this.#newest;
+  }
+
+  /** Reads the first page, or the page of the `cursor` among the parameters. */
+  async page(): Promise<P> {
+    return this.#read(null);
+  }
+
+  /** Reads all pages. */
+  async *pages(): AsyncGenerator<P, void, undefined> {
+    for (let cursor: string | null = null; ;) {
+      const page: P = await this.#read(cursor);
+      yield page;
+      const { nextCursor } = page.pagination;
+      if (nextCursor === null) return;
+      if (nextCursor === cursor) throw new MercatError('invalid_response', 'The list does not end');
+      cursor = nextCursor;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Row<P>, void, undefined> {
+    for await (const page of this.pages()) yield* page.data as Row<P>[];
+  }
+
+  /** The first `max` rows, or all rows if there are fewer. */
+  async take(max: number): Promise<Row<P>[]> {
+    const rows: Row<P>[] = [];
+    if (max <= 0) return rows;
+    for await (const row of this) {
+      if (rows.push(row) >= max) break;
+    }
+    return rows;
+  }
+
+  async #read(cursor: string | null): Promise<P> {
+    this.#newest = await this.#readPage(cursor);
+    return this.#newest;
+  }
+}

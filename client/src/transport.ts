@@ -1,0 +1,245 @@
+// Sends one request of a client: attempts, waits between them, the time limit, and the reuse of unchanged responses.
+
+import { parseJson, toJson } from './json.ts';
+import type { ErrorDetail } from './mercat-error.ts';
+import { MercatError } from './mercat-error.ts';
+import { EtagCache } from './etag-cache.ts';
+import { wait } from './wait.ts';
+
+export type ClientOptions = {
+  /** The URL of the service, for example `https://market.example`. Empty for a page that the service itself serves. */
+  baseUrl: string;
+  /** Default: the `fetch` of the runtime. */
+  fetch?: typeof globalThis.fetch;
+  /** Added to every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** The time limit of a call, with all attempts and the waits between them. Default: 30 seconds. */
+  timeoutMs?: number;
+  /** How often a failed request is repeated at most. Default: 3. */
+  retriesMax?: number;
+  /**
+   * The characters of the responses that are kept to be reused while they are unchanged. 0 keeps none. Default: 4 million, and 0 in
+   * a page of a browser, whose own cache does the same.
+   */
+  cacheCharactersMax?: number;
+  /** From 0 up to 1, for the waits between attempts. Default: `Math.random`. */
+  random?: () => number;
+};
+
+export type CallOptions = {
+  /** Ends the call. The call then fails with the reason of the signal. */
+  signal?: AbortSignal;
+  /** Replaces the time limit of the client. */
+  timeoutMs?: number;
+};
+
+export type Request = {
+  method: string;
+  /** The path with the query. */
+  target: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** Whether a request may be repeated although it may already have had its effect. */
+  isRepeatable: boolean;
+};
+
+/** A successful response. */
+export type Received = { body: unknown; headers: Headers };
+
+const TIMEOUT_MS = 30_000;
+const RETRIES_MAX = 3;
+const CACHE_CHARACTERS_MAX = 4_000_000;
+/** Waits double from the first one up to the longest one, unless the service names a time. */
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 8_000;
+/** The request had no effect, or its effect may be repeated, and the next attempt may succeed. */
+const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+const CONFLICT = 409;
+const NOT_MODIFIED = 304;
+
+export class Transport {
+  readonly baseUrl: string;
+  readonly #options: ClientOptions;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #responses: EtagCache;
+
+  constructor(options: ClientOptions) {
+    this.baseUrl = options.baseUrl.replace(/\/+$/, '');
+    if (this.baseUrl !== '' && !URL.canParse(this.baseUrl)) throw new TypeError(`Not a URL: ${this.baseUrl}`);
+    this.#options = options;
+    // Browsers require that `fetch` is called without another `this`.
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#responses = new EtagCache(options.cacheCharactersMax ?? (isPage() ? 0 : CACHE_CHARACTERS_MAX));
+  }
+
+  async send(request: Request, options: CallOptions = {}): Promise<Received> {
+    const retriesMax = this.#options.retriesMax ?? RETRIES_MAX;
+    const limit = new TimeLimit(options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS, options.signal);
+    let isEffectUnknown = false;
+    try {
+      for (let retries = 0; ; retries += 1) {
+        try {
+          return await this.#attempt(request, limit.signal);
+        } catch (error) {
+          limit.signal.throwIfAborted();
+          if (!(error instanceof MercatError) || retries >= retriesMax) throw error;
+          if (!isRetried(error, request, isEffectUnknown)) throw error;
+          isEffectUnknown ||= error.status === null;
+          const waitMs = this.toWaitMs(retries, error.retryAfterMs);
+          if (waitMs >= limit.leftMs()) throw error;
+          await wait(waitMs, limit.signal);
+        }
+      }
+    } finally {
+      limit.end();
+    }
+  }
+
+  /** Sends a request once. Resolves when the head of the response has arrived. Fails unless the response is successful. */
+  async open(request: Omit<Request, 'isRepeatable'>, signal: AbortSignal): Promise<Response> {
+    const response = await this.#fetchOnce(request, signal);
+    if (response.ok || response.status === NOT_MODIFIED) return response;
+    throw await toServiceError(response);
+  }
+
+  /** The time before the attempt after `retries` others. A random part keeps clients from returning all at once. */
+  toWaitMs(retries: number, retryAfterMs: number | null): number {
+    const random = (this.#options.random ?? Math.random)();
+    if (retryAfterMs !== null) return retryAfterMs + random * FIRST_WAIT_MS;
+    return Math.min(FIRST_WAIT_MS * 2 ** retries, LONGEST_WAIT_MS) * (0.5 + random / 2);
+  }
+
+  async #attempt(request: Request, signal: AbortSignal): Promise<Received> {
+    const { method, target, headers = {} } = request;
+    const stored = method === 'GET' ? this.#responses.find(target) : null;
+    const response = await this.open(
+      { ...request, headers: { ...headers, ...(stored && { 'if-none-match': stored.etag }) } },
+      signal,
+    );
+    const text = response.status === NOT_MODIFIED && stored ? stored.text : await readText(response);
+    const etag = response.headers.get('etag');
+    const isStorable =
+      method === 'GET' && etag !== null && !/no-store/.test(response.headers.get('cache-control') ?? '');
+    if (isStorable) this.#responses.insert(target, { etag, text });
+    return { body: parseBody(text, response), headers: response.headers };
+  }
+
+  async #fetchOnce(
+    { method, target, body, headers }: Omit<Request, 'isRepeatable'>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    try {
+      return await this.#fetch(this.baseUrl + target, {
+        method,
+        signal,
+        headers: {
+          ...this.#options.headers,
+          ...headers,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: toJson(body) }),
+      });
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new MercatError('network_error', `No response from ${this.baseUrl}`, { cause });
+    }
+  }
+}
+
+/** After a lost response, 409 can mean that the first attempt still runs. A conflict that lasts is reported by the last attempt. */
+function isRetried({ status }: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
+  if (status === null) return isRepeatable;
+  return RETRIED_STATUSES.has(status) || (status === CONFLICT && isEffectUnknown);
+}
+
+/** Aborts when the time has passed, with a MercatError as its reason, or when the caller aborts, with the reason of the caller. */
+class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #endsAt: number;
+
+  constructor(timeoutMs: number, caller: AbortSignal | undefined) {
+    caller?.throwIfAborted();
+    this.#caller = caller;
+    caller?.addEventListener('abort', this.#onCallerAbort);
+    this.#endsAt = performance.now() + timeoutMs;
+    const error = () => new MercatError('timeout', `The call has not succeeded within ${timeoutMs} ms`);
+    this.#timer = setTimeout(() => this.#controller.abort(error()), timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  leftMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#onCallerAbort);
+  }
+
+  #onCallerAbort = () => this.#controller.abort(this.#caller?.reason);
+}
+
+async function readText(response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    throw new MercatError('network_error', 'The response was cut off', { cause });
+  }
+}
+
+function parseBody(text: string, response: Response): unknown {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw toInvalidResponse(response, { cause });
+  }
+}
+
+async function toServiceError(response: Response): Promise<MercatError> {
+  const envelope = parseEnvelope(await readText(response));
+  if (!envelope) return toInvalidResponse(response);
+  const { code, message, details = [] } = envelope;
+  return new MercatError(code, message, { ...metaOf(response), details });
+}
+
+type Envelope = { code: string; message: string; details?: readonly ErrorDetail[] };
+
+/** Null if the text is not an error of the service. */
+function parseEnvelope(text: string): Envelope | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: Partial<Envelope> };
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? (error as Envelope) : null;
+  } catch {
+    return null;
+  }
+}
+
+function toInvalidResponse(response: Response, fields: { cause?: unknown } = {}): MercatError {
+  const message = `Status ${response.status}, and the body is not in the documented form`;
+  return new MercatError('invalid_response', message, { ...metaOf(response), ...fields });
+}
+
+function metaOf({ status, headers }: Response): {
+  status: number;
+  requestId: string | null;
+  retryAfterMs: number | null;
+} {
+  return { status, requestId: headers.get('x-request-id'), retryAfterMs: parseRetryAfter(headers.get('retry-after')) };
+}
+
+/** In seconds, or, from a proxy, as a date (RFC 9110, section 10.2.3). */
+function parseRetryAfter(text: string | null): number | null {
+  if (text === null) return null;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+function isPage(): boolean {
+  return 'document' in globalThis;
+}

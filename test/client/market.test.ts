@@ -1,0 +1,61 @@
+// The market part of the client, against a service with the sample marketplace.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MercatError, createMarketClient } from '../../client/src/market.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
+
+const service = useSampleService();
+const open = () => createMarketClient({ baseUrl: `${service.url}/` });
+
+const SLUG = 'harbour-lights';
+
+test('an amount is the bigint of the decimal text that the service sends', async () => {
+  const { data } = await open().listListings({ id: SLUG, limit: 1 }).page();
+  const sent = await service.ok(`/v1/collections/${SLUG}/listings?limit=1`);
+  assert.equal(typeof data[0]?.price.raw, 'bigint');
+  assert.equal(String(data[0]?.price.raw), sent.data[0].price.raw);
+});
+
+test('a list yields the rows of all pages in their order', async () => {
+  const expected = await service.walk(`/v1/collections/${SLUG}/listings?limit=100`);
+  const ids: (string | null)[] = [];
+  for await (const listing of open().listListings({ id: SLUG, limit: 100 })) ids.push(listing.orderId);
+  assert.equal(ids.length > 100, true);
+  assert.deepEqual(
+    ids,
+    expected.map((row) => row.orderId),
+  );
+});
+
+test('a list reads no more pages than its reader needs', async () => {
+  let requests = 0;
+  const counted = createMarketClient({
+    baseUrl: service.url,
+    fetch: (...request) => {
+      requests += 1;
+      return fetch(...request);
+    },
+  });
+  const listings = counted.listListings({ id: SLUG, limit: 2 });
+  assert.equal(requests, 0);
+  assert.equal((await listings.take(3)).length, 3);
+  assert.equal(requests, 2);
+});
+
+test('a batch of tokens is read with one request', async () => {
+  const [listed] = await open().listTokens({ id: SLUG, listed: true }).take(1);
+  const { chain, contractAddress, tokenId } = listed ?? assert.fail();
+  const tokens = [{ chain, address: contractAddress ?? '', tokenId: tokenId ?? '' }];
+  const { data } = await open().readTokens({ tokens });
+  assert.deepEqual(data, [listed]);
+});
+
+test('an error of the service has its code, status and request id', async () => {
+  await assert.rejects(open().getCollection({ id: 'no such/collection' }), (error) => {
+    assert.ok(error instanceof MercatError);
+    assert.deepEqual([error.code, error.status], ['not_found', 404]);
+    assert.match(error.requestId ?? '', /\w/);
+    return true;
+  });
+});
