@@ -192,13 +192,15 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
   const receiver = await startDeliveryReceiver();
   onEnd(receiver.close);
   const metricsUrls: string[] = [];
+  const isBalanced = (options.nodes ?? 1) > 1;
   const newSettings = async (dir: string): Promise<Record<string, string>> => {
     const metricsPort = await freePort();
     metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
     return {
       PRICE_SOURCES: 'none',
       WEBHOOK_ALLOW_PRIVATE: 'true',
-      TRUST_PROXY: 'true',
+      // The clients send the header as a proxy would. A balancer appends an entry of its own, and is then the second proxy.
+      TRUST_PROXY: isBalanced ? '2' : '1',
       STORE_RATE_LIMIT: '100000000',
       ...databases.settings,
       ...(redis && { REDIS_URL: redis.url }),
@@ -228,7 +230,7 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     node.launch();
     await node.written(`serves on ${urls[index]}`, START_LIMIT_MS);
   }
-  const balancer = nodes.length > 1 ? await startBalancer(urls, { repeats: options.repeats ?? false }) : null;
+  const balancer = isBalanced ? await startBalancer(urls, { repeats: options.repeats ?? false }) : null;
   if (balancer) onEnd(balancer.close);
   const url = balancer?.url ?? urls[0] ?? '';
   worker?.launch();
