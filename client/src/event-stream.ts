@@ -68,7 +68,7 @@ export async function* readEvents(
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await read(reader);
       if (done) return;
       onBytes();
       const text = rest + decoder.decode(value, { stream: true });
@@ -86,5 +86,16 @@ export async function* readEvents(
   } finally {
     // Ends the connection when the caller stops reading. It fails if the connection is already lost.
     reader.cancel().catch(() => null);
+  }
+}
+
+type Chunk = { done: boolean; value?: Uint8Array | undefined };
+
+async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Chunk> {
+  try {
+    return await reader.read();
+  } catch (cause) {
+    // A connection that the client ends has a MercatError as its reason.
+    throw cause instanceof MercatError ? cause : new MercatError('network_error', 'The stream was cut off', { cause });
   }
 }

@@ -7,17 +7,20 @@ import { MercatError } from './mercat-error.ts';
  * offset is where the stream has to begin. Offsets all have the same length and sort as text.
  */
 export class SnapshotOffsets {
-  #oldest: string | null = null;
+  readonly #offsets: (string | null)[] = [];
 
   note(body: unknown): void {
-    const { offset } = (body as { meta?: { offset?: string } }).meta ?? {};
-    if (offset === undefined) return;
-    if (this.#oldest === null || offset < this.#oldest) this.#oldest = offset;
+    const { offset } = (body as { meta?: { offset?: string | null } }).meta ?? {};
+    if (offset !== undefined) this.#offsets.push(offset);
   }
 
-  /** Throws a MercatError if no response had an offset. */
+  /** Throws a MercatError if no response has an offset, or if the service did not know the offset of one. */
   get oldest(): string {
-    if (this.#oldest !== null) return this.#oldest;
-    throw new MercatError('invalid_response', 'No response of the snapshot has an offset: read it from /explore/v1');
+    const [oldest] = this.#offsets.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1));
+    if (oldest === undefined)
+      throw new MercatError('invalid_response', 'No response of the snapshot has an offset: read it from /explore/v1');
+    if (oldest === null)
+      throw new MercatError('unavailable', 'The service cannot read its activity, so nothing can be followed now');
+    return oldest;
   }
 }

@@ -53,8 +53,10 @@ const CACHE_CHARACTERS_MAX = 4_000_000;
 /** Waits double from the first one up to the longest one, unless the service names a time. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
-/** The request had no effect, or its effect may be repeated, and the next attempt may succeed. */
-const RETRIED_STATUSES = new Set([429, 502, 503, 504]);
+/** The service has rejected the request for now, without an effect. */
+const REJECTED_STATUSES = new Set([429, 503]);
+/** A proxy has not received the response of the service, so the request may have had its effect. */
+const LOST_STATUSES = new Set([502, 504]);
 const CONFLICT = 409;
 const NOT_MODIFIED = 304;
 
@@ -85,7 +87,7 @@ export class Transport {
           limit.signal.throwIfAborted();
           if (!(error instanceof MercatError) || retries >= retriesMax) throw error;
           if (!isRetried(error, request, isEffectUnknown)) throw error;
-          isEffectUnknown ||= error.status === null;
+          isEffectUnknown ||= isLost(error);
           const waitMs = this.toWaitMs(retries, error.retryAfterMs);
           if (waitMs >= limit.leftMs()) throw error;
           await wait(waitMs, limit.signal);
@@ -148,10 +150,14 @@ export class Transport {
 }
 
 /** After a lost response, 409 can mean that the first attempt still runs. A conflict that lasts is reported by the last attempt. */
-function isRetried({ status }: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
-  if (status === null) return isRepeatable;
-  return RETRIED_STATUSES.has(status) || (status === CONFLICT && isEffectUnknown);
+function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
+  if (isLost(error)) return isRepeatable;
+  const { status } = error;
+  return status !== null && (REJECTED_STATUSES.has(status) || (status === CONFLICT && isEffectUnknown));
 }
+
+const isLost = ({ code, status }: MercatError) =>
+  status === null ? code === 'network_error' : LOST_STATUSES.has(status);
 
 /** Aborts when the time has passed, with a MercatError as its reason, or when the caller aborts, with the reason of the caller. */
 class TimeLimit {

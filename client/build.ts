@@ -1,0 +1,41 @@
+// `npm run package:client [DIRECTORY]`: writes the npm package of the client, dist/mercat-client-VERSION.tgz. The package contains
+// JavaScript and declarations, because Node.js strips types only outside node_modules, and TypeScript checks no sources of packages.
+
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+/** A relative path of a TypeScript file in quotes. The compiler rewrites these paths in JavaScript, and leaves them in declarations. */
+const TYPESCRIPT_PATH = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
+
+type Manifest = { exports: Record<string, string> };
+
+const dist = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist'));
+const staging = path.join(dist, 'mercat-client');
+rmSync(staging, { recursive: true, force: true });
+mkdirSync(staging, { recursive: true });
+run('tsc', ['--project', path.join(ROOT, 'client'), '--outDir', path.join(staging, 'dist')]);
+for (const file of globSync('dist/**/*.d.ts', { cwd: staging })) {
+  const declaration = path.join(staging, file);
+  writeFileSync(declaration, readFileSync(declaration, 'utf8').replaceAll(TYPESCRIPT_PATH, '$1$2.js$1'));
+}
+copyFileSync(path.join(ROOT, 'docs/client.md'), path.join(staging, 'README.md'));
+copyFileSync(path.join(ROOT, 'LICENSE'), path.join(staging, 'LICENSE'));
+const manifest = JSON.parse(readFileSync(path.join(ROOT, 'client/package.json'), 'utf8')) as Manifest;
+const exported = Object.entries(manifest.exports).map(([entry, source]) => [entry, toBuilt(source)]);
+const published = { ...manifest, exports: Object.fromEntries(exported) as unknown };
+writeFileSync(path.join(staging, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+run('npm', ['pack', staging, '--pack-destination', dist]);
+
+/** The exports of client/package.json name the sources, so that the examples run in the repository without a build. */
+function toBuilt(source: string): { types: string; default: string } {
+  const built = source.replace(/^\.\/src\/(.+)\.ts$/, './dist/$1');
+  return { types: `${built}.d.ts`, default: `${built}.js` };
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status } = spawnSync(program, args, { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${program} failed`);
+}

@@ -1,0 +1,179 @@
+// What the client does when requests fail.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClientOptions } from '../../client/src/market.ts';
+import { MercatError, createMarketClient } from '../../client/src/market.ts';
+import { createIntakeClient } from '../../client/src/intake.ts';
+import { createStoreClient } from '../../client/src/store.ts';
+import { disconnects, fails, hangs, sends, startScriptedServer } from './scripted-server.ts';
+
+const FLOOR = { data: { collectionId: 'a', askFloor: { raw: '1', decimal: 1, currency: 'ETH', usd: null } } };
+/** Shorter waits, because `random` shortens them by up to a half. */
+const open = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
+  createMarketClient({ baseUrl, random: () => 0, ...options });
+
+const isError = (code: string, status: number | null) => (error: unknown) => {
+  assert.ok(error instanceof MercatError);
+  assert.deepEqual([error.code, error.status], [code, status]);
+  return true;
+};
+
+for (const status of [429, 502, 503, 504]) {
+  test(`a read is repeated after the status ${status}`, async (context) => {
+    const { url, requests } = await startScriptedServer(context, fails(status, 'later'), sends(200, FLOOR));
+    assert.equal((await open(url).getFloor({ id: 'a' })).data.askFloor?.raw, 1n);
+    assert.equal(requests.length, 2);
+  });
+}
+
+test('a read is repeated after a lost connection', async (context) => {
+  const { url, requests } = await startScriptedServer(context, disconnects, sends(200, FLOOR));
+  await open(url).getFloor({ id: 'a' });
+  assert.equal(requests.length, 2);
+});
+
+test('a read is repeated at most as often as the options say', async (context) => {
+  const { url, requests } = await startScriptedServer(context, fails(503, 'unavailable'));
+  await assert.rejects(open(url, { retriesMax: 2 }).getFloor({ id: 'a' }), isError('unavailable', 503));
+  assert.equal(requests.length, 3);
+});
+
+for (const [status, code] of [
+  [400, 'bad_request'],
+  [404, 'not_found'],
+  [500, 'internal_error'],
+] as const) {
+  test(`a read is not repeated after the status ${status}`, async (context) => {
+    const { url, requests } = await startScriptedServer(context, fails(status, code));
+    await assert.rejects(open(url).getFloor({ id: 'a' }), isError(code, status));
+    assert.equal(requests.length, 1);
+  });
+}
+
+test('the next attempt waits for the time in Retry-After', async (context) => {
+  const limited = fails(429, 'rate_limited', { 'retry-after': '1' });
+  const { url, requests } = await startScriptedServer(context, limited, sends(200, FLOOR));
+  await open(url).getFloor({ id: 'a' });
+  const [first, second] = requests;
+  assert.equal((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990, true);
+});
+
+test('a call fails at once if Retry-After is longer than its time limit', async (context) => {
+  const limited = fails(429, 'rate_limited', { 'retry-after': '60', 'x-request-id': 'r1' });
+  const { url, requests } = await startScriptedServer(context, limited);
+  await assert.rejects(open(url).getFloor({ id: 'a' }), (error) => {
+    assert.ok(error instanceof MercatError);
+    assert.deepEqual([error.code, error.retryAfterMs, error.requestId], ['rate_limited', 60_000, 'r1']);
+    return true;
+  });
+  assert.equal(requests.length, 1);
+});
+
+test('a call without a response ends at its time limit', async (context) => {
+  const { url } = await startScriptedServer(context, hangs);
+  await assert.rejects(open(url).getFloor({ id: 'a' }, { timeoutMs: 50 }), isError('timeout', null));
+});
+
+test('an aborted call fails with the reason of its signal, during a request and during a wait', async (context) => {
+  const reason = new Error('the user has left');
+  for (const step of [hangs, fails(503, 'unavailable', { 'retry-after': '20' })]) {
+    const { url, requests } = await startScriptedServer(context, step);
+    const controller = new AbortController();
+    const call = open(url).getFloor({ id: 'a' }, { signal: controller.signal });
+    const rejected = assert.rejects(call, (error) => error === reason);
+    while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort(reason);
+    await rejected;
+  }
+  const { url, requests } = await startScriptedServer(context, sends(200, FLOOR));
+  const signal = AbortSignal.abort(reason);
+  await assert.rejects(open(url).getFloor({ id: 'a' }, { signal }), (error) => error === reason);
+  assert.equal(requests.length, 0);
+});
+
+test('a response that is not of the service is an error with its status', async (context) => {
+  const { url } = await startScriptedServer(context, sends(404, '<h1>Not here</h1>'), sends(200, '{"data":'));
+  await assert.rejects(open(url).getFloor({ id: 'a' }), isError('invalid_response', 404));
+  await assert.rejects(open(url).getFloor({ id: 'a' }), isError('invalid_response', 200));
+});
+
+test('a list whose cursor does not change is an error, and not an endless loop', async (context) => {
+  const page = { data: [1], pagination: { nextCursor: 'c', hasMore: true } };
+  const { url, requests } = await startScriptedServer(context, sends(200, page));
+  await assert.rejects(open(url).listSales({ id: 'a' }).take(10), isError('invalid_response', null));
+  assert.equal(requests.length, 2);
+});
+
+test('a stale page keeps the names of the sources that failed', async (context) => {
+  const meta = { stale: true, staleSources: ['indexer-mirror'] };
+  const page = { data: [], pagination: { nextCursor: null, hasMore: false }, meta };
+  const { url } = await startScriptedServer(context, sends(200, page));
+  const listings = open(url).listListings({ id: 'a' });
+  assert.deepEqual(await listings.take(10), []);
+  assert.deepEqual(listings.newestPage?.meta, meta);
+});
+
+test('an unchanged response is not transferred again, and the oldest response is dropped first', async (context) => {
+  const first = sends(200, FLOOR, { etag: 'W/"1"' });
+  const unchanged = (response: Parameters<typeof hangs>[0]) => void response.writeHead(304).end();
+  const { url, requests } = await startScriptedServer(context, first, unchanged, first, first);
+  const market = open(url, { cacheCharactersMax: JSON.stringify(FLOOR).length });
+  const floors = [await market.getFloor({ id: 'a' }), await market.getFloor({ id: 'a' })];
+  assert.deepEqual(floors[1], floors[0]);
+  assert.notEqual(floors[1], floors[0], 'a caller that changes a result changes no other result');
+  await market.getFloor({ id: 'b' });
+  await market.getFloor({ id: 'a' });
+  const sent = requests.map(({ headers }) => headers['if-none-match'] ?? null);
+  assert.deepEqual(sent, [null, 'W/"1"', null, null]);
+});
+
+test('a change with an idempotency key is repeated with the same key after a lost response', async (context) => {
+  const running = fails(409, 'conflict');
+  const { url, requests } = await startScriptedServer(context, disconnects, running, sends(201, { data: {} }));
+  const store = createStoreClient({ baseUrl: url, apiKey: 'k', random: () => 0 });
+  await store.createProduct({ name: 'Mug', price: '1' });
+  const keys = new Set(requests.map(({ headers }) => headers['idempotency-key']));
+  assert.deepEqual([requests.length, keys.size, requests[0]?.headers.authorization], [3, 1, 'Bearer k']);
+});
+
+test('a conflict is reported at once if no response was lost', async (context) => {
+  const { url, requests } = await startScriptedServer(context, fails(409, 'conflict'));
+  const store = createStoreClient({ baseUrl: url, apiKey: 'k' });
+  await assert.rejects(store.changeInventory({ product_id: 'p', set: 1, expected: 2 }), isError('conflict', 409));
+  assert.equal(requests.length, 1);
+});
+
+test('a change without an idempotency key is not repeated after a lost response', async (context) => {
+  const order = { parameters: { startAmount: 10n ** 18n }, signature: '0x00' };
+  const lost = [
+    [disconnects, 'network_error', null],
+    [sends(504, '<h1>Gateway timeout</h1>'), 'invalid_response', 504],
+  ] as const;
+  for (const [step, code, status] of lost) {
+    const { url, requests } = await startScriptedServer(context, step);
+    const intake = createIntakeClient({ baseUrl: url, apiKey: 'k' });
+    await assert.rejects(intake.submitOrder({ chain: 'base', order }), isError(code, status));
+    assert.equal(requests.length, 1);
+    assert.match(requests[0]?.body ?? '', /"startAmount":"1000000000000000000"/);
+  }
+});
+
+test('a change without an idempotency key is repeated if the service has rejected it for now', async (context) => {
+  const { url, requests } = await startScriptedServer(context, fails(503, 'chain_unavailable'), sends(200, {}));
+  await createIntakeClient({ baseUrl: url, apiKey: 'k', random: () => 0 }).cancelOrder({ orderId: 'o' });
+  assert.equal(requests.length, 2);
+});
+
+test('parameters are encoded into the path and the query', async (context) => {
+  const { url, requests } = await startScriptedServer(
+    context,
+    sends(200, { data: [], pagination: { nextCursor: null } }),
+  );
+  await open(`${url}/base/`).listTokens({ id: 'a/b?c', listed: false, limit: 3 }).page();
+  assert.equal(requests[0]?.url, '/base/explore/v1/collections/a%2Fb%3Fc/tokens?limit=3&listed=false');
+});
+
+test('a base URL that is no URL is an error of the program', () => {
+  assert.throws(() => open('market.example'), TypeError);
+});

@@ -1,0 +1,111 @@
+// The npm package of the client, as its users install it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Project } from './installed-package.ts';
+import { createProjectWithClient } from './installed-package.ts';
+
+const MARKET_BYTES_MAX = 12_000;
+const AMOUNT_BYTES_MAX = 500;
+
+const PROGRAM = `
+import type { CollectionSummary, MarketItem } from 'mercat-client';
+import { MercatError, createMarketClient, formatAmount } from 'mercat-client';
+import { createIntakeClient } from 'mercat-client/intake';
+import { createStoreClient } from 'mercat-client/store';
+import { verifyWebhook } from 'mercat-client/webhooks';
+
+export async function main(baseUrl: string, signal: AbortSignal): Promise<string[]> {
+  const market = createMarketClient({ baseUrl });
+  const rows: CollectionSummary[] = await market.listCollections({ chain: 'base' }, { signal }).take(5);
+  const lines: string[] = [];
+  for (const { id } of rows) {
+    const page = await market.listListings({ id, limit: 1 }).page();
+    const stale: string[] = page.meta?.staleSources ?? [];
+    const cheapest: MarketItem | undefined = page.data[0];
+    const raw: bigint = cheapest?.price.raw ?? 0n;
+    lines.push(formatAmount(raw, 18), ...stale);
+  }
+  for await (const activity of market.follow({ from: '0', kinds: ['sale'], signal })) lines.push(activity.offset);
+  return lines;
+}
+
+export async function change(apiKey: string, body: string, headers: Headers): Promise<number> {
+  const store = createStoreClient({ baseUrl: '', apiKey });
+  const { data, etag } = await store.getProduct({ productId: 'prod_1' });
+  await store.updateProduct({ productId: data.id, price: '1.50' }, etag === null ? {} : { ifMatch: etag });
+  await createIntakeClient({ baseUrl: '', apiKey }).cancelOrder({ orderId: 'a' });
+  try {
+    const { event } = await verifyWebhook({ secret: 'whsec_', headers, body });
+    return event.type === 'inventory.low' ? event.data.previous : 0;
+  } catch (error) {
+    return error instanceof MercatError ? (error.status ?? 0) : 0;
+  }
+}
+`;
+
+const STRICT = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+};
+
+let project: Project;
+before(() => {
+  project = createProjectWithClient();
+});
+
+function compile(text: string, options: object): { status: number | null; output: string } {
+  project.write('program.ts', text);
+  project.write('tsconfig.json', JSON.stringify({ compilerOptions: { ...STRICT, ...options }, files: ['program.ts'] }));
+  return project.run('tsc');
+}
+
+const inBrowser = {
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  target: 'es2022',
+  lib: ['es2022', 'dom'],
+  types: [],
+};
+const inNode = { module: 'nodenext', moduleResolution: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
+
+test('a strict program for browsers compiles against the package', () => {
+  assert.deepEqual(compile(PROGRAM, inBrowser), { status: 0, output: '' });
+});
+
+test('a strict program for Node compiles against the package', () => {
+  assert.deepEqual(compile(PROGRAM, inNode), { status: 0, output: '' });
+});
+
+test('a program that uses an amount as a number does not compile', () => {
+  const { status, output } = compile(PROGRAM.replace('raw: bigint', 'raw: number'), inNode);
+  assert.notEqual(status, 0);
+  assert.match(output, /Type 'bigint' is not assignable to type 'number'/);
+});
+
+/** The bundle of what the line exports, minified and compressed. */
+function bundle(line: string): { bytes: number; text: string } {
+  project.write('entry.js', line);
+  const { status, output } = project.run('rolldown', 'entry.js', '--minify', '--format', 'esm', '--file', 'bundle.js');
+  assert.equal(status, 0, output);
+  const text = readFileSync(path.join(project.directory, 'bundle.js'), 'utf8');
+  return { bytes: gzipSync(text, { level: 9 }).length, text };
+}
+
+test('the complete market part has at most 12 kB compressed', () => {
+  const { bytes, text } = bundle(`export * from 'mercat-client';`);
+  assert.match(text, /explore\/v1/);
+  assert.equal(bytes <= MARKET_BYTES_MAX, true, `${bytes} bytes`);
+});
+
+test('a bundle has only what it uses', () => {
+  const { bytes, text } = bundle(`export { formatAmount } from 'mercat-client';`);
+  assert.doesNotMatch(text, /fetch/);
+  assert.equal(bytes <= AMOUNT_BYTES_MAX, true, `${bytes} bytes`);
+});

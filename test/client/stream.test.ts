@@ -1,0 +1,178 @@
+// The change stream of the client, over connections that fail.
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { test } from 'node:test';
+import type { ServerSentEvent } from '../../client/src/event-stream.ts';
+import { readEvents } from '../../client/src/event-stream.ts';
+import type { FollowOptions } from '../../client/src/market.ts';
+import { MercatError, createMarketClient } from '../../client/src/market.ts';
+import type { ScriptedServer, Step } from './scripted-server.ts';
+import { disconnects, fails, hangs, sends, startScriptedServer, streams } from './scripted-server.ts';
+
+const offsetOf = (position: number) => String(position).padStart(16, '0');
+const eventOf = (position: number) => {
+  const price = { raw: String(position), decimal: 0, currency: 'ETH', usd: null };
+  return `id: ${offsetOf(position)}\nevent: sale\ndata: ${JSON.stringify({ offset: offsetOf(position), kind: 'sale', price })}\n\n`;
+};
+
+/** Reads the first `count` activities, and returns their positions. */
+async function followUntil(url: string, count: number, options: FollowOptions = {}): Promise<number[]> {
+  const positions: number[] = [];
+  for await (const { price } of createMarketClient({ baseUrl: url, random: () => 0 }).follow(options)) {
+    positions.push(Number(price?.raw));
+    if (positions.length === count) break;
+  }
+  return positions;
+}
+
+const start = (context: TestContext, ...steps: Step[]): Promise<ScriptedServer> =>
+  startScriptedServer(context, ...steps);
+
+async function parse(chunks: readonly string[]): Promise<{ events: ServerSentEvent[]; state: object }> {
+  const state = { lastEventId: null, retryMs: null };
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+      controller.close();
+    },
+  });
+  const events: ServerSentEvent[] = [];
+  for await (const event of readEvents(body, state, () => undefined)) events.push(event);
+  return { events, state };
+}
+
+test('events are parsed by the rules of the HTML standard, however the bytes are divided', async () => {
+  const text =
+    ': comment\r\nid: 1\r\nevent: sale\r\ndata: a\r\ndata:b\r\n\r\nid\rdata:  c\r\rretry: 10\nid: 3\n\ndata\n\nid: 4\ndata: cut off';
+  const events = [
+    { id: '1', event: 'sale', data: 'a\nb' },
+    { id: '', event: 'message', data: ' c' },
+    { id: '3', event: 'message', data: '' },
+  ];
+  for (let size = 1; size <= text.length; size += 1) {
+    const chunks = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
+    assert.deepEqual(await parse(chunks), { events, state: { lastEventId: '3', retryMs: 10 } }, `chunks of ${size}`);
+  }
+});
+
+test('an event without an end is an error, and does not fill the memory', async () => {
+  const isTooLong = (error: unknown) => error instanceof MercatError && error.code === 'invalid_response';
+  const part = 'x'.repeat(600_000);
+  await assert.rejects(parse([`data: ${part}`, part]), isTooLong);
+  await assert.rejects(parse([`data: ${part}\n`, `data: ${part}\n`]), isTooLong);
+});
+
+test('the stream continues after the last complete event of a lost connection', async (context) => {
+  const cutOff = eventOf(3).slice(0, -1);
+  const { url, requests } = await start(
+    context,
+    streams(eventOf(1) + eventOf(2) + cutOff, { cut: true }),
+    streams(eventOf(3) + eventOf(4)),
+  );
+  const read = await followUntil(url, 4, { from: offsetOf(0), collections: ['a', 'b'], kinds: ['sale', 'list'] });
+  assert.deepEqual(read, [1, 2, 3, 4]);
+  const [first, second] = requests;
+  assert.equal(first?.url, `/explore/v1/stream?from=${offsetOf(0)}&collections=a%2Cb&kinds=sale%2Clist`);
+  assert.equal(second?.url, '/explore/v1/stream?collections=a%2Cb&kinds=sale%2Clist');
+  assert.deepEqual([first?.headers['last-event-id'], second?.headers['last-event-id']], [undefined, offsetOf(2)]);
+});
+
+test('a stream whose first connection was lost before its first event begins at the same offset again', async (context) => {
+  const { url, requests } = await start(context, disconnects, fails(503, 'unavailable'), streams(eventOf(1)));
+  assert.deepEqual(await followUntil(url, 1, { from: offsetOf(0) }), [1]);
+  assert.equal(new Set(requests.map((request) => request.url)).size, 1);
+});
+
+test('a position without an event is where the stream continues', async (context) => {
+  const { url, requests } = await start(context, streams(`id: ${offsetOf(7)}\n\n`, { cut: true }), streams(eventOf(8)));
+  assert.deepEqual(await followUntil(url, 1), [8]);
+  assert.equal(requests[1]?.headers['last-event-id'], offsetOf(7));
+});
+
+test('an offset that is too old is an error that asks for a new snapshot', async (context) => {
+  const { url, requests } = await start(context, fails(410, 'gone', { 'x-request-id': 'r7' }));
+  await assert.rejects(followUntil(url, 1, { from: offsetOf(1) }), (error) => {
+    assert.ok(error instanceof MercatError);
+    assert.deepEqual([error.code, error.status, error.requestId], ['offset_expired', 410, 'r7']);
+    assert.match(error.message, /new snapshot/);
+    return true;
+  });
+  assert.equal(requests.length, 1);
+});
+
+test('a rejected request and a response that is no stream end the stream', async (context) => {
+  const { url } = await start(context, fails(400, 'bad_request'), sends(200, {}));
+  for (const [code, status] of [
+    ['bad_request', 400],
+    ['invalid_response', 200],
+  ] as const) {
+    await assert.rejects(followUntil(url, 1), (error) => {
+      assert.ok(error instanceof MercatError);
+      assert.deepEqual([error.code, error.status], [code, status]);
+      return true;
+    });
+  }
+});
+
+test('the next connection waits for the time that the service names', async (context) => {
+  const limited = fails(429, 'rate_limited', { 'retry-after': '1' });
+  const { url, requests } = await start(
+    context,
+    limited,
+    streams(`retry: 600\n\n`, { cut: true }),
+    streams(eventOf(1)),
+  );
+  await followUntil(url, 1);
+  const [first = 0, second = 0, third = 0] = requests.map(({ atMs }) => atMs);
+  assert.equal(second - first >= 990, true, String(second - first));
+  assert.equal(third - second >= 590, true, String(third - second));
+});
+
+test('an abort ends the stream with its reason, while it is connected and while it waits', async (context) => {
+  const reason = new Error('the page was closed');
+  for (const step of [hangs, streams(': open\n\n'), fails(503, 'unavailable', { 'retry-after': '30' })]) {
+    const { url, requests } = await start(context, step);
+    const controller = new AbortController();
+    const ended = assert.rejects(followUntil(url, 1, { signal: controller.signal }), (error) => error === reason);
+    while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort(reason);
+    await ended;
+  }
+});
+
+test('leaving the loop closes the connection', async (context) => {
+  const closed = Promise.withResolvers<void>();
+  const { url } = await start(context, (response) => {
+    response.on('close', closed.resolve);
+    streams(eventOf(1))(response);
+  });
+  const states: string[] = [];
+  await followUntil(url, 1, { onConnection: (state) => states.push(state) });
+  await closed.promise;
+  assert.deepEqual(states, ['open']);
+});
+
+test('a snapshot is followed from the oldest offset of its responses', async (context) => {
+  const page = (position: number, nextCursor: string | null) => {
+    const pagination = { nextCursor, hasMore: nextCursor !== null };
+    return sends(200, { data: [position], pagination, meta: { offset: offsetOf(position) } });
+  };
+  const { url, requests } = await start(context, page(6, 'a'), page(5, 'b'), page(9, null), streams(eventOf(6)));
+  const market = createMarketClient({ baseUrl: url });
+  const { snapshot, offset, changes } = await market.snapshotThenFollow((reads) =>
+    reads.listTokens({ id: 'a' }).take(10),
+  );
+  assert.deepEqual([snapshot, offset], [[6, 5, 9], offsetOf(5)]);
+  await changes.next();
+  await changes.return();
+  assert.equal(requests.at(-1)?.url, `/explore/v1/stream?from=${offsetOf(5)}`);
+});
+
+test('a snapshot whose offset is missing or unknown cannot be followed', async (context) => {
+  const { url } = await start(context, sends(200, { data: {} }), sends(200, { data: {}, meta: { offset: null } }));
+  const market = createMarketClient({ baseUrl: url });
+  const read = () => market.snapshotThenFollow((reads) => reads.getHolders({ id: 'a' }));
+  await assert.rejects(read(), /explore/);
+  await assert.rejects(read(), /cannot read its activity/);
+});
