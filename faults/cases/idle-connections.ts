@@ -1,4 +1,4 @@
-// 10,000 clients send one request each, and keep their connections open.
+// 10,000 clients keep their connections open, and send a request from time to time.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,7 +11,13 @@ import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 const CONNECTIONS = 10_000;
 /** How many connections are opened at a time. The service's queue of connections that it has not accepted yet has 511 places. */
 const BATCH = 400;
+/** Each connection sends a request every 20 seconds, because the service closes a connection after 65 s without a request. */
+const REQUEST_PERIOD_S = 20;
+/** The time limit for opening all connections, also on a slow machine. */
+const OPEN_LIMIT_MS = 600_000;
 const REQUESTS = 200;
+/** Before the memory is measured for the first time, so that the caches of the service are full. */
+const REQUESTS_BEFORE = 3_000;
 const GROWTH_MAX_MIB = 300;
 
 export const fault: Fault = {
@@ -20,27 +26,63 @@ export const fault: Fault = {
   engines: ['embedded', 'postgresql'],
   run: async ({ start, onEnd }) => {
     const platform = await start({ settings: PATIENT });
-    const sockets: net.Socket[] = [];
-    onEnd(() => sockets.forEach((socket) => socket.destroy()));
+    const connections = new Connections(platform.url);
+    onEnd(() => connections.close());
+    await platform.load.progress(REQUESTS_BEFORE);
     const before = residentMiB(platform.service);
     let growth = 0;
     await platform.whileBroken(async () => {
-      while (sockets.length < CONNECTIONS) sockets.push(...(await Promise.all(times(BATCH, () => open(platform.url)))));
+      const deadline = performance.now() + OPEN_LIMIT_MS;
+      while (connections.open() < CONNECTIONS && performance.now() < deadline) await connections.add();
       await platform.load.progress(REQUESTS);
       growth = residentMiB(platform.service) - before;
     });
     assertNoneFailed(platform.during);
     assert.ok(growth < GROWTH_MAX_MIB, `the service has grown by ${growth.toFixed(0)} MiB`);
-    const opened = sockets.filter(({ destroyed }) => !destroyed).length;
-    return [`${opened} connections were open; ${growth.toFixed(0)} MiB more`];
+    const open = connections.open();
+    assert.ok(open >= CONNECTIONS, `only ${open} connections were open`);
+    return [`${open} connections were open; ${growth.toFixed(0)} MiB more`];
   },
 };
 
-/** Opens a connection, and resolves when its first request has a response. */
-async function open(url: string): Promise<net.Socket> {
-  const { hostname, port } = new URL(url);
+const REQUEST = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+
+class Connections {
+  readonly #url: URL;
+  readonly #sockets: net.Socket[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #seconds = 0;
+
+  constructor(url: string) {
+    this.#url = new URL(url);
+    this.#timer = setInterval(() => this.#request(), 1_000);
+  }
+
+  open(): number {
+    return this.#sockets.filter(({ destroyed }) => !destroyed).length;
+  }
+
+  /** Opens BATCH connections. Resolves when the first request of each has a response. */
+  async add(): Promise<void> {
+    this.#sockets.push(...(await Promise.all(times(BATCH, () => open(this.#url)))));
+  }
+
+  /** One of REQUEST_PERIOD_S connections sends a request. */
+  #request(): void {
+    this.#seconds += 1;
+    for (const [index, socket] of this.#sockets.entries())
+      if ((index + this.#seconds) % REQUEST_PERIOD_S === 0) socket.write(REQUEST);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+async function open({ hostname, port }: URL): Promise<net.Socket> {
   const socket = net.connect(Number(port), hostname);
-  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  socket.write(REQUEST);
   await once(socket, 'data');
-  return socket.on('error', () => undefined);
+  return socket.on('error', () => undefined).resume();
 }
