@@ -57,6 +57,8 @@ type ServiceSettings = {
   storeRateLimit: number;
   /** Whether webhook URLs may use http, and IP addresses that are not public. */
   webhookAllowPrivate: boolean;
+  /** Whether the web console is served. */
+  console: boolean;
   sourceTimeoutMs: number;
   /** The labels of wallets that hold tokens for several owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
@@ -73,7 +75,8 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     name: 'PORT',
     default: '8080',
     form: 'an integer from 0 to 65535 (0: a free port)',
-    meaning: 'The port of the HTTP server, which serves `/v1`, `/api/v1`, `/intake/v1` and `/docs`.',
+    meaning:
+      'The port of the HTTP server, which serves the web console at `/`, `/v1`, `/explore/v1`, `/api/v1`, `/intake/v1` and `/docs`.',
     parse: (text) => parseInteger(text, 0, 65_535),
   },
   host: {
@@ -177,6 +180,13 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       'Allows webhook URLs with http or with an IP address that is not public, for receivers on this machine or network. Anyone whose API key has the scope `webhooks:write` can then make the service send requests to this network.',
     parse: parseFlag,
+  },
+  console: {
+    name: 'CONSOLE',
+    default: 'on',
+    form: 'on or off',
+    meaning: 'Whether the web console is served at `/`. The interfaces do not need it.',
+    parse: (text) => ({ on: true, off: false })[text],
   },
   sourceTimeoutMs: {
     name: 'SOURCE_TIMEOUT_MS',

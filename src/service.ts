@@ -25,6 +25,7 @@ import { socketPathOf } from './server/local-socket.ts';
 import { RejectionCounts } from './http/rejection-counts.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
+import { findConsole } from './server/console.ts';
 import { Health, createPrimaryCheck } from './server/health.ts';
 import { listen } from './server/listen.ts';
 import { readOncePerSecond } from './server/recent-read.ts';
@@ -66,6 +67,8 @@ export type ServiceOptions = {
   limits?: RateLimits;
   /** Opens the databases. Default: those that the settings name. */
   open?: (config: Config, log: Log) => Promise<Databases>;
+  /** The folder of the built web console. Default: where `npm run build` writes it. */
+  consoleFolder?: string;
 };
 
 export type Service = {
@@ -73,6 +76,8 @@ export type Service = {
   url: string;
   /** The local socket over which commands reach this process. */
   socketPath: string;
+  /** Whether the web console is served at the URL. False if it is switched off or has not been built. */
+  hasConsole: boolean;
   /** The number of records of the sample marketplace that this start has loaded. */
   sampleRecords: number;
   /** Reports on /readyz that the service shuts down, so that balancers choose other nodes. Continues to serve for `graceMs`. */
@@ -183,6 +188,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     http: { responses, rejections, store: databases.store },
   });
   frontClosers.push(metrics.close);
+  const consoleFolder = config.console ? findConsole(options.consoleFolder) : null;
   const app = await createHttpServer({
     intake,
     marketplace: {
@@ -205,6 +211,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     observers: metrics.observers,
     tracer: telemetry?.tracer ?? null,
     accessLog: config.accessLog,
+    consoleFolder,
     rejections,
     readStatus: readOncePerSecond(readStatus),
     chains: context.chains,
@@ -234,7 +241,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     health.drain();
     await setTimeout(graceMs);
   };
-  return { url: listeningUrl(app, config.host), socketPath, sampleRecords, drain };
+  const hasConsole = consoleFolder !== null;
+  return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain };
 }
 
 function toShopContext(context: ServiceContext): ShopContext & { main: Database } {

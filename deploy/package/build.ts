@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `devnet` is missing, because it needs the development packages. */
-const CONTENTS = ['bin', 'src', 'sample', 'oracle', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const CONTENTS = ['bin', 'src', 'sample', 'oracle', 'console/dist', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 const MANIFEST_FIELDS = [
   'name',
   'version',
@@ -33,6 +33,7 @@ type Lockfile = { packages: Record<string, Manifest & { dev?: boolean; link?: bo
 
 const dist = path.resolve(process.argv[2] ?? path.join(ROOT, 'dist'));
 const staging = path.join(dist, 'mercat');
+runNode(['console/build.mjs']);
 rmSync(staging, { recursive: true, force: true });
 mkdirSync(staging, { recursive: true });
 for (const name of CONTENTS) cpSync(path.join(ROOT, name), path.join(staging, name), { recursive: true });
@@ -43,6 +44,12 @@ runNpm(['pack', staging, '--pack-destination', dist], dist);
 // The bill of materials is made from the package. `npm sbom --omit=dev` in the repository leaves out packages that development packages need too.
 const sbom = runNpm(['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'], staging);
 writeFileSync(path.join(dist, 'mercat.cdx.json'), sbom);
+
+/** Runs a script of the repository. */
+function runNode(args: readonly string[]): void {
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${args[0]} failed`);
+}
 
 /** Returns the standard output. */
 function runNpm(args: readonly string[], cwd: string): string {

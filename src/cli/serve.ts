@@ -15,7 +15,7 @@ import { watchParent } from './npm-parent.ts';
 export const defineServe: DefineCommand = (serve, io) => {
   serve
     .description(
-      'Serve the marketplace API at /v1, the store API at /api/v1, the intake at /intake/v1 and their reference at /docs, and ' +
+      'Serve the web console at /, the marketplace API at /v1, the store API at /api/v1, the intake at /intake/v1 and their reference at /docs, and ' +
         'run the workers. A sample marketplace is loaded into an embedded database that is empty.',
     )
     .option('--port <number>', 'port to listen on (setting PORT, default 8080; 0: a free port)')
@@ -53,11 +53,12 @@ async function runServer({ port, host, workers, sample }: Options, io: CommandIo
 
 /** Describes the running service to a new user. */
 function describeService(
-  { url, sampleRecords }: Service,
+  { url, hasConsole, sampleRecords }: Service,
   { dataDir, hasSample }: { dataDir: string | null; hasSample: boolean },
 ): string {
   const lines = [
     `Mercat serves on ${url}`,
+    ...(hasConsole ? [`Console: ${url}/ (open it in a browser)`] : []),
     ...(dataDir === null ? [] : [`Data: the embedded database in ${dataDir}`]),
     ...(sampleRecords > 0 ? [`Sample marketplace: ${sampleRecords} records loaded into the empty database`] : []),
     '',

@@ -25,6 +25,7 @@ import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
 import { createAccessLog } from './access-log.ts';
 import { createClientAddress } from './client-address.ts';
+import { registerConsole } from './console.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
@@ -52,6 +53,8 @@ export type ServerOptions = {
   observers: readonly RequestObserver[];
   /** Null: no traces are made. */
   tracer: RequestTracer | null;
+  /** The folder of the built web console. Null: the console is not served. */
+  consoleFolder: string | null;
   /** Whether each request is logged. */
   accessLog: boolean;
   rejections: RejectionCounts;
@@ -102,6 +105,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
   );
   registerReferencePage(app, baseUrl);
+  if (options.consoleFolder !== null) registerConsole(app, { folder: options.consoleFolder, baseUrl });
   registerStatusRoute(app, options.readStatus);
   await app.ready();
   return app;

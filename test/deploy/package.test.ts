@@ -43,7 +43,7 @@ describe('the npm package', () => {
   test('contains JavaScript and what the service reads, without tests and development packages', () => {
     const files = globSync('**', { cwd: unpacked, exclude: (name) => name === 'node_modules' });
     assert.deepEqual(
-      files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy)\b/.test(file)),
+      files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy|client|console\/src)\b/.test(file)),
       [],
     );
     const migrations = globSync('src/database/migrations/*/*.sql', { cwd: ROOT });
@@ -51,6 +51,7 @@ describe('the npm package', () => {
       migrations.filter((file) => !files.includes(file)),
       [],
     );
+    assert.ok(files.includes(path.join('console', 'dist', 'index.html')), 'the web console is missing');
     const typescript = globSync('{src,sample,oracle,bin}/**/*.{js,mjs}', { cwd: unpacked }).filter((file) =>
       /['"]\.{1,2}\/[^'"\n]+\.ts['"]/.test(readFileSync(path.join(unpacked, file), 'utf8')),
     );

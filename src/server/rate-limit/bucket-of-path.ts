@@ -5,11 +5,12 @@ import { withoutTrailingSlash } from '../../http/request-target.ts';
 
 const LIST =
   /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(collections\/[^/]+\/tokens|tokens\/batch|wallets\/[^/]+\/(tokens|listings)))$/;
-const COUNTED = /^\/(v1|explore\/v1|docs|status)(\/|$)/;
+const COUNTED = /^\/(v1|explore\/v1|docs|status|console)(\/|$)/;
 
 /**
  * The bucket of a path. Null for paths that are not counted by client address, such as those of the store and the intake, which count by
- * API key. The reference page counts because its script is the largest response. The status counts because it queries the databases.
+ * API key. The reference page counts because its script is the largest response. The files of the web console count too,
+ * but not its page, which is small. The status counts because it queries the databases.
  */
 export function bucketOf(path: string): RateLimitBucket | null {
   if (!COUNTED.test(path)) return null;

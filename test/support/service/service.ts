@@ -48,6 +48,7 @@ export async function startTestService(options: {
   sample?: boolean;
   logLevel?: LogLevel;
   open?: ServiceOptions['open'];
+  consoleFolder?: string;
   /** Default: the vendors of the registry. */
   vendors?: readonly Vendor[];
 }): Promise<TestService> {
@@ -61,6 +62,7 @@ export async function startTestService(options: {
     // A test that moves the clock also moves the monotonic clock, unless it gives its own monotonic clock.
     ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
     ...(options.open && { open: options.open }),
+    ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
   });
   const contractOf = async (prefix: string) =>
     createOpenApiContract(await (await fetch(`${service.url}${prefix}/openapi.json`)).json());

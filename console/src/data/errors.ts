@@ -1,0 +1,12 @@
+// What an error means for the reader.
+
+import { MercatError } from '../../../client/src/market.ts';
+import { texts } from '../texts.ts';
+
+export function describeError(error: unknown): string {
+  if (!(error instanceof MercatError)) return texts.errors.unexpected;
+  const { code, retryAfterMs, message, requestId } = error;
+  if (code === 'network_error' || code === 'timeout') return texts.errors.noResponse;
+  if (code === 'rate_limited') return texts.errors.rateLimited(Math.ceil((retryAfterMs ?? 0) / 1_000));
+  return requestId === null ? `${message}.` : `${message}. ${texts.errors.request(requestId)}`;
+}

@@ -1,0 +1,135 @@
+// What the pages of the market read, and how often. A page that is not visible reads nothing.
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
+import { client } from './client.ts';
+
+export type CollectionSort = 'volume' | 'floor' | 'recent';
+export type TokenSort = 'price' | 'rank' | 'id';
+
+const OFTEN_MS = 15_000;
+const SELDOM_MS = 60_000;
+const COLLECTIONS_PER_PAGE = 25;
+const TOKENS_PER_PAGE = 48;
+const SALES_PER_PAGE = 100;
+/** The listing window of a collection has 250 rows, so this many pages read all of it. */
+const LISTINGS_PER_PAGE = 100;
+
+type Page = { pagination: { nextCursor: string | null } };
+
+/** The parts of the options that all lists share. */
+const paged = {
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ pagination }: Page) => pagination.nextCursor ?? undefined,
+};
+
+const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
+
+export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['collections', chain, sort],
+    queryFn: ({ pageParam, signal }) =>
+      client
+        .listCollections(
+          { sort, limit: COLLECTIONS_PER_PAGE, ...(chain !== null && { chain }), ...withCursor(pageParam) },
+          { signal },
+        )
+        .page(),
+    refetchInterval: SELDOM_MS,
+    placeholderData: keepPreviousData,
+  });
+
+export const collectionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['collection', id],
+    queryFn: ({ signal }) => client.getCollection({ id }, { signal }),
+    refetchInterval: OFTEN_MS,
+  });
+
+export const floorQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['floor', id],
+    queryFn: ({ signal }) => client.getFloor({ id }, { signal }),
+    refetchInterval: OFTEN_MS,
+  });
+
+export const provenanceQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['provenance', id],
+    queryFn: ({ signal }) => client.getProvenance({ id }, { signal }),
+    staleTime: SELDOM_MS,
+  });
+
+export type TokenFilter = { sort: TokenSort; listed: boolean | null };
+
+export const tokensQuery = (id: string, { sort, listed }: TokenFilter) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['tokens', id, sort, listed],
+    queryFn: ({ pageParam, signal }) =>
+      client
+        .listTokens(
+          { id, sort, limit: TOKENS_PER_PAGE, ...(listed !== null && { listed }), ...withCursor(pageParam) },
+          { signal },
+        )
+        .page(),
+    refetchInterval: SELDOM_MS,
+    placeholderData: keepPreviousData,
+  });
+
+export const salesQuery = (id: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['sales', id],
+    queryFn: ({ pageParam, signal }) =>
+      client.listSales({ id, limit: SALES_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+    refetchInterval: SELDOM_MS,
+  });
+
+/** All listings of the window, cheapest first. */
+export const listingsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['listings', id],
+    queryFn: ({ signal }) => client.listListings({ id, limit: LISTINGS_PER_PAGE }, { signal }).take(Infinity),
+    refetchInterval: SELDOM_MS,
+  });
+
+export const holdersQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['holders', id],
+    queryFn: ({ signal }) => client.getHolders({ id }, { signal }),
+    staleTime: SELDOM_MS,
+  });
+
+export const tokenQuery = (chain: string, address: string, tokenId: string) =>
+  queryOptions({
+    queryKey: ['token', chain, address, tokenId],
+    queryFn: async ({ signal }) => {
+      const { data } = await client.readTokens({ tokens: [{ chain, address, tokenId }] }, { signal });
+      return data[0] ?? null;
+    },
+    refetchInterval: OFTEN_MS,
+  });
+
+export const orderQuery = (orderId: string) =>
+  queryOptions({
+    queryKey: ['order', orderId],
+    queryFn: ({ signal }) => client.getOrder({ orderId }, { signal }),
+    refetchInterval: OFTEN_MS,
+  });
+
+export const walletTokensQuery = (address: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['wallet-tokens', address],
+    queryFn: ({ pageParam, signal }) =>
+      client.listWalletTokens({ address, limit: TOKENS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+  });
+
+export const walletListingsQuery = (address: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['wallet-listings', address],
+    queryFn: ({ pageParam, signal }) =>
+      client.listWalletListings({ address, limit: TOKENS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+  });

@@ -1,0 +1,79 @@
+// Texts of amounts and counts. An amount has at most four significant digits; the exact amount is a text of its own.
+
+/** A price as the client returns it: `raw` is the exact amount in base units. */
+export type Amount = { raw: bigint; decimal: number; currency: string; usd: number | null };
+
+const LOCALE = 'en';
+const SIGNIFICANT_DIGITS = 4;
+/** From here on, numbers are written as 12.3k or 4.5M. */
+const COMPACT_MIN = 10_000;
+/** Smaller amounts are written as "<0.00001", because their zeros would not fit into a column. */
+const AMOUNT_MIN = 0.000_01;
+
+const plain = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: SIGNIFICANT_DIGITS });
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: SIGNIFICANT_DIGITS });
+const integer = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
+const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
+const signedPercent = new Intl.NumberFormat(LOCALE, {
+  style: 'percent',
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
+
+/** An amount in native units, such as `0.42`, `1,234` and `56.78K`. */
+export function formatAmount(value: number): string {
+  if (value > 0 && value < AMOUNT_MIN) return `<${AMOUNT_MIN.toFixed(5)}`;
+  return (Math.abs(value) >= COMPACT_MIN ? compact : plain).format(value);
+}
+
+/** An amount in dollars, such as `$0.50`, `$12.30` and `$1,234`. */
+export function formatUsd(value: number): string {
+  if (value > 0 && value < 0.01) return '<$0.01';
+  if (value < 1_000) return `$${value.toFixed(2)}`;
+  return `$${(value >= 1_000_000 ? compact : integer).format(value)}`;
+}
+
+export function formatCount(value: number): string {
+  return integer.format(value);
+}
+
+/** A share from 0 to 1. */
+export function formatShare(share: number): string {
+  return percent.format(share);
+}
+
+/** A relative change: 0.05 is `+5%`. */
+export function formatChange(change: number): string {
+  return signedPercent.format(change);
+}
+
+/** A number of basis points as a percentage. */
+export function formatBps(bps: number): string {
+  return `${plain.format(bps / 100)}%`;
+}
+
+/** The amount without rounding, such as `0.420000000000000001 ETH`. */
+export function exactAmount({ raw, decimal, currency }: Amount): string {
+  const decimals = decimalsOf(raw, decimal);
+  const digits = String(raw).padStart(decimals + 1, '0');
+  const units = digits.slice(0, digits.length - decimals).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${units}${fraction && `.${fraction}`} ${currency}`;
+}
+
+/** How many base units one native unit has, as a power of ten. A price states the amount in both units. */
+function decimalsOf(raw: bigint, decimal: number): number {
+  return decimal > 0 ? Math.max(0, Math.round(Math.log10(Number(raw) / decimal))) : 0;
+}
+
+/** What is left of `total` without `part`, an amount of the same currency. Dollars follow the rate of `total`. */
+export function subtract(total: Amount, part: Amount): Amount {
+  const raw = total.raw - part.raw;
+  const share = total.raw > 0n ? Number(raw) / Number(total.raw) : 0;
+  return {
+    raw,
+    decimal: total.decimal * share,
+    currency: total.currency,
+    usd: total.usd === null ? null : total.usd * share,
+  };
+}

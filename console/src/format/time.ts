@@ -1,0 +1,45 @@
+// Texts of times. Pages display local time and ages; the exact time in UTC is a text of its own.
+
+const SECOND_MS = 1_000;
+const UNITS = [
+  { name: 'y', ms: 365 * 86_400 * SECOND_MS },
+  { name: 'mo', ms: 30 * 86_400 * SECOND_MS },
+  { name: 'd', ms: 86_400 * SECOND_MS },
+  { name: 'h', ms: 3_600 * SECOND_MS },
+  { name: 'min', ms: 60 * SECOND_MS },
+] as const;
+
+const clockTime = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+});
+const localTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hour12: false });
+
+/** The age of a time, such as `now`, `5 min` and `3 d`. */
+export function formatAge(at: string, now: number): string {
+  const age = now - Date.parse(at);
+  const unit = UNITS.find(({ ms }) => age >= ms);
+  return unit ? `${Math.floor(age / unit.ms)} ${unit.name}` : 'now';
+}
+
+/** The time until `at`, such as `3 d`. */
+export function formatRemaining(at: string, now: number): string {
+  const remaining = Date.parse(at) - now;
+  const unit = UNITS.find(({ ms }) => remaining >= ms);
+  return unit ? `${Math.floor(remaining / unit.ms)} ${unit.name}` : '<1 min';
+}
+
+export function formatClock(ms: number): string {
+  return clockTime.format(ms);
+}
+
+export function formatLocal(at: string): string {
+  return localTime.format(new Date(at));
+}
+
+/** Such as `2026-11-22 18:39:39 UTC`. */
+export function formatUtc(at: string): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,155 @@
+// The page of one collection: its identity, its figures, and the parts behind tabs.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { useParams } from 'wouter-preact';
+import type { CollectionDetail } from '../../../../client/src/market.ts';
+import { isNotFound } from '../../data/client.ts';
+import { collectionQuery } from '../../data/market-queries.ts';
+import { shortAddress } from '../../format/address.ts';
+import { formatBps, formatCount } from '../../format/amount.ts';
+import { ChainMark } from '../../parts/chain-mark.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Picture } from '../../parts/picture.tsx';
+import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { useUrlState } from '../../parts/url-state.ts';
+import { lazyPart } from '../../shell/lazy-page.tsx';
+import { NotFoundPage } from '../../shell/not-found-page.tsx';
+import { usePageTitle } from '../../shell/shell.tsx';
+import { texts } from '../../texts.ts';
+import { FigureStrip } from './figure-strip.tsx';
+import { ListingsTab } from './listings-tab.tsx';
+
+/** Charts are loaded with the tab that has one. */
+const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
+const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
+const HoldersTab = lazyPart(async () => (await import('./holders-tab.tsx')).HoldersTab);
+
+const TABS = { listings: ListingsTab, sales: SalesTab, depth: DepthTab, holders: HoldersTab };
+type TabId = keyof typeof TABS;
+const TAB_IDS: readonly TabId[] = ['listings', 'sales', 'depth', 'holders'];
+
+export function CollectionPage() {
+  const { id } = useParams<{ id: string }>();
+  const url = useUrlState();
+  const query = useQuery(collectionQuery(id));
+  const collection = query.data?.data;
+  usePageTitle(collection?.name ?? null);
+
+  if (!collection) {
+    if (query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.collection.notFound} />;
+    if (query.isError) {
+      return (
+        <div class="page">
+          <h1 class="visually-hidden">{id}</h1>
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      );
+    }
+    return <CollectionSkeleton />;
+  }
+
+  const current = TAB_IDS.find((tab) => tab === url.get('tab')) ?? 'listings';
+  const Part = TABS[current];
+  const { listedCount, owners } = collection.stats;
+  const counts: Partial<Record<TabId, number | null>> = { listings: listedCount, holders: owners };
+  return (
+    <article>
+      <CollectionHead collection={collection} />
+      <div class="page page-after-banner">
+        <FigureStrip collection={collection} />
+        <Tabs
+          label={texts.collection.tabsLabel}
+          current={current}
+          tabs={TAB_IDS.map((tab) => ({
+            id: tab,
+            name: texts.collection.tabs[tab],
+            count: counts[tab] ? formatCount(counts[tab]) : null,
+          }))}
+          hrefOf={(tab) =>
+            url.href({ tab: tab === 'listings' ? null : tab, sort: null, show: null, view: null, range: null })
+          }
+        />
+        <Part collection={collection} />
+      </div>
+    </article>
+  );
+}
+
+function CollectionHead({ collection }: { collection: CollectionDetail }) {
+  const { id, name, image, banner, description, chain, contractAddress, tokenStandard, royaltyBps } = collection;
+  return (
+    <header class="collection-head">
+      <Picture url={banner} alt="" seed={id} class="collection-banner" isEager />
+      <div class="collection-identity">
+        <Picture url={image} alt="" seed={id} class="collection-picture" isEager />
+        <div class="collection-names">
+          <h1>{name}</h1>
+          <ul class="facts">
+            {chain !== null && (
+              <li>
+                <ChainMark chain={chain} />
+              </li>
+            )}
+            {tokenStandard !== null && <li>{tokenStandard}</li>}
+            {royaltyBps !== null && (
+              <li>
+                {texts.collection.royalty} {formatBps(royaltyBps)}
+              </li>
+            )}
+            {contractAddress !== null && (
+              <li class="fact-address">
+                <span class="mono" data-tip={contractAddress}>
+                  {shortAddress(contractAddress)}
+                </span>
+                <CopyButton text={contractAddress} label={texts.collection.address} />
+              </li>
+            )}
+          </ul>
+          {description !== null && description !== '' && <Description text={description} />}
+        </div>
+      </div>
+    </header>
+  );
+}
+
+/** Longer descriptions are cut until the reader asks for the rest. */
+const DESCRIPTION_LENGTH_MAX = 180;
+
+function Description({ text }: { text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const isLong = text.length > DESCRIPTION_LENGTH_MAX;
+  return (
+    <p class="collection-description">
+      {isLong && !isOpen ? `${text.slice(0, DESCRIPTION_LENGTH_MAX).trimEnd()}… ` : `${text} `}
+      {isLong && (
+        <button type="button" class="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? texts.collection.less : texts.collection.more}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function CollectionSkeleton() {
+  return (
+    <div aria-busy="true">
+      <span class="visually-hidden">{texts.states.loading}</span>
+      <div class="collection-head">
+        <Picture url={null} alt="" seed="" class="collection-banner" />
+        <div class="collection-identity">
+          <Picture url={null} alt="" seed="" class="collection-picture" />
+          <div class="collection-names">
+            <Skeleton width="280px" height="36px" />
+            <Skeleton width="200px" />
+          </div>
+        </div>
+      </div>
+      <div class="page page-after-banner">
+        <Skeleton width="100%" height="76px" />
+        <Skeleton width="100%" height="320px" />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+// How many tokens are listed up to each price, among the cheapest listings.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import type uPlot from 'uplot';
+import type { CollectionDetail, MarketItem } from '../../../../client/src/market.ts';
+import { listingsQuery } from '../../data/market-queries.ts';
+import { formatAmount, formatCount } from '../../format/amount.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Price } from '../../parts/price.tsx';
+import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
+import { texts } from '../../texts.ts';
+import { toDepthSteps } from './depth-steps.ts';
+
+export function DepthTab({ collection }: { collection: CollectionDetail }) {
+  const query = useQuery(listingsQuery(collection.id));
+  if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <PartSkeleton />;
+  if (query.data.length === 0) return <EmptyState title={texts.depth.empty} />;
+  return (
+    <section class="tab">
+      <h2>{texts.depth.chart}</h2>
+      <div class="panel">
+        <DepthChart listings={query.data} />
+      </div>
+      <DepthTable listings={query.data} />
+    </section>
+  );
+}
+
+function DepthChart({ listings }: { listings: readonly MarketItem[] }) {
+  const currency = listings[0]?.price.currency ?? '';
+  const data = useMemo<uPlot.AlignedData>(
+    () => [listings.map(({ price }) => price.decimal), listings.map((_listing, index) => index + 1)],
+    [listings],
+  );
+  return (
+    <figure>
+      <Chart
+        label={texts.depth.chart}
+        data={data}
+        series={[
+          {
+            name: texts.depth.tokens,
+            kind: 'steps',
+            color: '--accent',
+            scale: 'tokens',
+            format: (index) => formatCount(index + 1),
+          },
+        ]}
+        x={{ isTime: false, name: texts.depth.price, format: (value) => `${formatAmount(value)} ${currency}` }}
+        formatY={formatCount}
+      />
+      <figcaption class="chart-note muted">{texts.depth.note(formatCount(listings.length))}</figcaption>
+    </figure>
+  );
+}
+
+function DepthTable({ listings }: { listings: readonly MarketItem[] }) {
+  const steps = useMemo(() => toDepthSteps(listings.map(({ price }) => price)), [listings]);
+  return (
+    <div class="panel">
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">{texts.depth.price}</th>
+            <th scope="col">{texts.depth.tokens}</th>
+            <th scope="col">{texts.depth.sum}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ upTo, tokens, sum }) => (
+            <tr key={tokens}>
+              <td>
+                <Price price={upTo} isNativeOnly />
+              </td>
+              <td>{formatCount(tokens)}</td>
+              <td>
+                <Price price={sum} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

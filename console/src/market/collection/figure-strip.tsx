@@ -1,0 +1,157 @@
+// The figures of a collection. Each opens where it comes from.
+
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CollectionDetail, Provenance } from '../../../../client/src/market.ts';
+import { floorQuery, provenanceQuery } from '../../data/market-queries.ts';
+import { formatCount } from '../../format/amount.ts';
+import { formatLocal } from '../../format/time.ts';
+import { Flash } from '../../parts/flash.tsx';
+import { ClockIcon } from '../../parts/icons.tsx';
+import { Price, Volume } from '../../parts/price.tsx';
+import { Skeleton } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Unknown } from '../../parts/unknown.tsx';
+import { texts } from '../../texts.ts';
+
+type FigureName = Provenance['figures'][number]['figure'];
+
+export function FigureStrip({ collection }: { collection: CollectionDetail }) {
+  const { id, stats, stale } = collection;
+  const floor = useQuery(floorQuery(id));
+  const currency = stats.floor?.currency ?? floor.data?.data.askFloor?.currency ?? '';
+  const volume = (value: number | null) => <Volume value={value} currency={currency} reason={texts.unknown.figure} />;
+  return (
+    <section class="figures" aria-label={texts.collection.figures}>
+      {stale && (
+        <p class="figures-note stale">
+          <ClockIcon />
+          {texts.stale.collection}
+        </p>
+      )}
+      <dl class="figure-list">
+        <Figure id={id} name={texts.collection.floor} figure="floor">
+          <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
+        </Figure>
+        <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
+          {floor.isPending ? (
+            <Skeleton width="72px" />
+          ) : (
+            <Price price={floor.data?.data.buyerFloor ?? null} reason={texts.unknown.buyerFloor} isStacked />
+          )}
+          {floor.data?.data.stale === true && floor.data.data.buyerFloor && (
+            <span class="stale" data-tip={texts.stale.floor}>
+              <ClockIcon />
+              <span class="visually-hidden">{texts.stale.floor}</span>
+            </span>
+          )}
+        </Figure>
+        <Figure id={id} name={texts.collection.volumeDay} figure="volume.twentyFourHour">
+          {volume(stats.volume.twentyFourHour)}
+        </Figure>
+        <Figure id={id} name={texts.collection.volumeWeek} figure="volume.sevenDay">
+          {volume(stats.volume.sevenDay)}
+        </Figure>
+        <Figure id={id} name={texts.collection.volumeAll} figure="volume.allTime">
+          {volume(stats.volume.allTime)}
+        </Figure>
+        <Figure id={id} name={texts.collection.salesWeek} figure="sales.sevenDay">
+          <Count value={stats.sales.sevenDay} />
+        </Figure>
+        <Figure id={id} name={texts.collection.owners} figure="owners">
+          <Count value={stats.owners} />
+        </Figure>
+        <Figure id={id} name={texts.collection.listed} figure="listedCount">
+          <Count value={stats.listedCount} />
+        </Figure>
+        <Figure id={id} name={texts.collection.supply} figure="supply">
+          <Count value={stats.supply} />
+        </Figure>
+      </dl>
+    </section>
+  );
+}
+
+function Count({ value }: { value: number | null }) {
+  if (value === null) return <Unknown reason={texts.unknown.figure} />;
+  return <Flash value={value}>{formatCount(value)}</Flash>;
+}
+
+type FigureProps = {
+  id: string;
+  name: string;
+  /** The name of the figure in the provenance. Null if the provenance does not cover it. */
+  figure: FigureName | null;
+  children: ComponentChildren;
+};
+
+function Figure({ id, name, figure, children }: FigureProps) {
+  return (
+    <div class="figure">
+      <dt>{figure === null ? name : <ProvenanceButton id={id} name={name} figure={figure} />}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function ProvenanceButton({ id, name, figure }: { id: string; name: string; figure: FigureName }) {
+  const [isOpen, setOpen] = useState(false);
+  const box = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const closeOnEscape = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      setOpen(false);
+      event.preventDefault();
+    };
+    const closeOutside = (event: Event) => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener('keydown', closeOnEscape, { capture: true });
+    document.addEventListener('pointerdown', closeOutside);
+    return () => {
+      document.removeEventListener('keydown', closeOnEscape, { capture: true });
+      document.removeEventListener('pointerdown', closeOutside);
+    };
+  }, [isOpen]);
+  return (
+    <span class="provenance" ref={box}>
+      <button type="button" class="figure-name" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {name}
+      </button>
+      {isOpen && <Origin id={id} name={name} figure={figure} />}
+    </span>
+  );
+}
+
+function Origin({ id, name, figure }: { id: string; name: string; figure: FigureName }) {
+  const { data, isError, isPending } = useQuery(provenanceQuery(id));
+  const origin = data?.data.figures.find((one) => one.figure === figure);
+  return (
+    <span class="popover" role="dialog" aria-label={`${name}: ${texts.provenance.title}`}>
+      <span class="popover-title">{texts.provenance.title}</span>
+      {isPending && <Skeleton width="180px" />}
+      {(isError || (data && !origin)) && <span>{texts.provenance.unread}</span>}
+      {origin && (
+        <>
+          <span>{texts.provenance.kinds[origin.kind]}.</span>
+          {origin.source !== null && (
+            <span class="popover-row">
+              <span class="muted">{texts.provenance.source}</span> {origin.source}
+            </span>
+          )}
+          {origin.at !== null && (
+            <span class="popover-row">
+              <span class="muted">{texts.provenance.at}</span>
+              <span>
+                {formatLocal(origin.at)} (<Time at={origin.at} />)
+              </span>
+            </span>
+          )}
+          {!origin.complete && <span class="popover-warning">{texts.provenance.incomplete}</span>}
+        </>
+      )}
+    </span>
+  );
+}

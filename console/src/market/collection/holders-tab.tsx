@@ -1,0 +1,96 @@
+// Who holds the tokens of a collection, if the holder of every token is known.
+
+import { useQuery } from '@tanstack/preact-query';
+import type { CollectionDetail, Holders } from '../../../../client/src/market.ts';
+import { holdersQuery } from '../../data/market-queries.ts';
+import { formatCount, formatShare } from '../../format/amount.ts';
+import { Account } from '../../parts/account.tsx';
+import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
+import { texts } from '../../texts.ts';
+
+export function HoldersTab({ collection }: { collection: CollectionDetail }) {
+  const query = useQuery(holdersQuery(collection.id));
+  if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <PartSkeleton />;
+  const { holders, tokens, distribution, largest } = query.data.data;
+  if (holders === null || tokens === null) {
+    return (
+      <EmptyState title={texts.holders.unknown}>
+        <p class="muted">{texts.holders.unknownHint}</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <section class="tab tab-columns">
+      <Distribution holders={holders} distribution={distribution} />
+      <Largest largest={largest} tokens={tokens} />
+    </section>
+  );
+}
+
+function Distribution({ holders, distribution }: { holders: number } & Pick<Holders, 'distribution'>) {
+  return (
+    <div class="panel">
+      <h2 class="panel-title">{texts.holders.distribution}</h2>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">{texts.holders.tokens}</th>
+            <th scope="col">{texts.holders.holders}</th>
+            <th scope="col">{texts.holders.share}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {distribution.map(({ from, to, holders: count }) => (
+            <tr key={from}>
+              <td>{texts.holders.range(formatCount(from), to === null ? null : formatCount(to))}</td>
+              <td>{formatCount(count)}</td>
+              <td>
+                <ShareBar share={holders === 0 ? 0 : count / holders} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Largest({ largest, tokens }: { tokens: number } & Pick<Holders, 'largest'>) {
+  return (
+    <div class="panel">
+      <h2 class="panel-title">{texts.holders.largest}</h2>
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">{texts.holders.holder}</th>
+            <th scope="col">{texts.holders.tokens}</th>
+            <th scope="col">{texts.holders.share}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {largest.map(({ address, label, tokens: count }) => (
+            <tr key={address ?? label}>
+              <td>{address === null ? texts.holders.custody(label ?? '') : <Account address={address} />}</td>
+              <td>{formatCount(count)}</td>
+              <td>
+                <ShareBar share={tokens === 0 ? 0 : count / tokens} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ShareBar({ share }: { share: number }) {
+  return (
+    <span class="share-bar">
+      <span class="share-bar-track" aria-hidden="true">
+        <span style={{ width: `${share * 100}%` }} />
+      </span>
+      {formatShare(share)}
+    </span>
+  );
+}

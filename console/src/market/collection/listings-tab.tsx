@@ -1,0 +1,158 @@
+// The tokens of a collection, as a grid or a table: the listed ones first.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import type { CollectionDetail, Token } from '../../../../client/src/market.ts';
+import type { TokenSort } from '../../data/market-queries.ts';
+import { tokensQuery } from '../../data/market-queries.ts';
+import { formatCount } from '../../format/amount.ts';
+import { Account } from '../../parts/account.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { GridIcon, TableIcon } from '../../parts/icons.tsx';
+import { MoreRows } from '../../parts/more-rows.tsx';
+import { Picture } from '../../parts/picture.tsx';
+import { Price } from '../../parts/price.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Unknown } from '../../parts/unknown.tsx';
+import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { texts } from '../../texts.ts';
+import { tokenPath } from '../paths.ts';
+import { TokenGrid } from '../token-grid.tsx';
+import { tokenName } from '../token-name.ts';
+
+const SORTS: readonly [TokenSort, ...TokenSort[]] = ['price', 'rank', 'id'];
+const VIEWS: readonly ['grid', 'table'] = ['grid', 'table'];
+const FILTERS: readonly ['listed', 'all', 'unlisted'] = ['listed', 'all', 'unlisted'];
+const LISTED = { listed: true, all: null, unlisted: false };
+const SKELETONS = 12;
+
+export function ListingsTab({ collection }: { collection: CollectionDetail }) {
+  const url = useUrlState();
+  const sort = oneOf(SORTS, url.get('sort'));
+  const view = oneOf(VIEWS, url.get('view'));
+  const show = oneOf(FILTERS, url.get('show'));
+  const query = useInfiniteQuery(tokensQuery(collection.id, { sort, listed: LISTED[show] }));
+  const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const skeletons = query.isPending || query.isFetchingNextPage ? SKELETONS : 0;
+
+  return (
+    <section class="tab">
+      <div class="toolbar">
+        <Segments
+          label={texts.listings.filter}
+          value={show}
+          segments={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
+          hrefOf={(value) => url.href({ show: value === FILTERS[0] ? null : value })}
+        />
+        <div class="toolbar-group">
+          <Segments
+            label={texts.listings.sort}
+            value={sort}
+            segments={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
+            hrefOf={(value) => url.href({ sort: value === SORTS[0] ? null : value })}
+          />
+          <Segments
+            label={texts.listings.view}
+            value={view}
+            segments={[
+              { value: 'grid', name: <GridIcon />, label: texts.listings.grid },
+              { value: 'table', name: <TableIcon />, label: texts.listings.table },
+            ]}
+            hrefOf={(value) => url.href({ view: value === VIEWS[0] ? null : value })}
+          />
+        </div>
+      </div>
+      {query.isError && tokens.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && tokens.length === 0 && !query.hasNextPage && (
+        <EmptyState title={show === 'listed' ? texts.listings.empty : texts.listings.emptyAll} />
+      )}
+      {(query.isPending || tokens.length > 0) && view === 'grid' && (
+        <TokenGrid label={texts.listings.label} tokens={tokens} skeletons={skeletons} />
+      )}
+      {(query.isPending || tokens.length > 0) && view === 'table' && (
+        <DataTable
+          label={texts.listings.label}
+          columns={COLUMNS}
+          rows={tokens}
+          keyOf={(token) => tokenPath(token)}
+          skeletons={skeletons}
+        />
+      )}
+      <MoreRows query={query} />
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<Token>[] = [
+  {
+    id: 'picture',
+    head: texts.listings.columns.picture,
+    isHeadHidden: true,
+    width: '40px',
+    place: 'picture',
+    cell: (token) => <Picture url={token.image} alt="" seed={token.collectionId} class="picture-row" />,
+  },
+  {
+    id: 'token',
+    head: texts.listings.columns.token,
+    width: 'minmax(160px, 2fr)',
+    place: 'top-left',
+    cell: (token) => (
+      <span class="truncate">
+        <RowLink href={tokenPath(token)}>{tokenName(token)}</RowLink>
+      </span>
+    ),
+  },
+  {
+    id: 'rank',
+    head: texts.listings.columns.rank,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    place: 'bottom-left',
+    cell: ({ rarity }) => (rarity.rank === null ? <Unknown reason={texts.unknown.rank} /> : formatCount(rarity.rank)),
+  },
+  {
+    id: 'price',
+    head: texts.listings.columns.price,
+    width: 'minmax(120px, 1fr)',
+    isNumber: true,
+    place: 'top-right',
+    cell: ({ listing }) =>
+      listing ? <Price price={listing.price} isStacked /> : <span class="muted">{texts.listings.notListed}</span>,
+  },
+  {
+    id: 'last-sale',
+    head: texts.listings.columns.lastSale,
+    width: 'minmax(110px, 1fr)',
+    isNumber: true,
+    from: 'desktop',
+    cell: ({ lastSale }) =>
+      lastSale ? <Price price={lastSale.price} isNativeOnly /> : <Unknown reason={texts.unknown.lastSale} />,
+  },
+  {
+    id: 'marketplace',
+    head: texts.listings.columns.marketplace,
+    width: 'minmax(100px, 1fr)',
+    place: 'bottom-right',
+    from: 'tablet',
+    cell: ({ listing }) => (listing ? <span class="badge">{listing.marketplace}</span> : null),
+  },
+  {
+    id: 'owner',
+    head: texts.listings.columns.owner,
+    width: 'minmax(120px, 1fr)',
+    from: 'desktop',
+    cell: ({ owner }) =>
+      owner.label === null ? <Account address={owner.address} reason={texts.unknown.owner} /> : owner.label,
+  },
+  {
+    id: 'listed-at',
+    head: texts.listings.columns.listedAt,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ listing }) => (listing ? <Time at={listing.timestamp} /> : null),
+  },
+];

@@ -1,0 +1,45 @@
+// The numbers of the chart of sales.
+
+type Sale = { timestamp: string; price: { decimal: number } };
+
+export type SalesData = {
+  /** Seconds since the epoch, oldest first. */
+  times: number[];
+  prices: number[];
+  /** The upper end of the axis: greater prices are drawn there. */
+  edge: number;
+  /** How many prices are greater than the edge. */
+  clipped: number;
+  /** Equal periods from the first to the last sale, with the sum of the prices in each. */
+  periods: { starts: number[]; volumes: number[] };
+};
+
+const PERIODS = 32;
+/** A price counts as far above the others if it is this many times their 95th percentile. */
+const OUTLIER_FACTOR = 2;
+const PERCENTILE = 0.95;
+
+export function toSalesData(sales: readonly Sale[]): SalesData {
+  const ordered = sales
+    .map(({ timestamp, price }) => ({ time: Date.parse(timestamp) / 1_000, price: price.decimal }))
+    .sort((a, b) => a.time - b.time);
+  const times = ordered.map(({ time }) => time);
+  const prices = ordered.map(({ price }) => price);
+  const sorted = prices.toSorted((a, b) => a - b);
+  const greatest = sorted.at(-1) ?? 0;
+  const usual = sorted[Math.floor((sorted.length - 1) * PERCENTILE)] ?? 0;
+  const edge = greatest > usual * OUTLIER_FACTOR ? usual * OUTLIER_FACTOR : greatest;
+  return { times, prices, edge, clipped: prices.filter((price) => price > edge).length, periods: toPeriods(ordered) };
+}
+
+function toPeriods(ordered: readonly { time: number; price: number }[]): SalesData['periods'] {
+  const first = ordered[0]?.time ?? 0;
+  const last = ordered.at(-1)?.time ?? 0;
+  const length = Math.max((last - first) / PERIODS, 1);
+  const volumes = new Map<number, number>();
+  for (const { time, price } of ordered) {
+    const start = first + Math.floor((time - first) / length) * length + length / 2;
+    volumes.set(start, (volumes.get(start) ?? 0) + price);
+  }
+  return { starts: [...volumes.keys()], volumes: [...volumes.values()] };
+}

@@ -1,0 +1,122 @@
+// The sales of a collection: a chart, and the table of the same sales.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import type { CollectionDetail, MarketItem } from '../../../../client/src/market.ts';
+import { salesQuery } from '../../data/market-queries.ts';
+import { Account } from '../../parts/account.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { MoreRows } from '../../parts/more-rows.tsx';
+import { Price } from '../../parts/price.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { useNow } from '../../shell/clock.ts';
+import { texts } from '../../texts.ts';
+import { tokenPath } from '../paths.ts';
+import { tokenName } from '../token-name.ts';
+import { SalesChart } from './sales-chart.tsx';
+
+const DAY_MS = 86_400_000;
+const RANGES_MS = { all: Infinity, month: 30 * DAY_MS, week: 7 * DAY_MS, day: DAY_MS };
+const RANGES: readonly ['all', 'month', 'week', 'day'] = ['all', 'month', 'week', 'day'];
+const SKELETONS = 8;
+/** A chart of one sale would show nothing. */
+const CHART_SALES_MIN = 2;
+
+export function SalesTab({ collection }: { collection: CollectionDetail }) {
+  const url = useUrlState();
+  const range = oneOf(RANGES, url.get('range'));
+  const query = useInfiniteQuery(salesQuery(collection.id));
+  const now = useNow();
+  const oldest = now - RANGES_MS[range];
+  const all = useMemo(() => query.data?.pages.flatMap(({ data }) => data) ?? [], [query.data]);
+  const first = all.findIndex(({ timestamp }) => Date.parse(timestamp) < oldest);
+  const count = first < 0 ? all.length : first;
+  const sales = useMemo(() => all.slice(0, count), [all, count]);
+
+  if (query.isError && all.length === 0) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isSuccess && all.length === 0 && !query.hasNextPage) return <EmptyState title={texts.sales.empty} />;
+  return (
+    <section class="tab">
+      <div class="toolbar">
+        <h2>{texts.sales.chart}</h2>
+        <Segments
+          label={texts.sales.range}
+          value={range}
+          segments={RANGES.toReversed().map((value) => ({ value, name: texts.sales.ranges[value] }))}
+          hrefOf={(value) => url.href({ range: value === RANGES[0] ? null : value })}
+        />
+      </div>
+      {query.isSuccess && sales.length === 0 && <EmptyState title={texts.sales.rangeEmpty} />}
+      {sales.length >= CHART_SALES_MIN && (
+        <div class="panel">
+          <SalesChart sales={sales} />
+        </div>
+      )}
+      {(query.isPending || sales.length > 0) && (
+        <DataTable
+          label={texts.sales.label}
+          columns={COLUMNS}
+          rows={sales}
+          keyOf={({ orderId, tx, timestamp, tokenId, mint }) => `${orderId} ${tx} ${timestamp} ${tokenId ?? mint}`}
+          skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+        />
+      )}
+      {range === 'all' && <MoreRows query={query} />}
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<MarketItem>[] = [
+  {
+    id: 'token',
+    head: texts.sales.columns.token,
+    width: 'minmax(120px, 1fr)',
+    place: 'top-left',
+    cell: (sale) => (
+      <span class="truncate">
+        <RowLink href={tokenPath(sale)}>{tokenName({ ...sale, name: null })}</RowLink>
+      </span>
+    ),
+  },
+  {
+    id: 'price',
+    head: texts.sales.columns.price,
+    width: 'minmax(120px, 1fr)',
+    isNumber: true,
+    place: 'top-right',
+    cell: ({ price }) => <Price price={price} />,
+  },
+  {
+    id: 'marketplace',
+    head: texts.sales.columns.marketplace,
+    width: 'minmax(110px, 1fr)',
+    place: 'bottom-left',
+    cell: ({ marketplace }) => <span class="badge">{marketplace}</span>,
+  },
+  {
+    id: 'seller',
+    head: texts.sales.columns.seller,
+    width: 'minmax(120px, 1fr)',
+    from: 'desktop',
+    cell: ({ seller }) => <Account address={seller} />,
+  },
+  {
+    id: 'buyer',
+    head: texts.sales.columns.buyer,
+    width: 'minmax(120px, 1fr)',
+    from: 'tablet',
+    cell: ({ buyer }) => <Account address={buyer} />,
+  },
+  {
+    id: 'time',
+    head: texts.sales.columns.time,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    place: 'bottom-right',
+    cell: ({ timestamp }) => <Time at={timestamp} />,
+  },
+];

@@ -1,0 +1,70 @@
+// Tokens as cards: the picture first, then the name, the rank and the price.
+
+import { Link } from 'wouter-preact';
+import type { Token } from '../../../client/src/market.ts';
+import { formatCount } from '../format/amount.ts';
+import { Picture } from '../parts/picture.tsx';
+import { Price } from '../parts/price.tsx';
+import { Skeleton } from '../parts/states.tsx';
+import { texts } from '../texts.ts';
+import { tokenPath } from './paths.ts';
+import { tokenName } from './token-name.ts';
+
+export function TokenGrid({
+  label,
+  tokens,
+  skeletons = 0,
+}: {
+  label: string;
+  tokens: readonly Token[];
+  skeletons?: number;
+}) {
+  return (
+    <ul class="grid" aria-label={label} aria-busy={skeletons > 0}>
+      {tokens.map((token) => (
+        <li key={tokenPath(token)} class="card">
+          <Picture url={token.image} alt="" seed={token.collectionId} class="card-picture" />
+          <div class="card-text">
+            <p class="card-name">
+              <Link href={tokenPath(token)} class="row-link truncate" data-row>
+                {tokenName(token)}
+              </Link>
+              {token.rarity.rank !== null && (
+                <span class="card-rank" data-tip={texts.listings.rank(formatCount(token.rarity.rank))}>
+                  <span class="visually-hidden">{texts.token.rank} </span>
+                  {formatCount(token.rarity.rank)}
+                </span>
+              )}
+            </p>
+            <p class="card-price">
+              {token.listing ? (
+                <Price price={token.listing.price} />
+              ) : (
+                <span class="muted">{texts.listings.notListed}</span>
+              )}
+            </p>
+            <p class="card-note">
+              {token.listing?.marketplace ??
+                (token.lastSale?.price ? (
+                  <>
+                    {texts.token.lastSale} <Price price={token.lastSale.price} isNativeOnly />
+                  </>
+                ) : (
+                  ' '
+                ))}
+            </p>
+          </div>
+        </li>
+      ))}
+      {Array.from({ length: skeletons }, (_, index) => (
+        <li key={`skeleton-${index}`} class="card" aria-hidden="true">
+          <Picture url={null} alt="" seed="" class="card-picture" />
+          <div class="card-text">
+            <Skeleton width="70%" />
+            <Skeleton width="40%" />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

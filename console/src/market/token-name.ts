@@ -1,0 +1,11 @@
+// What a token is called.
+
+import { shortAddress, shortTokenId } from '../format/address.ts';
+
+type Named = { name: string | null; tokenId: string | null; mint: string | null };
+
+/** The name in the record of the token, or else its id. */
+export function tokenName({ name, tokenId, mint }: Named): string {
+  if (name !== null && name !== '') return name;
+  return tokenId === null ? shortAddress(mint ?? '') : shortTokenId(tokenId);
+}

@@ -1,0 +1,248 @@
+// The page of one token.
+
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { Link, useParams } from 'wouter-preact';
+import type { MarketItem, Token } from '../../../client/src/market.ts';
+import { isNotFound } from '../data/client.ts';
+import { collectionQuery, orderQuery, tokenQuery } from '../data/market-queries.ts';
+import { formatCount } from '../format/amount.ts';
+import { shortTokenId } from '../format/address.ts';
+import { Account } from '../parts/account.tsx';
+import { ChainMark } from '../parts/chain-mark.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { WarningIcon } from '../parts/icons.tsx';
+import { Picture } from '../parts/picture.tsx';
+import { Price } from '../parts/price.tsx';
+import { ErrorPanel, Skeleton } from '../parts/states.tsx';
+import { Expiry, Time } from '../parts/time.tsx';
+import { Unknown } from '../parts/unknown.tsx';
+import { NotFoundPage } from '../shell/not-found-page.tsx';
+import { usePageTitle } from '../shell/shell.tsx';
+import { texts } from '../texts.ts';
+import { collectionPath } from './paths.ts';
+import { tokenName } from './token-name.ts';
+
+export function TokenPage() {
+  const { chain, address, id } = useParams<{ chain: string; address: string; id: string }>();
+  const query = useQuery(tokenQuery(chain, address, id));
+  const token = query.data;
+  usePageTitle(token ? tokenName(token) : null);
+  if (token === null || (query.isError && isNotFound(query.error)))
+    return <NotFoundPage reason={texts.token.notFound} />;
+  if (query.isError && !token) {
+    return (
+      <div class="page">
+        <h1 class="visually-hidden">{id}</h1>
+        <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  }
+  if (!token) return <TokenSkeleton />;
+  return (
+    <article class="page token">
+      <Picture url={token.image} alt={tokenName(token)} seed={token.collectionId} class="token-picture" isEager />
+      <div class="token-facts">
+        <TokenHead token={token} />
+        <ListingPanel token={token} />
+        <OwnerPanel token={token} />
+        <Traits token={token} />
+        <IdentityPanel token={token} />
+      </div>
+    </article>
+  );
+}
+
+function TokenHead({ token }: { token: Token }) {
+  const { data } = useQuery(collectionQuery(token.collectionId));
+  const { rank } = token.rarity;
+  return (
+    <header class="token-head">
+      {data ? (
+        <Link class="link" href={collectionPath(data.data)}>
+          {data.data.name}
+        </Link>
+      ) : (
+        <Skeleton width="160px" />
+      )}
+      <h1>{tokenName(token)}</h1>
+      <ul class="facts">
+        <li>
+          <ChainMark chain={token.chain} />
+        </li>
+        <li>
+          {texts.token.rank}{' '}
+          {rank === null ? (
+            <Unknown reason={texts.unknown.rank} />
+          ) : (
+            <strong>
+              {formatCount(rank)}
+              {data?.data.stats.supply ? <span class="muted"> / {formatCount(data.data.stats.supply)}</span> : null}
+            </strong>
+          )}
+        </li>
+      </ul>
+    </header>
+  );
+}
+
+function ListingPanel({ token: { listing, lastSale } }: { token: Token }) {
+  return (
+    <section class="panel token-listing" aria-label={texts.token.listing}>
+      {listing ? <Listing listing={listing} /> : <p class="token-unlisted muted">{texts.token.notListed}</p>}
+      {lastSale && (
+        <p class="token-last-sale">
+          <span class="muted">{texts.token.lastSale}</span>
+          <span>
+            <Price price={lastSale.price} /> <span class="muted">·</span> <Time at={lastSale.at} />{' '}
+            <span class="badge">{lastSale.marketplace}</span>
+          </span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Listing({ listing }: { listing: MarketItem }) {
+  return (
+    <>
+      <p class="token-price">
+        <span class="muted">{texts.token.ask}</span>
+        <Price price={listing.price} />
+      </p>
+      {listing.orderId !== null && <OrderState orderId={listing.orderId} />}
+      <dl class="rows">
+        <Row name={texts.token.marketplace}>
+          <span class="badge">{listing.marketplace}</span>
+        </Row>
+        <Row name={texts.token.seller}>
+          <Account address={listing.seller} />
+        </Row>
+        <Row name={texts.token.listedAt}>
+          <Time at={listing.timestamp} />
+        </Row>
+        <Row name={texts.token.expires}>
+          {listing.expiresAt === null ? (
+            <span class="muted">{texts.token.noExpiry}</span>
+          ) : (
+            <Expiry at={listing.expiresAt} />
+          )}
+        </Row>
+      </dl>
+    </>
+  );
+}
+
+/** Why an order that is listed cannot be filled, if the service knows it. */
+function OrderState({ orderId }: { orderId: string }) {
+  const { data } = useQuery(orderQuery(orderId));
+  const dormant = data?.data.dormant;
+  if (!dormant) return null;
+  return (
+    <div class="note note-warn">
+      <WarningIcon />
+      <div>
+        <strong>{texts.token.dormantTitle}</strong>
+        {dormant.reasons.map((reason) => (
+          <p key={reason}>{texts.token.dormant[reason]}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function OwnerPanel({ token: { owner } }: { token: Token }) {
+  return (
+    <section class="panel">
+      <dl class="rows">
+        <Row name={texts.token.owner}>
+          {owner.kind === 'custody' ? (
+            texts.token.custody(owner.label ?? '')
+          ) : (
+            <Account address={owner.address} reason={texts.unknown.owner} />
+          )}
+        </Row>
+      </dl>
+    </section>
+  );
+}
+
+function Traits({ token: { traits } }: { token: Token }) {
+  return (
+    <section>
+      <h2 class="section-title">{texts.token.traits}</h2>
+      {traits.length === 0 ? (
+        <p class="muted">{texts.token.noTraits}</p>
+      ) : (
+        <dl class="traits">
+          {traits.map(({ name, value }) => (
+            <div key={`${name} ${value}`} class="trait">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function IdentityPanel({ token }: { token: Token }) {
+  const { contractAddress, tokenId, mint } = token;
+  return (
+    <section>
+      <h2 class="section-title">{texts.token.identity}</h2>
+      <div class="panel">
+        <dl class="rows">
+          {contractAddress !== null && (
+            <Row name={texts.token.contract}>
+              <Copied text={contractAddress} label={texts.token.contract} />
+            </Row>
+          )}
+          {tokenId !== null && (
+            <Row name={texts.token.id}>
+              <Copied text={tokenId} shown={shortTokenId(tokenId)} label={texts.token.id} />
+            </Row>
+          )}
+          {mint !== null && (
+            <Row name={texts.token.mint}>
+              <Copied text={mint} label={texts.token.mint} />
+            </Row>
+          )}
+        </dl>
+      </div>
+    </section>
+  );
+}
+
+function Copied({ text, shown = text, label }: { text: string; shown?: string; label: string }) {
+  return (
+    <span class="copied">
+      <span class="mono truncate">{shown}</span>
+      <CopyButton text={text} label={label} />
+    </span>
+  );
+}
+
+function Row({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div class="row">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function TokenSkeleton() {
+  return (
+    <div class="page token" aria-busy="true">
+      <span class="visually-hidden">{texts.states.loading}</span>
+      <Picture url={null} alt="" seed="" class="token-picture" />
+      <div class="token-facts">
+        <Skeleton width="160px" />
+        <Skeleton width="320px" height="36px" />
+        <Skeleton width="100%" height="180px" />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// A chart of uPlot, drawn again when its data, the theme or the width of its box changes. The data is also in a table of the page, because
+// a screen reader cannot read a canvas.
+
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { theme } from '../shell/theme.ts';
+import { useStore } from '../shell/store.ts';
+import { useColorScheme } from './use-color-scheme.ts';
+
+export type ChartSeries = {
+  name: string;
+  kind: 'points' | 'bars' | 'steps' | 'line';
+  /** The token of the colour, such as `--accent`. */
+  color: string;
+  /** Series of one scale share their range. The first scale has the axis. */
+  scale: string;
+  /** The text of the value at an index of the data. */
+  format: (index: number) => string;
+};
+
+export type ChartProps = {
+  label: string;
+  /** The values of x, then those of each series. Times are in seconds. */
+  data: uPlot.AlignedData;
+  series: readonly ChartSeries[];
+  /** The ranges of the scales. A scale without a range begins at 0 and ends at its greatest value. */
+  ranges?: Readonly<Record<string, uPlot.Range.MinMax>>;
+  x: { isTime: boolean; name: string; format: (value: number) => string };
+  formatY: (value: number) => string;
+};
+
+const HEIGHT = 280;
+const AXIS_FONT = "12px 'Geist Variable', system-ui, sans-serif";
+
+export function Chart(props: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const chosenTheme = useStore(theme);
+  const scheme = useColorScheme();
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const plot = new uPlot(toOptions(props, element), props.data, element);
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [props.data, chosenTheme, scheme]);
+  return <div ref={box} class="chart" role="img" aria-label={props.label} />;
+}
+
+function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElement): uPlot.Options {
+  const colorOf = (token: string) => resolveColor(element, token);
+  const axis = { stroke: colorOf('--muted'), font: AXIS_FONT, ticks: { show: false }, gap: 8 };
+  const mainScale = series[0]?.scale ?? 'y';
+  const scales = [...new Set(series.map(({ scale }) => scale))];
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    padding: [12, 8, 0, 0],
+    cursor: { points: { size: 7 }, drag: { x: false, y: false } },
+    scales: {
+      x: { time: x.isTime },
+      ...Object.fromEntries(
+        scales.map((scale) => [
+          scale,
+          {
+            range: (_plot: uPlot, _min: number | null, max: number | null) => ranges?.[scale] ?? [0, (max ?? 1) * 1.08],
+          },
+        ]),
+      ),
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 96,
+        ...(!x.isTime && { values: (_plot, values) => values.map(x.format) }),
+      },
+      {
+        ...axis,
+        scale: mainScale,
+        size: 64,
+        space: 56,
+        grid: { stroke: colorOf('--line'), width: 1 },
+        values: (_plot, values) => values.map((value) => formatY(value)),
+      },
+    ],
+    series: [
+      { label: x.name, value: (_plot, value: number | null) => (value === null ? '–' : x.format(value)) },
+      ...series.map((one) => toSeries(one, colorOf(one.color))),
+    ],
+  };
+}
+
+function toSeries({ name, kind, scale, format }: ChartSeries, color: string): uPlot.Series {
+  const value: uPlot.Series.Value = (_plot, _value, _series, index) => (index === null ? '–' : format(index));
+  const shared = { label: name, scale, value, stroke: color };
+  if (kind === 'points')
+    return { ...shared, paths: () => null, points: { show: true, size: 6, fill: color, width: 0 } };
+  if (kind === 'bars') {
+    return {
+      ...shared,
+      width: 0,
+      fill: color,
+      points: { show: false },
+      ...pathsOf(uPlot.paths.bars?.({ size: [0.7, 24] })),
+    };
+  }
+  const filled = { ...shared, width: 2, fill: `${color}22`, points: { show: false } };
+  return kind === 'steps' ? { ...filled, ...pathsOf(uPlot.paths.stepped?.({ align: 1 })) } : filled;
+}
+
+function pathsOf(paths: uPlot.Series.PathBuilder | undefined): Partial<uPlot.Series> {
+  return paths ? { paths } : {};
+}
+
+/** The colour of a token as `#rrggbb`, which a canvas can use. */
+function resolveColor(element: HTMLElement, token: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${token})`;
+  element.append(probe);
+  const channels = getComputedStyle(probe).color.match(/\d+/g) ?? [];
+  probe.remove();
+  return `#${channels
+    .slice(0, 3)
+    .map((channel) => Number(channel).toString(16).padStart(2, '0'))
+    .join('')}`;
+}

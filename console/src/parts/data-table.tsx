@@ -1,0 +1,101 @@
+// A table of rows that are links. On a phone each row is a card of two lines. The rows are grid rows with the roles of a table, so that
+// the browser can skip the layout of rows outside the window.
+
+import type { ComponentChildren } from 'preact';
+import { Link } from 'wouter-preact';
+import { Skeleton } from './states.tsx';
+
+export type Column<Row> = {
+  id: string;
+  head: ComponentChildren;
+  /** The track of the grid, such as `minmax(160px, 2fr)`. */
+  width: string;
+  isNumber?: boolean;
+  /** The narrowest window in which the column is displayed. On a phone `place` decides instead. */
+  from?: 'tablet' | 'desktop' | 'wide';
+  /** The place on a phone's card: the picture, or a corner. Columns without a place are left out. */
+  place?: 'picture' | 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
+  /** Whether the head is for screen readers only. */
+  isHeadHidden?: boolean;
+  cell: (row: Row) => ComponentChildren;
+};
+
+type TableProps<Row> = {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** Rows that are being loaded are displayed as skeletons after the others. */
+  skeletons?: number;
+};
+
+const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
+
+export function DataTable<Row>({ label, columns, rows, keyOf, skeletons = 0 }: TableProps<Row>) {
+  return (
+    <div
+      class="table"
+      role="table"
+      aria-label={label}
+      aria-busy={skeletons > 0}
+      style={Object.fromEntries(BREAKPOINTS.map((name) => [`--tracks-${name}`, toTracks(columns, name)]))}
+    >
+      <div role="rowgroup" class="table-head">
+        <div role="row" class="table-row">
+          {columns.map((column) => (
+            <div key={column.id} role="columnheader" class={toCellClass(column)}>
+              <span class={column.isHeadHidden ? 'visually-hidden' : undefined}>{column.head}</span>
+            </div>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" class="table-body">
+        {rows.map((row) => (
+          <div key={keyOf(row)} role="row" class="table-row">
+            {columns.map((column) => (
+              <div key={column.id} role="cell" class={toCellClass(column)}>
+                {column.cell(row)}
+              </div>
+            ))}
+          </div>
+        ))}
+        {Array.from({ length: skeletons }, (_, index) => (
+          <div key={`skeleton-${index}`} role="row" class="table-row" aria-hidden="true">
+            {columns.map((column) => (
+              <div key={column.id} role="cell" class={toCellClass(column)}>
+                {column.place === 'picture' ? (
+                  <Skeleton width="40px" height="40px" />
+                ) : (
+                  <Skeleton width={column.isNumber ? '56px' : '60%'} />
+                )}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The link of a row. Its area is the complete row. */
+export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <Link href={href} class="row-link" data-row>
+      {children}
+    </Link>
+  );
+}
+
+function toTracks<Row>(columns: readonly Column<Row>[], breakpoint: (typeof BREAKPOINTS)[number]): string {
+  const rank = BREAKPOINTS.indexOf(breakpoint);
+  return columns
+    .filter(({ from = 'tablet' }) => BREAKPOINTS.indexOf(from) <= rank)
+    .map(({ width }) => width)
+    .join(' ');
+}
+
+function toCellClass<Row>({ isNumber, from, place }: Column<Row>): string {
+  return ['cell', isNumber && 'cell-number', from && `from-${from}`, `place-${place ?? 'none'}`]
+    .filter(Boolean)
+    .join(' ');
+}

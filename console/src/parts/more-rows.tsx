@@ -1,0 +1,43 @@
+// The end of a list in pages: reads the next page when the end comes near the window, and has a button for it.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { texts } from '../texts.ts';
+import { ErrorPanel } from './states.tsx';
+
+/** The part of an infinite query that is used here. */
+type PagedQuery = {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
+  error: unknown;
+  fetchNextPage: () => Promise<unknown>;
+};
+
+const MARGIN = '600px';
+
+export function MoreRows({ query }: { query: PagedQuery }) {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = end.current;
+    if (!element || !hasNextPage || isFetchingNextPage || isFetchNextPageError) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) void fetchNextPage();
+      },
+      { rootMargin: MARGIN },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+
+  if (isFetchNextPageError) return <ErrorPanel error={query.error} onRetry={() => void fetchNextPage()} />;
+  if (!hasNextPage) return null;
+  return (
+    <div ref={end} class="more-rows">
+      <button type="button" class="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {isFetchingNextPage ? texts.states.loading : texts.states.more}
+      </button>
+    </div>
+  );
+}

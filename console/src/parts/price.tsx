@@ -1,0 +1,58 @@
+// A price: the native amount first, dollars muted beside or below it. The exact amount is in the tooltip and is what is copied.
+
+import type { Amount } from '../format/amount.ts';
+import { exactAmount, formatAmount, formatUsd } from '../format/amount.ts';
+import { texts } from '../texts.ts';
+import { Flash } from './flash.tsx';
+import { Unknown } from './unknown.tsx';
+
+type PriceProps = {
+  price: Amount | null;
+  /** Why the price is unknown, if it is. */
+  reason?: string;
+  /** Whether dollars stand below the native amount. */
+  isStacked?: boolean;
+  /** Whether dollars are left out. */
+  isNativeOnly?: boolean;
+};
+
+export function Price({ price, reason = texts.unknown.price, isStacked = false, isNativeOnly = false }: PriceProps) {
+  if (!price) return <Unknown reason={reason} />;
+  const exact = exactAmount(price);
+  return (
+    <span class={isStacked ? 'price price-stacked' : 'price'}>
+      <Flash value={price.raw}>
+        <data value={exact} class="price-native" data-tip={exact} data-exact={exact}>
+          {formatAmount(price.decimal)} <span class="price-currency">{price.currency}</span>
+        </data>
+      </Flash>
+      {!isNativeOnly && price.usd !== null && <span class="price-usd">{formatUsd(price.usd)}</span>}
+    </span>
+  );
+}
+
+/** An amount in native units that is known as a number only, such as a volume. */
+export function Volume({ value, currency, reason }: { value: number | null; currency: string; reason: string }) {
+  if (value === null) return <Unknown reason={reason} />;
+  const exact = `${value} ${currency}`.trim();
+  return (
+    <Flash value={value}>
+      <data value={exact} class="price-native" data-tip={exact} data-exact={exact}>
+        {formatAmount(value)} <span class="price-currency">{currency}</span>
+      </data>
+    </Flash>
+  );
+}
+
+/** Copies the exact amount if exactly one amount is selected. */
+export function copyExactAmounts(): void {
+  document.addEventListener('copy', (event) => {
+    const selection = getSelection();
+    const start = selection?.anchorNode?.parentElement?.closest('[data-exact]');
+    const end = selection?.focusNode?.parentElement?.closest('[data-exact]');
+    const exact = start && start === end ? start.getAttribute('data-exact') : null;
+    if (exact === null) return;
+    event.clipboardData?.setData('text/plain', exact);
+    event.preventDefault();
+  });
+}

@@ -1,0 +1,55 @@
+// Whether the service responds. After a request that got no response, the page asks /livez until the service is back, says so meanwhile,
+// and then reads everything again.
+
+import type { QueryClient } from '@tanstack/preact-query';
+import { WarningIcon } from '../parts/icons.tsx';
+import { formatClock } from '../format/time.ts';
+import { texts } from '../texts.ts';
+import { serviceUrl } from './base-path.ts';
+import { Store, useStore } from './store.ts';
+
+const RETRY_MS = 2_000;
+const PROBE_TIMEOUT_MS = 4_000;
+
+/** Since when the service does not respond, in ms since the epoch. Null while it responds. */
+const lostSince = new Store<number | null>(null);
+
+/** Reports that a request got no response from the service. */
+export function noteLost(queries: QueryClient): void {
+  if (lostSince.get() !== null) return;
+  lostSince.set(Date.now());
+  setTimeout(() => void probe(queries), RETRY_MS);
+}
+
+async function probe(queries: QueryClient): Promise<void> {
+  if (await isReady()) {
+    lostSince.set(null);
+    await queries.invalidateQueries();
+  } else setTimeout(() => void probe(queries), RETRY_MS);
+}
+
+async function isReady(): Promise<boolean> {
+  try {
+    const response = await fetch(serviceUrl('/readyz'), { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+export function ConnectionBanner() {
+  const since = useStore(lostSince);
+  return (
+    <div class="connection" role="status">
+      {since !== null && (
+        <p class="connection-text">
+          <WarningIcon />
+          <span>
+            <strong>{texts.connection.lost(formatClock(since))}</strong> {texts.connection.kept}{' '}
+            {texts.connection.retry}
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+// The keys of the console. Keys that are typed into a field, or together with a modifier, are left alone.
+
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+
+const ROW_LINKS = 'a[data-row]';
+const SEARCH = 'input[type=search]';
+const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
+/** The second key of a pair must follow within this time. */
+const PAIR_MS = 1_000;
+
+export function useKeyboard(openHelp: () => void): void {
+  const [location, navigate] = useLocation();
+  useEffect(() => {
+    let pairUntil = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (document.querySelector('dialog[open]')) return;
+      const target = event.target instanceof HTMLElement ? event.target : null;
+      const isField = target?.matches('input, textarea, select, [contenteditable]') ?? false;
+      if (event.key === 'Escape') {
+        if (isField) target?.blur();
+        else if (location !== '/') history.back();
+        return;
+      }
+      if (isField) return;
+      const workplace = event.timeStamp < pairUntil ? WORKPLACES[event.key] : undefined;
+      pairUntil = event.key === 'g' ? event.timeStamp + PAIR_MS : 0;
+      if (workplace !== undefined) navigate(workplace);
+      else if (event.key === '/') focusSearch();
+      else if (event.key === 'j') moveRow(1);
+      else if (event.key === 'k') moveRow(-1);
+      else if (event.key === '?') openHelp();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [location, navigate, openHelp]);
+}
+
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>(SEARCH);
+  field?.focus();
+  field?.select();
+}
+
+/** Moves the focus to the link of the next or previous row. */
+function moveRow(step: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(ROW_LINKS)];
+  const current = links.findIndex((link) => link === document.activeElement);
+  const next = current < 0 ? links[0] : links[current + step];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}

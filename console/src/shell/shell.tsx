@@ -1,0 +1,58 @@
+// What surrounds every page.
+
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { texts } from '../texts.ts';
+import { ConnectionBanner } from './connection.tsx';
+import { Header } from './header.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { useKeyboard } from './keyboard.ts';
+import { TooltipLayer } from './tooltip.tsx';
+
+const CONTENT_ID = 'content';
+
+export function Shell({ children }: { children: ComponentChildren }) {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const openHelp = useCallback(() => setHelpOpen(true), []);
+  useKeyboard(openHelp);
+  useScrollToTop();
+  return (
+    <>
+      <button type="button" class="skip-link" onClick={() => document.getElementById(CONTENT_ID)?.focus()}>
+        {texts.shell.skip}
+      </button>
+      <Header onHelp={openHelp} />
+      <ConnectionBanner />
+      <main id={CONTENT_ID} class="content" tabIndex={-1}>
+        {children}
+      </main>
+      <HelpDialog isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+      <TooltipLayer />
+    </>
+  );
+}
+
+/** A page that was opened by a link begins at its top. When the reader goes back, the browser restores the position. */
+function useScrollToTop(): void {
+  useEffect(() => {
+    let path = location.pathname;
+    const onNavigate = () => {
+      if (path !== location.pathname) window.scrollTo(0, 0);
+      path = location.pathname;
+    };
+    const onBack = () => (path = location.pathname);
+    window.addEventListener('pushState', onNavigate);
+    window.addEventListener('popstate', onBack);
+    return () => {
+      window.removeEventListener('pushState', onNavigate);
+      window.removeEventListener('popstate', onBack);
+    };
+  }, []);
+}
+
+/** Sets the title of the browser's tab while a page is open. */
+export function usePageTitle(title: string | null): void {
+  useEffect(() => {
+    document.title = title === null ? texts.name : `${title} · ${texts.name}`;
+  }, [title]);
+}

@@ -1,0 +1,82 @@
+// A Chromium for the tests of the web console, and what every page of it must satisfy.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const READY_LIMIT_MS = 60_000;
+
+/** The reason for which the tests are skipped. Null if they can run. */
+export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
+
+export type Look = { width: number; scheme: 'light' | 'dark' };
+
+/** The looks in which every page is checked and photographed. */
+export const LOOKS: readonly Look[] = [390, 1_280, 1_920].flatMap((width) => [
+  { width, scheme: 'light' as const },
+  { width, scheme: 'dark' as const },
+]);
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
+}
+
+/** A page that collects its errors. */
+export type WatchedPage = { page: Page; context: BrowserContext; errors: string[] };
+
+export async function openPage(browser: Browser, { width, scheme }: Look): Promise<WatchedPage> {
+  const height = width < 500 ? 844 : 900;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    // The Content-Security-Policy would forbid the script of axe. test/server/console.test.ts tests the policy.
+    bypassCSP: true,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(READY_LIMIT_MS);
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => errors.push(`exception: ${error.message}`));
+  page.on('response', (response) => {
+    if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`);
+  });
+  page.on('requestfailed', (request) => {
+    // A page cancels what it no longer needs when the reader leaves it.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') errors.push(`failed: ${request.url()}`);
+  });
+  return { page, context, errors };
+}
+
+/** Opens a path and waits until nothing on the page is loading. */
+export async function visit(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await waitUntilLoaded(page);
+}
+
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const { document } = globalThis as unknown as { document: { querySelector: (selector: string) => unknown } };
+    return document.querySelector('main h1') && !document.querySelector('[aria-busy=true], .skeleton');
+  });
+}
+
+/** Asserts that the page has no error, no violation of axe's rules, and nothing wider than the window. Takes a screenshot. */
+export async function assertGoodPage({ page, errors }: WatchedPage, name: string, look: Look): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: `${SCREENSHOTS}${name}-${look.width}-${look.scheme}.png` });
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  assert.equal(overflow, 0, `${name} is wider than the window`);
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(`axe.run().then(({ violations }) => violations.map(
+    ({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | ')))`);
+  assert.deepEqual(violations, [], name);
+  assert.deepEqual(errors, [], name);
+}

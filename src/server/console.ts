@@ -1,0 +1,156 @@
+// The web console: one HTML page for all its paths, and the files that `npm run build` has written for it (console/dist). The console reads
+// the public interfaces like any other client; no interface depends on it.
+
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EncodedBodies, chooseCoding } from '../http/content-coding.ts';
+
+/** Where `npm run build` writes the console. The folder has the same place in the npm package and in the image. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.url));
+const PAGE_FILE = 'index.html';
+/** Below this path are the files whose names contain a digest of their content. */
+const ASSETS_PATH = '/console/';
+/** The paths of the console. The scripts of the page read the rest of the URL. */
+const PAGE_PATHS = [
+  '/',
+  '/c/:id',
+  '/t/:chain/:address/:id',
+  '/w/:address',
+  '/shop',
+  '/shop/:section',
+  '/shop/:section/:id',
+  '/service',
+  '/service/:section',
+];
+const ONE_YEAR_S = 31_536_000;
+
+/** Content types by extension. A built file of another type is not served. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+/** Files of these types are compressed already. */
+const ENCODED_TYPES = new Set(['.woff2']);
+
+/** The folder of the built console. Null if it has not been built. */
+export function findConsole(folder = CONSOLE_FOLDER): string | null {
+  return existsSync(path.join(folder, PAGE_FILE)) ? folder : null;
+}
+
+export type ConsoleOptions = {
+  /** The folder of the built console. */
+  folder: string;
+  /** The URL at which browsers reach the service. Its path is the base of all links of the page. */
+  baseUrl: () => string;
+};
+
+/** Registers the page and its files. */
+export function registerConsole(app: FastifyInstance, { folder, baseUrl }: ConsoleOptions): void {
+  const routeOptions = { schema: { hide: true } };
+  const page = readFileSync(path.join(folder, PAGE_FILE), 'utf8');
+  const assets = new Assets(path.join(folder, ASSETS_PATH));
+
+  for (const pagePath of PAGE_PATHS) {
+    app.get(pagePath, routeOptions, (request, reply) => sendPage(toPage(page, baseUrl()), request, reply));
+  }
+  for (const name of assets.names) {
+    app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) =>
+      sendAsset(await assets.get(name), request, reply),
+    );
+  }
+}
+
+/** Links in the page are relative to `<base>`, because the service may be published below a path. */
+function toPage(page: string, baseUrl: string): string {
+  const basePath = new URL(`${baseUrl}/`).pathname;
+  return page.replace('<base href="/" />', `<base href="${basePath}" />`);
+}
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/**
+ * Scripts, styles, fonts and requests only from this service. Pictures come from the hosts that records name (docs/security.md). `http:`
+ * pictures are blocked by browsers on a page that is served by https.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: https: http:",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function sendPage(page: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const etag = toEtag(page);
+  void reply.headers({
+    ...SECURITY_HEADERS,
+    'content-security-policy': POLICY,
+    // The page names the current files, so that a browser must check that it has the current page.
+    'cache-control': 'no-cache',
+    etag,
+  });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  return reply.type('text/html; charset=utf-8').send(page);
+}
+
+async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  void reply.headers({
+    ...SECURITY_HEADERS,
+    'cache-control': `public, max-age=${ONE_YEAR_S}, immutable`,
+    etag: asset.etag,
+    ...(asset.encoded && { vary: 'Accept-Encoding' }),
+  });
+  if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
+  void reply.type(asset.type);
+  const coding = asset.encoded && chooseCoding(request.headers['accept-encoding']);
+  if (!asset.encoded || !coding) return reply.send(asset.plain);
+  return reply.header('content-encoding', coding).send(await asset.encoded.get(coding));
+}
+
+type Asset = { type: string; plain: Buffer; encoded: EncodedBodies | null; etag: string };
+
+/** The built files. Each is read when it is first requested, because most processes never serve the console. */
+class Assets {
+  readonly #folder: string;
+  readonly #loaded = new Map<string, Promise<Asset>>();
+  readonly names: readonly string[];
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.names = globSync('*', { cwd: folder }).filter((name) => TYPES[path.extname(name)] !== undefined);
+  }
+
+  get(name: string): Promise<Asset> {
+    const known = this.#loaded.get(name);
+    if (known) return known;
+    const loading = this.#load(name);
+    loading.catch(() => this.#loaded.delete(name));
+    this.#loaded.set(name, loading);
+    return loading;
+  }
+
+  async #load(name: string): Promise<Asset> {
+    const extension = path.extname(name);
+    const plain = await readFile(path.join(this.#folder, name));
+    const encoded = ENCODED_TYPES.has(extension) ? null : new EncodedBodies(plain);
+    return { type: TYPES[extension] ?? '', plain, encoded, etag: toEtag(plain) };
+  }
+}
+
+function toEtag(content: string | Buffer): string {
+  return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+}

@@ -1,0 +1,146 @@
+// How the service serves the web console: its page, its files, their headers. `npm run test:browser` tests the console itself.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { findConsole } from '../../src/server/console.ts';
+import { cleanUp } from '../support/engines/cleanup.ts';
+import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { request } from '../support/http/raw-http.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const PAGE = '<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script>';
+/** The page as it is served below this path. */
+const BASE_URL = 'https://market.example/mercat';
+const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"');
+const SCRIPT = `document.title = "${'Mercat '.repeat(400)}";`;
+const PAGE_PATHS = [
+  '/',
+  '/?chain=base',
+  '/c/harbour-lights',
+  '/t/ethereum/0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd/249',
+  '/w/0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd',
+  '/shop',
+  '/shop/products/prod_1',
+  '/service',
+  '/service/chains',
+];
+
+/** A folder as the build leaves it, with files that the service must not serve. */
+function builtConsole(): string {
+  const folder = temporaryDirectory();
+  mkdirSync(path.join(folder, 'console'));
+  writeFileSync(path.join(folder, 'index.html'), PAGE);
+  writeFileSync(path.join(folder, 'console/main-a1.js'), SCRIPT);
+  writeFileSync(path.join(folder, 'console/font-b2.woff2'), 'font');
+  writeFileSync(path.join(folder, 'console/main-a1.js.map'), '{}');
+  writeFileSync(path.join(folder, 'licenses.md'), 'licences');
+  return folder;
+}
+
+function useService(settings: Record<string, string>): TestService {
+  const service = {} as TestService;
+  before(async () => {
+    const all = { DATA_DIR: await directoryWithDatabase(), ...settings };
+    Object.assign(service, await startTestService({ settings: all, consoleFolder: builtConsole() }));
+  });
+  after(() => service.close());
+  return service;
+}
+
+after(cleanUp);
+
+describe('the web console', () => {
+  const service = useService({ BASE_URL });
+
+  test('one page is served at every path of the console, with the path of the service as the base of its links', async () => {
+    for (const target of PAGE_PATHS) {
+      const { status, headers, body } = await request(service.url, target);
+      assert.deepEqual([status, headers['content-type'], body], [200, 'text/html; charset=utf-8', SERVED_PAGE], target);
+    }
+  });
+
+  test('the page may load scripts, styles, fonts and data from the service alone, and cannot be framed', async () => {
+    const { headers } = await request(service.url, '/');
+    const policy = new Map(
+      (headers['content-security-policy'] ?? '').split('; ').map((line) => {
+        const [name, ...sources] = line.split(' ');
+        return [name, sources];
+      }),
+    );
+    assert.deepEqual(policy.get('default-src'), ["'none'"]);
+    for (const name of ['script-src', 'style-src', 'font-src', 'connect-src', 'base-uri'])
+      assert.deepEqual(policy.get(name), ["'self'"], name);
+    for (const name of ['form-action', 'frame-ancestors']) assert.deepEqual(policy.get(name), ["'none'"], name);
+    assert.deepEqual(policy.get('img-src'), ["'self'", 'data:', 'https:', 'http:']);
+    assert.equal(headers['referrer-policy'], 'no-referrer');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+  });
+
+  test('a browser checks at each visit whether it has the current page', async () => {
+    const { headers } = await request(service.url, '/c/harbour-lights');
+    assert.equal(headers['cache-control'], 'no-cache');
+    const again = await request(service.url, '/', { headers: { 'if-none-match': headers['etag'] ?? assert.fail() } });
+    assert.deepEqual([again.status, again.body], [304, '']);
+  });
+
+  test('files are cached for ever, and compressed unless they already are', async () => {
+    const get = (name: string, coding: string) =>
+      fetch(`${service.url}/console/${name}`, { headers: { 'accept-encoding': coding } });
+    const script = await get('main-a1.js', 'br');
+    assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8');
+    assert.equal(script.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.deepEqual([script.headers.get('content-encoding'), script.headers.get('vary')], ['br', 'Accept-Encoding']);
+    assert.ok(Number(script.headers.get('content-length')) < SCRIPT.length / 10);
+    assert.equal(await script.text(), SCRIPT);
+    const plain = await get('main-a1.js', 'identity');
+    assert.deepEqual([plain.headers.get('content-encoding'), await plain.text()], [null, SCRIPT]);
+    const font = await get('font-b2.woff2', 'br');
+    assert.deepEqual([font.headers.get('content-encoding'), font.headers.get('content-type')], [null, 'font/woff2']);
+  });
+
+  test('other paths keep their errors in JSON', async () => {
+    const unknown = [
+      '/console/',
+      '/console/main-a2.js',
+      '/console/main-a1.js.map',
+      '/console/..%2findex.html',
+      '/index.html',
+      '/licenses.md',
+      '/c',
+      '/t/ethereum/0x00',
+      '/unknown',
+      '/v1/unknown',
+      '/explore/v1/unknown',
+      '/api/v1/unknown',
+    ];
+    for (const target of unknown) {
+      const { status, headers, body } = await request(service.url, target);
+      assert.deepEqual([status, JSON.parse(body).error.code], [404, 'not_found'], target);
+      assert.match(headers['content-type'] ?? '', /^application\/json/, target);
+    }
+    const posted = await request(service.url, '/', { method: 'POST' });
+    assert.deepEqual([posted.status, posted.headers['allow']], [405, 'GET, HEAD, OPTIONS']);
+  });
+});
+
+describe('the service without the web console', () => {
+  const service = useService({ CONSOLE: 'off' });
+
+  test('CONSOLE=off leaves the interfaces and removes the console', async () => {
+    for (const target of [...PAGE_PATHS, '/console/main-a1.js']) {
+      const { status, body } = await request(service.url, target);
+      assert.deepEqual([status, JSON.parse(body).error.code], [404, 'not_found'], target);
+    }
+    for (const target of ['/v1', '/explore/v1', '/docs']) {
+      assert.equal((await request(service.url, target)).status, 200, target);
+    }
+  });
+
+  test('a console that has not been built is not found', () => {
+    assert.equal(findConsole(temporaryDirectory()), null);
+  });
+});
