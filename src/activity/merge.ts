@@ -11,6 +11,7 @@ import {
   findActivityHead,
   insertActivity,
   insertReorgActivity,
+  lockActivityHead,
   updateActivityHead,
 } from './queries/activity-log.ts';
 import type { ChangeBatch } from './queries/market-changes.ts';
@@ -72,7 +73,7 @@ type Merged = { count: number; more: boolean };
 async function mergeStored(main: Statements, origin: ChangeOrigin, now: number): Promise<Merged> {
   if (!(await hasMarketChanges(main, origin))) return { count: 0, more: false };
   return main.transaction(async (tx) => {
-    const head = await findActivityHead(tx, 'for update');
+    const head = await lockActivityHead(tx);
     const batch = await listMarketChanges(tx, origin, BATCH_SIZE);
     const position = await append(tx, batch, { origin, after: head.position, now });
     await updateActivityHead(tx, { ...head, position });
@@ -92,7 +93,7 @@ async function mergeRemote({ main, indexer }: Record<'main' | 'indexer', Stateme
   const batch = await listMarketChanges(indexer, 'indexer', BATCH_SIZE);
   if (batch.seqs.length === 0) return { count: 0, more: false };
   const isMerged = await main.transaction(async (tx) => {
-    const head = await findActivityHead(tx, 'for update');
+    const head = await lockActivityHead(tx);
     if (head.revision !== revision) return false;
     const position = await append(tx, batch, { origin: 'indexer', after: head.position, now });
     await updateActivityHead(tx, { position, revision: revision + 1, merged: batch.seqs });

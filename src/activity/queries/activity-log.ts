@@ -20,11 +20,18 @@ const decodeHead = rowDecoder('activity_head', {
   merged: list(safeInteger),
 });
 
-/** With `lock`, no other transaction can assign positions until this transaction ends. */
-export async function findActivityHead(db: Queryable, lock?: 'for update'): Promise<ActivityHead> {
-  const [row] = await db.query(
-    `select position, oldest, revision, to_json(merged) as merged from main.activity_head ${lock ?? ''}`,
-  );
+const HEAD_COLUMNS = 'position, oldest, revision, to_json(merged) as merged';
+
+/** Before the first merge there is no row. */
+export async function findActivityHead(db: Queryable): Promise<ActivityHead> {
+  const [row] = await db.query(`select ${HEAD_COLUMNS} from main.activity_head`);
+  return row ? decodeHead(row) : { position: 0, oldest: 1, revision: 0, merged: [] };
+}
+
+/** No other transaction can assign positions until this transaction ends. */
+export async function lockActivityHead(tx: Queryable): Promise<ActivityHead> {
+  await tx.query(`insert into main.activity_head default values on conflict do nothing`);
+  const [row] = await tx.query(`select ${HEAD_COLUMNS} from main.activity_head for update`);
   return decodeHead(row ?? {});
 }
 
@@ -105,6 +112,17 @@ export async function insertReorgActivity(
   return decodeCount(row ?? {}).count;
 }
 
+/** Whether rows were merged before `before`, in milliseconds, that `deleteOldActivity` would delete. Takes no lock. */
+export async function hasOldActivity(db: Queryable, before: number): Promise<boolean> {
+  const rows = await db.query(
+    `select from main.activity_head as head cross join lateral (
+       select merged_at from main.activity where position >= head.oldest order by position limit 1) as first
+     where first.merged_at < $1`,
+    [new Date(before)],
+  );
+  return rows.length > 0;
+}
+
 const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: column('merged_at', timestamp) });
 
 /**
@@ -112,7 +130,7 @@ const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: colu
  * the history of a collection is made from them. Returns how many positions were passed.
  */
 export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {
-  const { oldest } = await findActivityHead(tx, 'for update');
+  const { oldest } = await lockActivityHead(tx);
   const rows = await tx.query(
     `select position, merged_at from main.activity where position >= $1 order by position limit $2`,
     [oldest, limit],
