@@ -12,7 +12,11 @@ import { startService } from '../src/service.ts';
 const [role, file] = process.argv.slice(2);
 
 if (role === 'service' || role === 'working') {
-  const limits = { list: Number.MAX_SAFE_INTEGER, single: Number.MAX_SAFE_INTEGER };
+  const limits = {
+    list: Number.MAX_SAFE_INTEGER,
+    single: Number.MAX_SAFE_INTEGER,
+    message: Number.MAX_SAFE_INTEGER,
+  };
   const workers = role === 'working';
   // A benchmark with workers makes sources fail on purpose, so their warnings are not logged.
   const log = createLog(workers ? 'error' : 'warn');

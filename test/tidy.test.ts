@@ -27,6 +27,7 @@ const CONTEXTS = [
   'chains',
   'upstreams',
   'server',
+  'agents',
   'intake',
   'explore',
   'market',
@@ -126,6 +127,13 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   'the export of telemetry is loaded only if it is switched on': {
     rule: onlyIn(/^import \{[^}]*\} from '[./]*\/telemetry\/(?!settings)/m, /^telemetry\//),
     broken: [{ name: 'service.ts', text: `import { Telemetry } from './telemetry/telemetry.ts';` }],
+  },
+  'the MCP server and its SDK are loaded at the first request': {
+    rule: onlyIn(
+      /^import \{[^}]*\} from '(?:[./]*\/mcp-server\.ts|@modelcontextprotocol\/[^']+)'/m,
+      /^agents\/mcp-server\.ts$/,
+    ),
+    broken: [{ name: 'agents/http/a.ts', text: `import { createMcpResponder } from '../mcp-server.ts';` }],
   },
   'SQL stands in queries/ and database/ alone': {
     rule: onlyIn(

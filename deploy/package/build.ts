@@ -9,7 +9,18 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** `devnet` is missing, because it needs the development packages. */
-const CONTENTS = ['bin', 'src', 'sample', 'oracle', 'console/dist', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE'];
+const CONTENTS = [
+  'bin',
+  'src',
+  'sample',
+  'oracle',
+  'console/dist',
+  'docs',
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'LICENSE',
+];
 const MANIFEST_FIELDS = [
   'name',
   'version',

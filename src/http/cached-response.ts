@@ -11,6 +11,9 @@ export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number
 /** The policy of responses that are incomplete or old because a read failed. A complete response should soon replace them. */
 export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
 
+/** The `Cache-Control` by which a reader recognises such a response. */
+export const DEGRADED_CACHE_CONTROL = toCacheControl(DEGRADED_POLICY);
+
 export type CachedResponse = {
   /** The pattern of the route. Null until the response is cached. */
   route: string | null;
@@ -87,10 +90,9 @@ function toOwnBuffer(text: string): Buffer {
  * DEGRADED_POLICY, so that a shared cache replaces it soon.
  */
 export function toStaleResponse(response: CachedResponse, ageMs: number): CachedResponse {
-  const cacheControl = toCacheControl(DEGRADED_POLICY);
   const age = String(Math.floor(Math.max(ageMs, 0) / 1_000));
   const change = (headers: readonly string[]) => [
-    ...headers.map((part, index) => (headers[index - 1] === 'cache-control' ? cacheControl : part)),
+    ...headers.map((part, index) => (headers[index - 1] === 'cache-control' ? DEGRADED_CACHE_CONTROL : part)),
     'age',
     age,
   ];

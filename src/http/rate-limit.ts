@@ -5,12 +5,13 @@
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
-export type RateLimitBucket = 'list' | 'single';
+/** `message`: messages to `/mcp`. The reads that a message causes count in the other buckets too. */
+export type RateLimitBucket = 'list' | 'single' | 'message';
 /** The requests a minute that each client may make to each bucket. */
 export type RateLimits = Record<RateLimitBucket, number>;
 
-/** The limits of the marketplace interface, for each client address. */
-export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300 };
+/** The limits of the public interfaces, for each client address. */
+export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300, message: 600 };
 
 export const WINDOW_MS = 60_000;
 

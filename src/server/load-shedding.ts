@@ -4,6 +4,7 @@
 
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { MCP_PATH } from '../agents/http/mcp.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isBelow } from '../http/request-target.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
@@ -30,7 +31,7 @@ export function inProgressMaxAt(delayMs: number, limits = LOAD_LIMITS): number {
 }
 
 /** Requests to other paths, such as /status, are few and are not shed. */
-const INTERFACES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX, STORE_PREFIX, INTAKE_PREFIX];
+const INTERFACES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX, STORE_PREFIX, INTAKE_PREFIX, MCP_PATH];
 
 const BUSY = new ServiceError('unavailable', 'The service is busy, try again soon');
 

@@ -1,18 +1,14 @@
 // The API reference at /docs: Swagger UI with the served OpenAPI documents. The page must contact no other host, and its
 // Content-Security-Policy forbids it.
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptsCoding } from '../http/content-coding.ts';
+import type { FastifyInstance } from 'fastify';
 import { pathOf } from '../http/request-target.ts';
+import type { StaticAsset } from './static-asset.ts';
+import { SECURITY_HEADERS, sendAsset, toAsset } from './static-asset.ts';
 
 const PAGE_PATH = '/docs';
-/** The script and the stylesheet change only when the program does. */
-const FILE_MAX_AGE_S = 3_600;
 
 /** URLs are relative to the page, because the service may be published below a path. The script reads the links of the page's menu. */
 const PAGE = `<!doctype html>
@@ -72,8 +68,6 @@ nav a[aria-current] { color: inherit; font-weight: bold; }
 .dark-mode nav a { color: #8ab4f8; }
 `;
 
-type Asset = { plain: Buffer; gzipped: Buffer; etag: string };
-
 /** The page may send requests to its own origin and to `baseUrl`, the server in the OpenAPI documents. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
   const routeOptions = { schema: { hide: true } };
@@ -87,11 +81,11 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   });
 
   const registerAsset = (path: string, type: string, load: () => Promise<string>) => {
-    let asset: Promise<Asset> | null = null;
+    let asset: Promise<StaticAsset> | null = null;
     app.get(path, routeOptions, async (request, reply) => {
       // Loaded at the first request, because most processes never display the page.
-      asset ??= load().then(toAsset);
-      return sendAsset(await asset, type, request, reply);
+      asset ??= load().then((content) => toAsset(type, content));
+      return sendAsset(await asset, request, reply);
     });
   };
   const script = import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js');
@@ -99,8 +93,6 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   registerAsset('/docs/reference.js', 'text/javascript', async () => (await readBundle(script)) + START);
   registerAsset('/docs/reference.css', 'text/css', async () => (await readBundle(style)) + STYLE);
 }
-
-const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
 function toPolicy(baseUrl: string): string {
   return [
@@ -115,27 +107,8 @@ function toPolicy(baseUrl: string): string {
   ].join('; ');
 }
 
-function sendAsset(asset: Asset, type: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  void reply.headers({
-    ...SECURITY_HEADERS,
-    etag: asset.etag,
-    vary: 'Accept-Encoding',
-    'cache-control': `public, max-age=${FILE_MAX_AGE_S}`,
-  });
-  if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
-  void reply.type(`${type}; charset=utf-8`);
-  if (!acceptsCoding(request.headers['accept-encoding'], 'gzip')) return reply.send(asset.plain);
-  return reply.header('content-encoding', 'gzip').send(asset.gzipped);
-}
-
 /** A file of Swagger UI without its last line: the URL of a source map, which is not served. */
 async function readBundle(url: string): Promise<string> {
   const file = await readFile(fileURLToPath(url), 'utf8');
   return file.replace(/\n\/[/*]# sourceMappingURL=.*$/, '');
-}
-
-async function toAsset(content: string): Promise<Asset> {
-  const plain = Buffer.from(content);
-  const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-  return { plain, gzipped: await promisify(gzip)(plain), etag };
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
+import { registerMcpRoute } from '../agents/http/mcp.ts';
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -12,7 +13,7 @@ import { splitQuery } from '../http/query.ts';
 import { isBelow, pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
+import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { KeyedAccess } from '../intake/http/access.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
@@ -30,7 +31,9 @@ import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
 import { answerHealthChecks } from './health.ts';
 import { EventLoopDelay, inProgressMaxAt, shedLoad } from './load-shedding.ts';
+import { registerDocumentation } from './documentation.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
+import { createPublicReads } from './public-reads.ts';
 import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver, RequestTracer } from './request-observer.ts';
@@ -87,7 +90,8 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const clientAddress = createClientAddress(options.trustProxy);
   const observation = toObservation(options, clientAddress);
   const delay = new EventLoopDelay();
-  const app = createRouter(options, { clientAddress, observation, outages, delay });
+  const limiter = options.rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
+  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay });
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
@@ -104,7 +108,12 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
   );
+  const readFor = createPublicReads(app, { clientAddress, limiter, clock: options.clock });
+  const { version, market } = marketplace;
+  const mcp = { name: market.serviceName, version, chains: options.chains, log, readFor, baseUrl };
+  await app.register(async (scope) => registerMcpRoute(scope, mcp));
   registerReferencePage(app, baseUrl);
+  registerDocumentation(app, baseUrl);
   if (options.consoleFolder !== null) registerConsole(app, { folder: options.consoleFolder, baseUrl });
   registerStatusRoute(app, options.readStatus);
   await app.ready();
@@ -115,9 +124,15 @@ type ClientAddress = StoreRoutesContext['clientAddress'];
 
 function createRouter(
   options: ServerOptions,
-  parts: { clientAddress: ClientAddress; observation: Observation | null; outages: OutageLog; delay: EventLoopDelay },
+  parts: {
+    clientAddress: ClientAddress;
+    limiter: RateLimiter;
+    observation: Observation | null;
+    outages: OutageLog;
+    delay: EventLoopDelay;
+  },
 ): FastifyInstance {
-  const { clientAddress, observation, outages, delay } = parts;
+  const { clientAddress, limiter, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -130,7 +145,6 @@ function createRouter(
     // node-server.ts responds to input that is not HTTP. Fastify's listener would respond a second time.
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
-      const limiter = rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
       const { responses } = marketplace;
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, shedding);

@@ -51,6 +51,11 @@ describe('the npm package', () => {
       migrations.filter((file) => !files.includes(file)),
       [],
     );
+    const documents = ['SECURITY.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+    assert.deepEqual(
+      documents.filter((file) => !files.includes(file)),
+      [],
+    );
     assert.ok(files.includes(path.join('console', 'dist', 'index.html')), 'the web console is missing');
     const typescript = globSync('{src,sample,oracle,bin}/**/*.{js,mjs}', { cwd: unpacked }).filter((file) =>
       /['"]\.{1,2}\/[^'"\n]+\.ts['"]/.test(readFileSync(path.join(unpacked, file), 'utf8')),

@@ -57,7 +57,11 @@ describe('the metrics of a service', () => {
     address = `127.0.0.1:${await freePort()}`;
     const settings = { DATA_DIR: await directoryWithDatabase(), METRICS_ADDRESS: address };
     // The clock stands still. A cached response then stays fresh, however slow the machine is.
-    service = await startTestService({ settings, limits: { list: 3, single: 1_000 }, clock: () => START });
+    service = await startTestService({
+      settings,
+      limits: { list: 3, single: 1_000, message: 1_000 },
+      clock: () => START,
+    });
   });
   after(async () => {
     await service.close();

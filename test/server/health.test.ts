@@ -106,7 +106,7 @@ describe('the check of the primary', () => {
 
 test('the health checks are outside the rate limits', async (t) => {
   const dir = await directoryWithDatabase();
-  const service = await startTestService({ settings: { DATA_DIR: dir }, limits: { list: 1, single: 1 } });
+  const service = await startTestService({ settings: { DATA_DIR: dir }, limits: { list: 1, single: 1, message: 1 } });
   t.after(async () => {
     await service.close();
     rmSync(dir, { recursive: true, force: true });

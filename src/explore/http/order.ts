@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { toCollectionId } from '../../core/collection.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, dateTime, ref, typeOrNull } from '../../http/schema-builders.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
@@ -19,7 +19,7 @@ import type { Order, OrderDormancy } from '../order.ts';
 import { readOrder } from '../order.ts';
 
 /** An order can end in every block. */
-const CACHE_POLICY = DEGRADED_POLICY;
+const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 0 };
 /** A response is not served after this time, even while the database cannot be read: the order may have been cancelled. */
 const VALID_MS = 5_000;
 

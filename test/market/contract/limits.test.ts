@@ -340,7 +340,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
 
 forEachMarket(
   'limits behind a proxy',
-  { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000 } },
+  { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000, message: 1_000 } },
   (market) => {
     test('each client that the proxy reports has its own limits', async () => {
       const get = async (forwardedFor: string) =>

@@ -37,7 +37,7 @@ export type TestService = {
   close(): Promise<void>;
 };
 
-const UNLIMITED: RateLimits = { list: 1_000_000, single: 1_000_000 };
+const UNLIMITED: RateLimits = { list: 1_000_000, single: 1_000_000, message: 1_000_000 };
 const PAGES_MAX = 10_000;
 
 export async function startTestService(options: {

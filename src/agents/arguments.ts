@@ -1,0 +1,47 @@
+// Validates the arguments of a tool call. The messages name the valid arguments and values, so that an agent can correct its call.
+
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { ArgumentSchema, InputSchema, ToolArguments } from './tool.ts';
+
+/** The schema in the form that the SDK takes, with a validator of our own. */
+export function toSdkInput(schema: InputSchema): StandardSchemaWithJSON<ToolArguments> {
+  const published = () => ({ ...schema });
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'mercat',
+      validate: (given) => {
+        const parsed = parseArguments(given, schema);
+        return typeof parsed === 'string' ? { issues: [{ message: parsed }] } : { value: parsed };
+      },
+      jsonSchema: { input: published, output: published },
+    },
+  };
+}
+
+/** Returns a message if the arguments do not conform to the schema. */
+function parseArguments(given: unknown, { properties, required = [] }: InputSchema): ToolArguments | string {
+  const values = new Map<string, unknown>(Object.entries(given ?? {}));
+  const missing = required.find((name) => !values.has(name));
+  if (missing !== undefined) return `${missing} is required`;
+  const parsed: Record<string, string | number | boolean> = {};
+  for (const [name, value] of values) {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!schema) return `${name} is not an argument. The arguments are ${Object.keys(properties).join(', ')}`;
+    if (!isAllowed(value, schema)) return `${name} must be ${describe(schema)}`;
+    parsed[name] = value;
+  }
+  return parsed;
+}
+
+function isAllowed(value: unknown, schema: ArgumentSchema): value is string | number | boolean {
+  if (schema.type === 'boolean') return typeof value === 'boolean';
+  if (schema.type === 'string') return typeof value === 'string' && (schema.enum?.includes(value) ?? true);
+  return typeof value === 'number' && Number.isInteger(value) && value >= schema.minimum && value <= schema.maximum;
+}
+
+function describe(schema: ArgumentSchema): string {
+  if (schema.type === 'boolean') return 'true or false';
+  if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  return schema.enum ? `one of ${schema.enum.join(', ')}` : 'text';
+}

@@ -1,0 +1,78 @@
+// get_collection: a collection, its floors, and each figure with its unit and its provenance. Three reads make one result.
+
+import type { Json } from './json.ts';
+import { hasMembers, memberOf, textMemberOf } from './json.ts';
+import type { AgentTool, ArgumentSchema, ToolContext } from './tool.ts';
+import { PRICE_OR_NULL, definitionOf, objectWith, readWith, resourceOf, stateOf } from './tool.ts';
+import { withUnits } from './units.ts';
+
+const PATH = '/v1/collections/{collection}';
+
+export function collectionTool(collection: ArgumentSchema): AgentTool {
+  return {
+    ...definitionOf({
+      name: 'get_collection',
+      description:
+        'One collection: askFloor (what the cheapest seller asks), buyerFloor (the least that a buyer pays in all, fees included), and ' +
+        'figures with unit, kind and source. A figure with complete false is unknown. kind: chain (from events), scan (counted in a full ' +
+        'list), reported (by a marketplace), imported, snapshot (stored).',
+      path: PATH,
+      input: { collection },
+    }),
+    output: resourceOf(
+      objectWith(['id', 'chain', 'contractAddress', 'name', 'slug', 'askFloor', 'buyerFloor', 'buyerFloorStale'], {
+        askFloor: PRICE_OR_NULL,
+        buyerFloor: PRICE_OR_NULL,
+        figures: {
+          type: 'array',
+          items: objectWith(['figure', 'value', 'unit', 'kind', 'source', 'at', 'complete']),
+        },
+      }),
+    ),
+    call: async (context, given) => {
+      const paths = [PATH, `${PATH}/floor`, `/explore${PATH}/provenance`];
+      const responses = await Promise.all(paths.map((path) => readWith(context.read, { path }, given)));
+      const [detail = null, floor = null, provenance = null] = responses.map(({ body }) => memberOf(body, 'data'));
+      return { data: toReport(context, { detail, floor, provenance }), ...stateOf(responses) };
+    },
+  };
+}
+
+function toReport(
+  { chains }: ToolContext,
+  { detail, floor, provenance }: { detail: Json; floor: Json; provenance: Json },
+): Json {
+  const { stats = null, ...identity } = hasMembers(detail) ? detail : {};
+  const chain = chains.get(textMemberOf(detail, 'chain') ?? '') ?? null;
+  const figures = memberOf(provenance, 'figures');
+  const report = {
+    ...identity,
+    askFloor: memberOf(floor, 'askFloor'),
+    buyerFloor: memberOf(floor, 'buyerFloor'),
+    buyerFloorStale: memberOf(floor, 'stale'),
+    figures: (Array.isArray(figures) ? figures : []).map((one) => {
+      const figure = textMemberOf(one, 'figure') ?? '';
+      const origin = hasMembers(one) ? one : {};
+      return { ...origin, figure, value: valueOf(stats, figure), unit: unitOf(figure, chain?.symbol ?? null) };
+    }),
+  };
+  return withUnits(report, chains, chain);
+}
+
+/** The figure `volume.allTime` is the member `allTime` of the member `volume`. The floor is a price. */
+function valueOf(stats: Json, figure: string): Json {
+  const value = figure.split('.').reduce<Json>((one, name) => memberOf(one, name), stats);
+  return hasMembers(value) ? memberOf(value, 'decimal') : value;
+}
+
+const UNIT_OF_COUNT: Readonly<Record<string, string>> = {
+  sales: 'sales',
+  supply: 'tokens',
+  owners: 'owners',
+  listedCount: 'listings',
+};
+
+/** Floors and volumes are in the native currency of the chain. */
+function unitOf(figure: string, currency: string | null): string | null {
+  return UNIT_OF_COUNT[figure.split('.', 1)[0] ?? ''] ?? currency;
+}

@@ -1,0 +1,29 @@
+// A read of the public interfaces inside the process, and the errors of tools.
+
+import type { Json } from './json.ts';
+import { memberOf, textMemberOf } from './json.ts';
+
+/** `degraded`: a source could not be read, so data is missing or old. `readAt`: when the data was read, in ms since the epoch. */
+export type PublicResponse = { body: Json; degraded: boolean; readAt: number };
+
+/** Reads a path of `/v1` or `/explore/v1` on behalf of one client. Rejects with a ToolError unless the status is 200. */
+export type PublicRead = (path: string, query?: Readonly<Record<string, string>>) => Promise<PublicResponse>;
+
+/** A failed tool call. The message is for the agent: what is wrong, and how to correct the call. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  not_found: 'Check the ids. list_collections lists the collections of this service',
+  upstream_error: 'The data cannot be read now. Try again in a few seconds',
+  unavailable: 'Try again in a few seconds',
+};
+
+/** The error of a tool for an error response of the public interfaces: its message with advice. */
+export function toToolError(body: Json): ToolError {
+  const error = memberOf(body, 'error');
+  const message = (textMemberOf(error, 'message') ?? 'The read failed').replace(/^(Query|Path) parameter/, 'Argument');
+  const advice = ADVICE[textMemberOf(error, 'code') ?? ''];
+  return new ToolError(advice === undefined ? message : `${message}. ${advice}`);
+}

@@ -1,0 +1,156 @@
+// What a tool is, and the two usual forms of a tool: one that reads a page of a list, and one that reads a single resource.
+
+import type { Chains } from '../core/chains.ts';
+import type { JsonObject } from './json.ts';
+import { memberOf } from './json.ts';
+import type { PublicRead, PublicResponse } from './public-read.ts';
+import { ToolError } from './public-read.ts';
+import { withUnits } from './units.ts';
+
+/** A JSON Schema. Descriptions are short, because every agent has all definitions in its context. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export type ArgumentSchema = { description?: string } & (
+  | { type: 'string'; enum?: readonly string[] }
+  | { type: 'boolean' }
+  | { type: 'integer'; minimum: number; maximum: number; default: number }
+);
+export type ArgumentSchemas = Readonly<Record<string, ArgumentSchema>>;
+export type InputSchema = {
+  type: 'object';
+  properties: ArgumentSchemas;
+  required?: readonly string[];
+  additionalProperties: false;
+};
+
+export type ToolArguments = Readonly<Record<string, string | number | boolean>>;
+export type ToolContext = { read: PublicRead; chains: Chains };
+
+export type AgentTool = {
+  name: string;
+  description: string;
+  input: InputSchema;
+  output: JsonSchema;
+  /** Returns content that conforms to `output`. Rejects with a ToolError. */
+  call(context: ToolContext, given: ToolArguments): Promise<JsonObject>;
+};
+
+type ReadToolOptions = {
+  name: string;
+  description: string;
+  /** The path to read. `{name}` stands for an argument. All other arguments become the query. */
+  path: string;
+  /** The arguments. Those of the path are required. */
+  input: ArgumentSchemas;
+};
+
+export const textArgument = (description?: string): ArgumentSchema => ({
+  type: 'string',
+  ...(description && { description }),
+});
+export const choiceArgument = (values: readonly string[], description?: string): ArgumentSchema => ({
+  type: 'string',
+  enum: values,
+  ...(description && { description }),
+});
+
+/**
+ * An object with at least these members. `members` has the schemas of some of them. The others have no schema, which saves tokens: the
+ * OpenAPI documents describe all members.
+ */
+export const objectWith = (
+  required: readonly string[],
+  members: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema => ({
+  type: 'object',
+  ...(Object.keys(members).length > 0 && { properties: members }),
+  required,
+});
+
+export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency', 'usd'], {
+  raw: textArgument(),
+  rawUnit: textArgument(),
+  decimal: { type: 'number' },
+  usd: { type: ['number', 'null'] },
+});
+export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
+
+/** What every result says about the state of its data. */
+const STATE = ['degraded', 'readAt'];
+
+export const PAGE_ARGUMENTS: ArgumentSchemas = {
+  limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
+  cursor: textArgument('nextCursor of the previous page'),
+};
+
+/** A tool that reads one page of a list. `row` names the members of a row that agents need most. */
+export function listTool(options: ReadToolOptions & { row: JsonSchema }): AgentTool {
+  return {
+    ...definitionOf(options),
+    output: objectWith(['data', 'nextCursor', ...STATE], { data: { type: 'array', items: options.row } }),
+    call: async ({ read, chains }, given) => {
+      const response = await readWith(read, options, given);
+      const nextCursor = memberOf(memberOf(response.body, 'pagination'), 'nextCursor');
+      return { data: withUnits(memberOf(response.body, 'data'), chains), nextCursor, ...stateOf([response]) };
+    },
+  };
+}
+
+/** A tool that reads one resource. */
+export function resourceTool(options: ReadToolOptions & { resource: JsonSchema }): AgentTool {
+  return {
+    ...definitionOf(options),
+    output: resourceOf(options.resource),
+    call: async ({ read, chains }, given) => {
+      const response = await readWith(read, options, given);
+      return { data: withUnits(memberOf(response.body, 'data'), chains), ...stateOf([response]) };
+    },
+  };
+}
+
+export function definitionOf({ name, description, path, input }: ReadToolOptions): Omit<AgentTool, 'output' | 'call'> {
+  const required = namesIn(path);
+  return {
+    name,
+    description,
+    input: {
+      type: 'object',
+      properties: input,
+      ...(required.length > 0 && { required }),
+      additionalProperties: false,
+    },
+  };
+}
+
+export function resourceOf(data: JsonSchema): JsonSchema {
+  return objectWith(['data', ...STATE], { data });
+}
+
+/** The state of a result that was made from several responses: as old as the oldest one. */
+export function stateOf(responses: readonly PublicResponse[]): JsonObject {
+  return {
+    degraded: responses.some(({ degraded }) => degraded),
+    readAt: new Date(Math.min(...responses.map(({ readAt }) => readAt))).toISOString(),
+  };
+}
+
+export function readWith(
+  read: PublicRead,
+  { path }: Pick<ReadToolOptions, 'path'>,
+  given: ToolArguments,
+): Promise<PublicResponse> {
+  const inPath = namesIn(path);
+  const query = Object.entries(given).filter(([name]) => !inPath.includes(name));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => toSegment(name, String(given[name] ?? '')));
+  return read(filled, Object.fromEntries(query.map(([name, value]) => [name, String(value)])));
+}
+
+function namesIn(path: string): string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+}
+
+/** Dots alone would name another path. */
+function toSegment(name: string, value: string): string {
+  if (/^\.{0,2}$/.test(value)) throw new ToolError(`Argument ${name} is empty or consists of dots`);
+  return encodeURIComponent(value);
+}

@@ -1,0 +1,40 @@
+// Adds units to the amounts of a response, so that an agent does not have to know the chains.
+
+import type { Chain, Chains } from '../core/chains.ts';
+import { parseCollectionId } from '../core/collection.ts';
+import type { Json, JsonObject } from './json.ts';
+import { hasMembers } from './json.ts';
+
+/** Names of members that may hold an inline image. It would fill the context of an agent with its encoding. */
+const IMAGES = new Set(['image', 'banner']);
+
+/**
+ * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume also has `volumeCurrency`.
+ * The chain of an amount is that of the nearest enclosing object that names a chain or a collection id.
+ */
+export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
+  if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));
+  if (!hasMembers(value)) return value;
+  const chain = chainOf(value, chains) ?? enclosing;
+  const copy: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    copy[name] = isInlineImage(name, member) ? 'inline image, left out' : withUnits(member, chains, chain);
+    if (name === 'raw' && typeof value['currency'] === 'string') copy['rawUnit'] = toRawUnit(value['currency'], chain);
+    if (name === 'volumeAllTime') copy['volumeCurrency'] = chain?.symbol ?? null;
+  }
+  return copy;
+}
+
+function isInlineImage(name: string, value: Json): boolean {
+  return IMAGES.has(name) && typeof value === 'string' && value.startsWith('data:');
+}
+
+function chainOf({ chain, collectionId }: JsonObject, chains: Chains): Chain | null {
+  if (typeof chain === 'string') return chains.get(chain) ?? null;
+  const id = typeof collectionId === 'string' ? parseCollectionId(chains, collectionId) : null;
+  return (id && chains.get(id.chainId)) ?? null;
+}
+
+function toRawUnit(currency: string, chain: Chain | null): string {
+  return chain?.symbol === currency ? `10^-${chain.decimals} ${currency}` : `base units of ${currency}`;
+}

@@ -1,0 +1,36 @@
+// Reads of the public interfaces inside the process, for a client of another interface. They count in the client's rate limits and use the
+// cached responses, as if the client had sent them.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Json } from '../agents/json.ts';
+import type { PublicRead } from '../agents/public-read.ts';
+import { ToolError, toToolError } from '../agents/public-read.ts';
+import type { Clock } from '../core/clock.ts';
+import { DEGRADED_CACHE_CONTROL } from '../http/cached-response.ts';
+import type { RateLimiter } from '../http/rate-limit.ts';
+import { toRateLimitError } from '../http/rate-limit.ts';
+import type { EdgeOptions } from './edge.ts';
+import { bucketOf } from './rate-limit/bucket-of-path.ts';
+
+type PublicReadOptions = Pick<EdgeOptions, 'clientAddress'> & { limiter: RateLimiter; clock: Clock };
+
+export function createPublicReads(
+  app: FastifyInstance,
+  { clientAddress, limiter, clock }: PublicReadOptions,
+): (request: FastifyRequest) => PublicRead {
+  return (request) =>
+    async (path, query = {}) => {
+      const bucket = bucketOf(path);
+      const exceeded = bucket && (await limiter.count(bucket, clientAddress(request.raw)));
+      if (exceeded) throw new ToolError(toRateLimitError(exceeded).error.message);
+      const search = new URLSearchParams(query).toString();
+      const response = await app.inject(search === '' ? path : `${path}?${search}`);
+      const body = JSON.parse(response.payload) as Json;
+      if (response.statusCode !== 200) throw toToolError(body);
+      return {
+        body,
+        degraded: response.headers['cache-control'] === DEGRADED_CACHE_CONTROL,
+        readAt: clock() - Number(response.headers.age ?? 0) * 1_000,
+      };
+    };
+}

@@ -1,0 +1,97 @@
+// The documentation for agents: /llms.txt, and the pages of docs/ as Markdown.
+
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
+import { request } from '../support/http/raw-http.ts';
+import { useSampleService } from '../support/service/sample-service.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PAGES = globSync(['SECURITY.md', 'CHANGELOG.md', 'docs/**/*.md'], { cwd: ROOT }).sort();
+const BASE_URL = 'https://market.example/mercat';
+
+describe('the documentation for agents', () => {
+  const service = useSampleService({ settings: { BASE_URL } });
+  const toServed = (url: string) => url.replace(BASE_URL, service.url);
+
+  test('llms.txt has the form of llmstxt.org, and links each page and each interface', async () => {
+    const response = await fetch(`${service.url}/llms.txt`);
+    assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
+    const text = await response.text();
+    assert.match(text, /^# Mercat\n\n> .+\n\n(?!#).+\n\n## /);
+    const links = text
+      .split('\n## ')
+      .slice(1)
+      .flatMap((section) => section.trim().split('\n').slice(2));
+    const targets = links.map((line) => /^- \[[^\]]+\]\(([^)]+)\): \S.*[^,]$/.exec(line)?.[1] ?? assert.fail(line));
+    const interfaces = ['/mcp', ...['/v1', '/explore/v1', '/api/v1', '/intake/v1'].map((one) => `${one}/openapi.json`)];
+    const expected = [...interfaces, ...PAGES.map((name) => `/${name}`)].map((target) => `${BASE_URL}${target}`);
+    assert.deepEqual(targets.sort(), expected.sort());
+    for (const target of targets) {
+      const { status } = await fetch(toServed(target), { method: 'HEAD' });
+      assert.equal(status, target.endsWith('/mcp') ? 405 : 200, target);
+    }
+  });
+
+  test('each page is served as Markdown, and each of its relative links leads to something that is served', async () => {
+    for (const name of PAGES) {
+      const url = `${service.url}/${name}`;
+      const response = await fetch(url);
+      assert.equal(response.headers.get('content-type'), 'text/markdown; charset=utf-8', name);
+      const text = await response.text();
+      const file = readFileSync(path.join(ROOT, name), 'utf8');
+      assert.equal(withoutTargets(text), withoutTargets(file), name);
+      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(link)) continue;
+        const { status } = await fetch(new URL(link, url), { method: 'HEAD' });
+        assert.equal(status, 200, `${name} links to ${link}`);
+      }
+    }
+  });
+
+  test('a page that does not exist is a 404, also outside the folder of the pages', async () => {
+    for (const target of [
+      '/docs/nothing.md',
+      '/docs/explore',
+      '/docs/..%2Fpackage.json',
+      '/docs/decisions/%2e%2e%2fexplore.md',
+    ]) {
+      const response = await request(service.url, target);
+      assert.equal(response.status, 404, target);
+    }
+  });
+
+  test('a page has an ETag, is compressed, and allows only GET and HEAD', async () => {
+    const url = '/docs/explore.md';
+    const { headers } = await request(service.url, url, { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(headers['content-encoding'], 'gzip');
+    const again = await request(service.url, url, { headers: { 'if-none-match': headers['etag'] ?? '' } });
+    assert.deepEqual([again.status, again.body], [304, '']);
+    for (const method of ['POST', 'DELETE']) {
+      const response = await request(service.url, url, { method });
+      assert.deepEqual([response.status, response.headers['allow']], [405, 'GET, HEAD, OPTIONS']);
+    }
+  });
+});
+
+describe('the limit of the documentation', () => {
+  test('a page counts like a read of /v1 that is not a list', () => {
+    for (const target of [
+      '/llms.txt',
+      '/SECURITY.md',
+      '/CHANGELOG.md',
+      '/docs/explore.md',
+      '/docs/decisions/weight.md',
+    ]) {
+      assert.equal(bucketOf(target), 'single', target);
+    }
+  });
+});
+
+/** Links to OpenAPI documents differ, because the service has them at other paths than the repository. */
+function withoutTargets(text: string): string {
+  return text.replaceAll(/\]\([^)]*\)/g, ']()');
+}
