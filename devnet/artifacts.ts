@@ -16,6 +16,8 @@ type OwnContract =
   | 'DevnetCollection'
   | 'DevnetEditions'
   | 'DevnetLooksRare'
+  | 'DevnetPool'
+  | 'DevnetPoolFactory'
   | 'DevnetWallet'
   | 'DevnetWrapped';
 

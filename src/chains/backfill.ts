@@ -8,7 +8,7 @@ import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 import { RpcFailure } from './rpc/rpc-failure.ts';
-import { addTransactionFacts } from './transaction-facts.ts';
+import { completeEvents } from './transaction-facts.ts';
 
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
@@ -49,7 +49,7 @@ async function readSlice(context: FollowContext, follow: Follow): Promise<Set<st
     from > upTo
       ? { to: Math.max(from - 1, upTo), events: [] }
       : await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
-  const events = await addTransactionFacts(reader, slice.events, new Set(contracts));
+  const events = await completeEvents(reader, { events: slice.events, protocols, contracts: new Set(contracts) });
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
     const found = await findFollow(tx, collectionId);

@@ -35,6 +35,10 @@ export type ChainStatus = {
   comparison:
     | (Omit<ComparisonStatus, 'disputed'> & { disputed: (Omit<Dispute, 'since'> & { since: string }) | null })
     | null;
+  /** Logs that this process has left out because they could not be decoded. */
+  undecodableLogs: number;
+  /** Ranges of blocks whose sales of pools this process could not read, because no endpoint served their logs. */
+  unreadPoolRanges: number;
   /** The endpoints as this process sees them. Another process may see other states. */
   endpoints: ReturnType<typeof toPublicStatus>[];
 };
@@ -64,6 +68,8 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
         headDistance: toHeadDistance(endpoints, progress.block),
         collections: countCollections(follows.filter(({ chain }) => chain === id)),
         comparison: reader ? toPublicComparison(reader.comparison.status()) : null,
+        undecodableLogs: [...(reader?.events.undecodable().values() ?? [])].reduce((sum, count) => sum + count, 0),
+        unreadPoolRanges: reader?.pools.unreadRanges() ?? 0,
         endpoints: endpoints.map(toPublicStatus),
       };
     });

@@ -23,7 +23,7 @@ import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import { LAG_MAX } from './rpc/endpoint-pool.ts';
 import type { EventFilter } from './rpc/log-query.ts';
-import { addTransactionFacts } from './transaction-facts.ts';
+import { completeEvents } from './transaction-facts.ts';
 
 export type FollowContext = {
   main: Database;
@@ -212,12 +212,12 @@ async function commit(
   cursor: ChainCursor,
   { blocks, events, filter }: ReadBlocks,
 ): Promise<StepResult> {
-  const { main, reader, clock } = context;
+  const { main, reader, protocols, clock } = context;
   const chain = reader.chain.id;
   const last = blocks.at(-1);
   if (!last) return { changed: new Set(), more: true };
   const contracts = new Set(filter.contracts);
-  const completed = await addTransactionFacts(reader, events, contracts);
+  const completed = await completeEvents(reader, { events, protocols, contracts });
   const changes = await main.transaction(async (tx) => {
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();

@@ -4,14 +4,30 @@
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
+import type { ReadEvents } from './pool-sales.ts';
+import { readPoolSales } from './pool-sales.ts';
 import { findProtocol } from './protocols/registry.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
 import type { Transaction } from './rpc/transactions.ts';
 
 const TAG_DIGITS = 8;
 
+/** Returns the events and the sales of pools (pool-sales.ts) in block order, with the facts of their transactions. */
+export async function completeEvents(reader: ChainReader, read: ReadEvents): Promise<ChainEvent[]> {
+  const { events, contracts } = read;
+  const [completed, ofPools] = await Promise.all([
+    addTransactionFacts(reader, events, contracts),
+    readPoolSales(reader, read).then((fills) => addTransactionFacts(reader, fills, contracts)),
+  ]);
+  return ofPools.length === 0 ? completed : [...completed, ...ofPools].sort(byPosition);
+}
+
+function byPosition(a: ChainEvent, b: ChainEvent): number {
+  return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex || a.part - b.part;
+}
+
 /** Returns the events. Facts are added to fills that moved tokens of the given contracts, if an endpoint has their transactions. */
-export async function addTransactionFacts(
+async function addTransactionFacts(
   reader: ChainReader,
   events: readonly ChainEvent[],
   contracts: ReadonlySet<Address>,

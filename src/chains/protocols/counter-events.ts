@@ -1,10 +1,25 @@
-// Decoders of events by which an account voids all its orders with a lower nonce. Several protocols emit them.
+// Decoders of events by which an account voids orders: all orders with a lower nonce, or the orders with the nonces of a list. Several protocols
+// emit them.
 
-import { bigintAt, topicAddress } from './abi-words.ts';
-import type { EventDecoder } from './event-decoder.ts';
+import type { Address } from '../../core/address.ts';
+import { arrayAt, bigintAt, topicAddress } from './abi-words.ts';
+import type { EventDecoder, VerifiedLog } from './event-decoder.ts';
 
 /** `(address indexed account, uint256 lowestValidNonce)`, under any name. */
 export const counterIncremented: EventDecoder = ({ address, topics, data }, position, events) => {
   const [offerer, counter] = [topicAddress(topics, 1), bigintAt(data, 0)];
   events.push({ ...position, kind: 'counter-incremented', protocol: address, offerer, counter });
 };
+
+/** `list`: the word that points to the list of the cancelled nonces. `offererOf` reads the account. */
+export function noncesCancelled(list: number, offererOf: (log: VerifiedLog) => Address): EventDecoder {
+  return (log, position, events) => {
+    const { address: protocol, data } = log;
+    const offerer = offererOf(log);
+    const { start, length } = arrayAt(data, list, 1);
+    for (let part = 0; part < length; part += 1) {
+      const nonce = bigintAt(data, start + part);
+      events.push({ ...position, part, kind: 'nonce-cancelled', protocol, offerer, nonce });
+    }
+  };
+}

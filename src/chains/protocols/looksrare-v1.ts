@@ -1,8 +1,8 @@
 // LooksRare's first exchange, January 2022 to April 2023. https://github.com/LooksRare/contracts-exchange-v1
 
 import type { Hex } from '../../core/evm.ts';
-import { addressAt, arrayAt, bigintAt, hashAt, topicAddress } from './abi-words.ts';
-import { counterIncremented } from './counter-events.ts';
+import { addressAt, bigintAt, hashAt, topicAddress } from './abi-words.ts';
+import { counterIncremented, noncesCancelled } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder } from './event-decoder.ts';
 import { toFill } from './market-fill.ts';
@@ -34,22 +34,13 @@ function taken(isBid: boolean): EventDecoder {
   };
 }
 
-const cancelMultipleOrders: EventDecoder = ({ address, topics, data }, position, events) => {
-  const offerer = topicAddress(topics, 1);
-  const { start, length } = arrayAt(data, 0, 1);
-  for (let part = 0; part < length; part += 1) {
-    const nonce = bigintAt(data, start + part);
-    events.push({ ...position, part, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
-  }
-};
-
 export const LOOKSRARE_V1: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x59728544b08ab483533076417fbbb2fd0b17ce3a'] }),
   decoders: new Map<Hex, EventDecoder>([
     [LOOKSRARE_V1_TOPICS.takerAsk, taken(true)],
     [LOOKSRARE_V1_TOPICS.takerBid, taken(false)],
     [LOOKSRARE_V1_TOPICS.cancelAllOrders, counterIncremented],
-    [LOOKSRARE_V1_TOPICS.cancelMultipleOrders, cancelMultipleOrders],
+    [LOOKSRARE_V1_TOPICS.cancelMultipleOrders, noncesCancelled(0, ({ topics }) => topicAddress(topics, 1))],
   ]),
   settlesOwnOrders: false,
   findMarketplace: () => 'looksrare',

@@ -3,6 +3,7 @@
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import { addressAt, arrayAt, bigintAt, hashAt, UndecodableData } from './abi-words.ts';
+import { noncesCancelled } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder } from './event-decoder.ts';
 import type { SoldToken } from './market-fill.ts';
@@ -48,22 +49,13 @@ function tokensIn(data: Hex, contract: Address): SoldToken[] {
   }));
 }
 
-const orderNoncesCancelled: EventDecoder = ({ address, data }, position, events) => {
-  const offerer = addressAt(data, 0);
-  const { start, length } = arrayAt(data, 1, 1);
-  for (let part = 0; part < length; part += 1) {
-    const nonce = bigintAt(data, start + part);
-    events.push({ ...position, part, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
-  }
-};
-
 /** `NewBidAskNonces` and `SubsetNoncesCancelled` are not read: a listing is stored with one nonce, which is that of the order. */
 export const LOOKSRARE_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x0000000000e655fae4d56241588680f86e3b2377'] }),
   decoders: new Map<Hex, EventDecoder>([
     [LOOKSRARE_V2_TOPICS.takerAsk, taken(true)],
     [LOOKSRARE_V2_TOPICS.takerBid, taken(false)],
-    [LOOKSRARE_V2_TOPICS.orderNoncesCancelled, orderNoncesCancelled],
+    [LOOKSRARE_V2_TOPICS.orderNoncesCancelled, noncesCancelled(1, ({ data }) => addressAt(data, 0))],
   ]),
   settlesOwnOrders: false,
   findMarketplace: () => 'looksrare',

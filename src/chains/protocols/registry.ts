@@ -15,6 +15,7 @@ import { LOOKSRARE_V2 } from './looksrare-v2.ts';
 import { PAYMENT_PROCESSOR_V1, PAYMENT_PROCESSOR_V2 } from './payment-processor.ts';
 import { RARIBLE_V2 } from './rarible-v2.ts';
 import { SEAPORT } from './seaport.ts';
+import { SUDOSWAP_V1, SUDOSWAP_V2 } from './sudoswap.ts';
 import { WYVERN } from './wyvern.ts';
 import { X2Y2 } from './x2y2.ts';
 import { ZEROEX_V4 } from './zeroex-v4.ts';
@@ -36,6 +37,8 @@ export const SETTLEMENT_PROTOCOLS: readonly SettlementProtocol[] = [
   ZEROEX_V4,
   PAYMENT_PROCESSOR_V1,
   PAYMENT_PROCESSOR_V2,
+  SUDOSWAP_V1,
+  SUDOSWAP_V2,
 ];
 
 export function listProtocolContracts(chain: Chain, added: MoreDeployments): ProtocolContracts {

@@ -13,6 +13,7 @@ import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
 import { Endpoint } from './endpoint.ts';
 import { EventReads } from './event-reads.ts';
+import { PoolReads } from './pool-reads.ts';
 import type { Transaction } from './transactions.ts';
 import { readTransactions } from './transactions.ts';
 
@@ -45,6 +46,7 @@ export class ChainReader {
   readonly blocks: BlockReads;
   readonly events: EventReads;
   readonly contracts: ContractReads;
+  readonly pools: PoolReads;
   readonly comparison: EndpointComparison;
   readonly #pool: EndpointPool;
   readonly #closing = new AbortController();
@@ -64,6 +66,7 @@ export class ChainReader {
     this.comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
     this.events = new EventReads(this.#pool, this.comparison, log);
     this.contracts = new ContractReads(this.#pool, this.comparison, () => this.blocks.sharedHead());
+    this.pools = new PoolReads(this.#pool, this.comparison, this.contracts, log);
   }
 
   /** By transaction hash. Transactions that no endpoint has are left out. */

@@ -112,11 +112,26 @@ export class ContractReads {
   }
 
   /** The code of an account; `0x` when the account has none. */
-  code(account: Address, at: AtBlock): Promise<Hex> {
-    return this.#readAgreed(at, `code ${account}`, async (endpoint, tag) => {
-      const [result] = await endpoint.send([{ method: 'eth_getCode', params: [account, tag] }]);
-      return readBytes(result, 'code');
+  async code(account: Address, at: AtBlock): Promise<Hex> {
+    const [code] = await this.codes([account], at);
+    return code ?? '0x';
+  }
+
+  /** The codes of accounts, in the order of `accounts`. */
+  codes(accounts: readonly Address[], at: AtBlock): Promise<Hex[]> {
+    return this.#readAgreed(at, `code ${accounts.join()}`, async (endpoint, tag) => {
+      const requests = accounts.map((account) => ({ method: 'eth_getCode', params: [account, tag] }));
+      return (await endpoint.send(requests)).map((result) => readBytes(result, 'code'));
     });
+  }
+
+  /** The addresses that functions without arguments return. Null for a function that reverts or returns something else. */
+  async addresses(contract: Address, signatures: readonly string[]): Promise<(Address | null)[]> {
+    const results = await this.#callEach(
+      contract,
+      signatures.map((signature) => encodeCall(signature, [])),
+    );
+    return results.map((result) => decodeOrNull(toHex(result), nonZeroAddress));
   }
 
   /**

@@ -29,7 +29,13 @@ const BACKOFF = { baseMs: 300, maxMs: WAIT_MS_MAX, jitter: 0.5 };
 export const LAG_MAX = 10;
 
 /** Failures that a retry does not change. If every endpoint fails with one of these kinds, the read is not retried. */
-const CONCLUSIVE: ReadonlySet<RpcFailureKind> = new Set(['not-found', 'no-state', 'unsupported', 'call-failed']);
+const CONCLUSIVE: ReadonlySet<RpcFailureKind> = new Set([
+  'not-found',
+  'no-state',
+  'refused',
+  'unsupported',
+  'call-failed',
+]);
 
 export class EndpointPool {
   readonly chain: Chain;

@@ -19,7 +19,7 @@ const ADDRESSES_MAX = 200;
 const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
 const PAST_TOKEN_TOPICS = TOKEN_TOPICS.filter((topic) => !ANNOUNCEMENT_TOPICS.has(topic));
 
-type Selection = Pick<LogRequest, 'addresses' | 'topics'>;
+type Selection = Pick<LogRequest, 'topics'> & { addresses: ReadonlySet<string> };
 
 export class LogQuery {
   readonly protocols: ProtocolContracts;

@@ -9,7 +9,8 @@ import { invalidResponse } from './rpc-failure.ts';
 import { readBytes, readHash, readObject, readQuantity, readTime } from './rpc-values.ts';
 
 export type LogRequest = {
-  addresses: ReadonlySet<string>;
+  /** Null when logs of all contracts were requested. */
+  addresses: ReadonlySet<string> | null;
   topics: ReadonlySet<string>;
   from: number;
   to: number;
@@ -51,7 +52,7 @@ function readLog(entry: unknown, { addresses, topics: requestedTopics, from, to 
   const fields = readObject(entry, 'a log');
   const address = readAddress(fields['address']);
   const topics = readTopics(fields['topics']);
-  const isRequested = addresses.has(address) && requestedTopics.has(topics[0] ?? '');
+  const isRequested = (addresses === null || addresses.has(address)) && requestedTopics.has(topics[0] ?? '');
   const tx = fields['transactionHash'];
   if (!isRequested && tx === ZERO_HASH) return null;
   if (!isRequested) throw invalidResponse('a log that was not requested');

@@ -19,6 +19,7 @@ const KINDS = {
   'batch-rejected': { counts: false, message: 'the batch was rejected' },
   'not-found': { counts: false, message: 'it does not have the block' },
   'no-state': { counts: false, message: 'it does not keep the state of that block' },
+  refused: { counts: false, message: 'it does not serve such requests' },
   unsupported: { counts: false, message: 'it does not support the method' },
   reverted: { counts: false, message: 'the call reverted' },
   'call-failed': { counts: false, message: 'the contract call cannot be executed' },

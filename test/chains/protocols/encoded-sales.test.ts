@@ -23,6 +23,13 @@ import {
   PAYMENT_PROCESSOR_V2_TOPICS,
 } from '../../../src/chains/protocols/payment-processor.ts';
 import { RARIBLE_V2_TOPICS } from '../../../src/chains/protocols/rarible-v2.ts';
+import { parsePool } from '../../../src/chains/protocols/pool-events.ts';
+import {
+  SUDOSWAP_V1,
+  SUDOSWAP_V1_TOPICS,
+  SUDOSWAP_V2,
+  SUDOSWAP_V2_TOPICS,
+} from '../../../src/chains/protocols/sudoswap.ts';
 import { WYVERN_TOPICS } from '../../../src/chains/protocols/wyvern.ts';
 import { X2Y2_TOPICS } from '../../../src/chains/protocols/x2y2.ts';
 import { ZEROEX_V4_TOPICS } from '../../../src/chains/protocols/zeroex-v4.ts';
@@ -127,6 +134,16 @@ const EVENTS = {
     orderDigestInvalidated:
       'event OrderDigestInvalidated(bytes32 indexed orderDigest, address indexed account, bool wasCancellation)',
   },
+  sudoswapV1: {
+    swapIn: 'event SwapNFTInPair()',
+    swapOut: 'event SwapNFTOutPair()',
+  },
+  sudoswapV2: {
+    swapERC721In: 'event SwapNFTInPair(uint256 amountOut, uint256[] ids)',
+    swapERC1155In: 'event SwapNFTInPair(uint256 amountOut, uint256 numNFTs)',
+    swapERC721Out: 'event SwapNFTOutPair(uint256 amountIn, uint256[] ids)',
+    swapERC1155Out: 'event SwapNFTOutPair(uint256 amountIn, uint256 numNFTs)',
+  },
 } satisfies Record<string, Record<string, string>>;
 
 const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
@@ -143,6 +160,8 @@ const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
   zeroExV4: ZEROEX_V4_TOPICS,
   paymentProcessorV1: PAYMENT_PROCESSOR_V1_TOPICS,
   paymentProcessorV2: PAYMENT_PROCESSOR_V2_TOPICS,
+  sudoswapV1: SUDOSWAP_V1_TOPICS,
+  sudoswapV2: SUDOSWAP_V2_TOPICS,
 };
 
 test('every topic of a settlement protocol is the hash of its event signature', () => {
@@ -167,6 +186,8 @@ const AT = {
   zeroExV4: '0xdef1c0ded9bec7f1a1670819833240f027b25eff',
   paymentProcessorV1: '0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507',
   paymentProcessorV2: '0x9a1d00bed7cd04bcda516d721a596eb22aac6834',
+  sudoswapV1: '0x5000000000000000000000000000000000000001',
+  sudoswapV2: '0x5000000000000000000000000000000000000002',
 } as const satisfies Record<keyof typeof EVENTS, Address | string>;
 
 type Log = TransactionOnChain['logs'][number];
@@ -488,9 +509,8 @@ describe('Wyvern', () => {
     assert.equal(priceOf([contract], logs), '40000000000000000');
     const both = [transferOf(contract, seller, buyer, 9n), ...logs];
     assert.equal(priceOf([contract, contract], both), '40000000000000000');
-    const unknown = `40000000000000000 of ${exchange}`;
-    assert.equal(priceOf([contract, NFT], logs), unknown, 'one token has the price of the bundle');
-    assert.equal(factsOf({ logs, callData: callDataIn(zeroAddress, atomicizer) })[0]?.price, unknown);
+    assert.equal(priceOf([contract, NFT], logs), 'unknown', 'one token has the price of the bundle');
+    assert.equal(factsOf({ logs, callData: callDataIn(zeroAddress, atomicizer) })[0]?.price, 'unknown');
   });
 
   test('two matches in one transaction have their own tokens, and a match without a transfer is ignored', () => {
@@ -677,5 +697,94 @@ describe('Payment Processor', () => {
     const accepted = logOf('paymentProcessorV2', 'acceptOfferERC1155', { ...trade, amount: 3n });
     assert.deepEqual(factsOf({ logs: [bought] }), [sold('unknown', '50')]);
     assert.deepEqual(factsOf({ logs: [accepted] }), [sold('unknown', '50')]);
+  });
+});
+
+describe('Sudoswap', () => {
+  const FACTORY = '0xa020d57ab0448ef74115c112d18a9c231cc86000';
+  const pool = { address: AT.sudoswapV2, factory: FACTORY, contract: NFT, tokenId: null, currency: zeroAddress };
+  const pools = [pool] as unknown as TransactionOnChain['pools'] & object;
+  const unitsMoved = (from: string, to: string) =>
+    encode(
+      NFT,
+      'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+      { operator: STRANGER, from, to, id: 7n, value: 3n },
+    );
+  const swap = (name: keyof (typeof EVENTS)['sudoswapV2'], args: Record<string, unknown>) =>
+    logOf('sudoswapV2', name, args);
+
+  test('version 2: a pool sells for the amount that the buyer paid, and buys for the amount that the seller received', () => {
+    const bought = [
+      transferOf(NFT, AT.sudoswapV2, BUYER, 7n),
+      swap('swapERC721Out', { amountIn: 110n, ids: [7n] }),
+      transferOf(NFT, SELLER, AT.sudoswapV2, 8n),
+      swap('swapERC721In', { amountOut: 90n, ids: [8n] }),
+    ];
+    assert.deepEqual(factsOf({ logs: bought, pools }), [
+      { ...sold('sudoswap', '110'), seller: AT.sudoswapV2 },
+      { ...sold('sudoswap', '90', '8'), buyer: AT.sudoswapV2 },
+    ]);
+  });
+
+  test('the buyer is the account to which a pool has the token sent, and the seller is not the router', () => {
+    const logs = [
+      transferOf(NFT, SELLER, STRANGER, 7n),
+      transferOf(NFT, STRANGER, BUYER, 7n),
+      swap('swapERC721In', { amountOut: 90n, ids: [7n] }),
+    ];
+    assert.deepEqual(factsOf({ logs, pools }), [{ ...sold('sudoswap', '90'), seller: STRANGER }]);
+  });
+
+  test('version 2: several tokens are one sale without a token, and units have their quantity', () => {
+    const several = [7n, 8n].map((token) => transferOf(NFT, AT.sudoswapV2, BUYER, token));
+    const [bundle] = factsOf({ logs: [...several, swap('swapERC721Out', { amountIn: 200n, ids: [7n, 8n] })], pools });
+    assert.deepEqual([bundle?.asset, bundle?.price], [null, '200']);
+    const ofUnits = [{ ...pool, tokenId: 7n, currency: DOLLARS }] as unknown as typeof pools;
+    const logs = [unitsMoved(AT.sudoswapV2, BUYER), swap('swapERC1155Out', { amountIn: 60n, numNFTs: 3n })];
+    const [units] = salesOfTransaction({ logs, pools: ofUnits });
+    assert.equal(units?.facts.price, `60 of ${DOLLARS}`);
+    assert.equal(units?.fill.offer[0]?.amount, 3n);
+  });
+
+  test('a swap without a transfer, of another collection, or of a contract that is no pool is not a sale', () => {
+    const out = swap('swapERC721Out', { amountIn: 110n, ids: [7n] });
+    assert.deepEqual(factsOf({ logs: [out], pools }), []);
+    assert.deepEqual(factsOf({ logs: [transferOf(STRANGER, AT.sudoswapV2, BUYER, 7n), out], pools }), []);
+    assert.deepEqual(factsOf({ logs: [transferOf(NFT, AT.sudoswapV2, BUYER, 7n), out] }), []);
+    const earlier: Log = { ...out, topics: [SUDOSWAP_V1_TOPICS.swapOut] };
+    assert.deepEqual(factsOf({ logs: [transferOf(NFT, AT.sudoswapV2, BUYER, 7n), earlier], pools }), []);
+  });
+
+  test('a pool is proved by its code: the proxy of a template of the factory that the code names', () => {
+    const [v1, v2] = [SUDOSWAP_V1, SUDOSWAP_V2].map(({ pools: events }) => events?.templates ?? assert.fail());
+    const template = address('7');
+    const templatesOf = (factory: string, templates: typeof v1, getter: string) => ({
+      factory: factory as Address,
+      byAddress: new Map([[template as Address, templates?.find((one) => one.getter === getter) ?? assert.fail()]]),
+    });
+    const codeOf = (facts: string, size = facts.length / 2, delegate = template.slice(2)): Hex => {
+      const digits = size.toString(16).padStart(2, '0');
+      return `0x3d3d3d3d363d3d3760${digits}603536393660${digits}013d73${delegate}5af43d3d93803e603357fd5bf3${facts}`;
+    };
+    const start = [FACTORY, STRANGER, NFT].map((one) => one.slice(2)).join('') + '02';
+    const word = 7n.toString(16).padStart(64, '0');
+    const native = templatesOf(FACTORY, v1, 'enumerableETHTemplate()');
+    const found = { factory: FACTORY, contract: NFT, tokenId: null, currency: zeroAddress };
+    assert.deepEqual(parsePool(codeOf(start), [native]), found);
+    const inDollars = templatesOf(FACTORY, v2, 'erc1155ERC20Template()');
+    assert.deepEqual(parsePool(codeOf(start + word + DOLLARS.slice(2)), [inDollars]), {
+      ...found,
+      tokenId: 7n,
+      currency: DOLLARS,
+    });
+    const others: Hex[] = [
+      '0x',
+      codeOf(start, 81),
+      codeOf(`${start}00`),
+      codeOf(start, 61, STRANGER.slice(2)),
+      codeOf(start.replace(FACTORY.slice(2), STRANGER.slice(2))),
+      `${codeOf(start)}00`,
+    ];
+    for (const code of others) assert.equal(parsePool(code, [native]), null, code);
   });
 });

@@ -8,13 +8,17 @@ import type { TransactionOnChain } from '../../support/chain/protocol-logs.ts';
 
 type Recorded = TransactionOnChain & {
   name: string;
+  /** Null or absent when it is not known. */
+  block?: number | null;
   orderHash?: string;
   sale: { marketplace: string; contract: string; asset: string; price: string; seller: string; buyer: string };
 };
 
 const file = new URL('../../fixtures/protocols/sales.json', import.meta.url);
 
-for (const { name, sale, orderHash, ...transaction } of JSON.parse(readFileSync(file, 'utf8')) as Recorded[]) {
+for (const { name, sale, orderHash, block: _, ...transaction } of JSON.parse(
+  readFileSync(file, 'utf8'),
+) as Recorded[]) {
   test(`a recorded transaction is one sale with its price and its parties: ${name}`, () => {
     const sales = salesOfTransaction(transaction);
     assert.deepEqual(

@@ -1,11 +1,15 @@
-// A JSON-RPC endpoint on loopback that forwards requests to another endpoint, and changes the responses to some contract calls.
+// A JSON-RPC endpoint on loopback that forwards requests to another endpoint, and changes the responses to some contract calls and to
+// requests for the logs of all contracts.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
 export type CallResponse = { result?: unknown; error?: { code: number; message: string } };
-type Call = { id: number; params: [{ data?: string }?, ...unknown[]] };
+type Call = { id: number; params: [{ data?: string; topics?: unknown; address?: unknown }?, ...unknown[]] };
+
+/** In `changes`: requests for logs that name no contract. */
+export const LOGS_OF_ALL = 'logs of all contracts';
 
 /** `changes`: by the call data without `0x`. Returns the URL. */
 export async function startAlteredCalls(
@@ -21,7 +25,8 @@ export async function startAlteredCalls(
     const responses = [await forwarded.json()].flat() as (CallResponse & { id: number })[];
     const altered = [calls].flat().map(({ id, params }) => {
       const found = responses.find((one) => one.id === id) ?? { id };
-      const change = changes.get(params[0]?.data?.slice(2) ?? '');
+      const { data, topics, address } = params[0] ?? {};
+      const change = changes.get(topics && !address ? LOGS_OF_ALL : (data?.slice(2) ?? ''));
       return change ? { jsonrpc: '2.0', id, ...change(found) } : found;
     });
     response.writeHead(200, headers).end(JSON.stringify(Array.isArray(calls) ? altered : altered[0]));

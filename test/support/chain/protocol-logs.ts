@@ -4,7 +4,9 @@ import type { ChainEvent, OrderFulfilled } from '../../../src/chain-log/chain-ev
 import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/chains/protocols/registry.ts';
 import type { VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
 import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
+import type { Pool } from '../../../src/chains/protocols/pool-events.ts';
 import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
+import { listFactories, toPoolSales } from '../../../src/chains/pool-sales.ts';
 import { completeParties } from '../../../src/chains/sale-parties.ts';
 import { toSales } from '../../../src/chains/sales.ts';
 import type { Address } from '../../../src/core/address.ts';
@@ -18,6 +20,8 @@ export type TransactionOnChain = {
   sender?: Address | null;
   callData?: Hex;
   chain?: string;
+  /** The contracts among the logs that are pools. */
+  pools?: readonly (Pool & { address: string })[];
   /** In their order. `encoded` marks a log that is not recorded, but encoded from the facts of the transaction. */
   logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
 };
@@ -27,6 +31,7 @@ export function decodeTransaction({
   sender,
   callData,
   chain: id = 'ethereum',
+  pools = [],
   logs,
 }: TransactionOnChain): ChainEvent[] {
   const chain = createChains().get(id);
@@ -47,6 +52,12 @@ export function decodeTransaction({
     const protocol = contracts.get(log.address);
     decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, 5_000, events, () => verified);
   }
+  const swaps = verified.flatMap((log) => {
+    const pool = pools.find(({ address }) => address === log.address);
+    return pool ? [{ log, pool }] : [];
+  });
+  const transfers = events.filter((event) => event.kind === 'transfer');
+  events.push(...toPoolSales(swaps, transfers, listFactories(contracts)));
   return events.map((event) => {
     if (event.kind !== 'order-fulfilled') return event;
     const read =

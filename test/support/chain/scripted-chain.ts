@@ -39,6 +39,7 @@ export class ScriptedChain {
       events: this.#blocks.slice(from, to + 1).flatMap((block) => block.events),
     });
     this.reader.transactions = async () => new Map();
+    this.reader.pools.swaps = async () => [];
     this.mine();
   }
 

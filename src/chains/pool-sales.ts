@@ -1,0 +1,98 @@
+// Finds the sales that pools made among the transfers of followed contracts. A pool is a contract of its own that is not known in advance. Its
+// events are requested only for blocks in which a token moved that no other sale explains.
+
+import type { ChainEvent, OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
+import type { Address } from '../core/address.ts';
+import { ZERO_ADDRESS } from '../core/evm.ts';
+import { isTokenItem } from '../core/seaport.ts';
+import { UndecodableData } from './protocols/abi-words.ts';
+import type { PoolEvents, Swap } from './protocols/pool-events.ts';
+import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
+import type { ChainReader } from './rpc/chain-reader.ts';
+import type { PoolLog } from './rpc/pool-reads.ts';
+
+export type ReadEvents = {
+  events: readonly ChainEvent[];
+  protocols: ProtocolContracts;
+  /** The followed contracts. */
+  contracts: ReadonlySet<Address>;
+};
+
+/** Returns the fills, in block order. Sends no request if the events cannot be those of a pool's sale. */
+export async function readPoolSales(
+  reader: ChainReader,
+  { events, protocols, contracts }: ReadEvents,
+): Promise<OrderFulfilled[]> {
+  const factories = listFactories(protocols);
+  if (factories.size === 0) return [];
+  const transfers = listUnexplained(events, contracts);
+  const [first] = transfers;
+  if (!first) return [];
+  const topics = new Set([...factories.values()].flatMap(({ decoders }) => [...decoders.keys()]));
+  const blocks = { from: first.blockNumber, to: transfers.at(-1)?.blockNumber ?? first.blockNumber };
+  const txs = new Set(transfers.map(({ tx }) => tx));
+  return toPoolSales(await reader.pools.swaps({ ...blocks, topics, txs }, factories), transfers, factories);
+}
+
+/** `swaps` and `transfers` are in block order. */
+export function toPoolSales(
+  swaps: readonly PoolLog[],
+  transfers: readonly Transfer[],
+  factories: ReadonlyMap<Address, PoolEvents>,
+): OrderFulfilled[] {
+  const byTx = Map.groupBy(transfers, ({ tx }) => tx);
+  return swaps.flatMap(({ log, pool }, index) => {
+    const previous = swaps[index - 1]?.log;
+    const after = previous?.tx === log.tx ? previous.logIndex : -1;
+    const moved = (byTx.get(log.tx) ?? []).filter(({ logIndex }) => logIndex > after && logIndex < log.logIndex);
+    return pool ? (toFillOfPool({ log, pool, moved }, factories) ?? []) : [];
+  });
+}
+
+/** The contracts of protocols with pools, which have made the pools. */
+export function listFactories(protocols: ProtocolContracts): Map<Address, PoolEvents> {
+  return new Map([...protocols].flatMap(([address, { pools }]) => (pools ? [[address, pools]] : [])));
+}
+
+/**
+ * The transfers of the transactions in which a token of a followed contract moved more often than the fills of the token explain. Mints and
+ * burns are left out.
+ */
+function listUnexplained(events: readonly ChainEvent[], contracts: ReadonlySet<Address>): Transfer[] {
+  const transfers = events.filter(
+    (event): event is Transfer =>
+      event.kind === 'transfer' &&
+      contracts.has(event.contract) &&
+      event.from !== ZERO_ADDRESS &&
+      event.to !== ZERO_ADDRESS,
+  );
+  const unexplained = new Map<string, number>();
+  const count = (key: string, change: number) => unexplained.set(key, (unexplained.get(key) ?? 0) + change);
+  for (const { tx, contract, tokenId } of transfers) count(`${tx} ${contract} ${tokenId}`, 1);
+  for (const event of events) {
+    if (event.kind !== 'order-fulfilled') continue;
+    for (const item of [...event.offer, ...event.consideration].filter(isTokenItem))
+      count(`${event.tx} ${item.token} ${item.identifier}`, -1);
+  }
+  const txs = new Set([...unexplained].flatMap(([key, times]) => (times > 0 ? [key.slice(0, key.indexOf(' '))] : [])));
+  return transfers.filter(({ tx }) => txs.has(tx));
+}
+
+/** Null for an event that another version defines, or that cannot be decoded. */
+function toFillOfPool(swap: Swap, factories: ReadonlyMap<Address, PoolEvents>): OrderFulfilled | null {
+  const { log, pool, moved } = swap;
+  const [topic] = log.topics;
+  const decode = topic === undefined ? undefined : factories.get(pool.factory)?.decoders.get(topic);
+  const ofCollection = moved.filter(({ contract }) => contract === pool.contract);
+  const [transfer] = ofCollection;
+  // After a reorganisation between two requests, the log may be of another block.
+  if (!decode || transfer?.blockNumber !== log.blockNumber) return null;
+  const { blockNumber, tx, logIndex } = log;
+  const position = { blockNumber, blockTime: transfer.blockTime, tx, logIndex, part: 0 };
+  try {
+    return decode(position, { ...swap, moved: ofCollection });
+  } catch (error) {
+    if (error instanceof UndecodableData) return null;
+    throw error;
+  }
+}
