@@ -6,6 +6,7 @@ import type { Address, SoldAsset } from '../core/address.ts';
 import { toTokenId } from '../core/address.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
 import { isTokenItem, ITEM_TYPE } from '../core/seaport.ts';
+import { UNKNOWN_PRICE } from '../market/queries/sales.ts';
 
 /** A sale of one token, or of several tokens of one contract at one price. */
 export type FillSale = {
@@ -14,7 +15,7 @@ export type FillSale = {
   asset: SoldAsset;
   /** Base units of the native currency, wrapped or not. Null when payments are in another currency, or for tokens of several contracts. */
   priceRaw: bigint | null;
-  /** `priceRaw` as text. If `priceRaw` is null, a description of the payments that cannot be parsed as an amount. */
+  /** `priceRaw` as text. If `priceRaw` is null, a description of the payments that cannot be parsed as an amount, or UNKNOWN_PRICE. */
   price: string;
   seller: Address | null;
   buyer: Address | null;
@@ -91,12 +92,12 @@ function tokensKey({ tokens }: Trade): string {
 
 /** One sale for each contract whose tokens the trade moved. */
 function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | null): FillSale[] {
-  const { fill, kind, tokens, payments } = trade;
+  const { fill, kind, tokens } = trade;
   const counterparty = bid?.fill.offerer ?? (trade.isMatched ? null : fill.recipient);
   const parties =
     kind === 'ask' ? { seller: fill.offerer, buyer: counterparty } : { seller: counterparty, buyer: fill.offerer };
   const contracts = new Set(tokens.map(({ token }) => token));
-  const { priceRaw, price } = toFillPrice(payments, wrappedNative);
+  const { priceRaw, price } = toFillPrice(trade, wrappedNative);
   return [...contracts].map((contract) => {
     // A price for tokens of several contracts cannot be divided between the contracts.
     if (contracts.size > 1) {
@@ -109,10 +110,12 @@ function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | n
   });
 }
 
+/** The contract of the protocol stands for a payment that is not known (protocols/market-fill.ts). */
 function toFillPrice(
-  payments: readonly SpentItem[],
+  { fill, payments }: Trade,
   wrappedNative: Address | null,
 ): { priceRaw: bigint | null; price: string } {
+  if (payments.some(({ token }) => token === fill.protocol)) return { priceRaw: null, price: UNKNOWN_PRICE };
   const sums = new Map<Address, bigint>();
   for (const { itemType, token, amount } of payments) {
     const currency = itemType === ITEM_TYPE.native || token === wrappedNative ? ZERO_ADDRESS : token;

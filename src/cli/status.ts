@@ -5,6 +5,7 @@ import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
+import type { SalesStatus } from '../market/sales-status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { UpstreamSummary } from '../tasks/upstream-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -19,6 +20,7 @@ type Status = {
   /** Absent unless a server with REDIS_URL runs. */
   rateLimits?: RedisWindowsStatus | null;
   chains: readonly ChainStatus[] | null;
+  sales: readonly SalesStatus[] | null;
   tasks: readonly TaskStatus[] | null;
   /** The metadata of followed collections with the hosts of failures. Null if it cannot be read. */
   metadata: readonly CollectionMetadataStatus[] | null;
@@ -50,11 +52,12 @@ async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Pr
 }
 
 function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
-  const { databases, rateLimits, chains, tasks, metadata, unrecordedCollections, unavailable } = status;
+  const { databases, rateLimits, chains, sales, tasks, metadata, unrecordedCollections, unavailable } = status;
   const sections = [
     describeDatabases(databases ?? {}, stdout),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
+    describeSales(sales ?? []),
     describeTasks(tasks ?? [], stdout),
     describeUpstreams(tasks ?? [], stdout),
     describeMetadata(metadata ?? [], stdout),
@@ -103,6 +106,12 @@ function describeChains(chains: readonly ChainStatus[], stdout: Stdout): string 
   ]);
   const heads = ['chain', 'mode', 'block', 'age', 'reorgs', 'collections', 'catching up', 'endpoints'];
   return tableOf(heads, rows, stdout);
+}
+
+function describeSales(sales: readonly SalesStatus[]): string {
+  if (sales.length === 0) return '';
+  const counts = sales.map(({ chain, withoutNativePrice }) => `${chain} ${withoutNativePrice}`);
+  return `sales that are in no volume, because they have no native price: ${counts.join(', ')}\n`;
 }
 
 const TASK_STYLES: Partial<Record<TaskStatus['state'], Style>> = {

@@ -810,6 +810,7 @@ CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, so
 CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
 CREATE INDEX sale_by_time ON indexer.sale USING btree (collection_id, sold_at DESC, key DESC);
 CREATE INDEX sale_by_tx ON indexer.sale USING btree (collection_id, tx) WHERE (tx IS NOT NULL);
+CREATE INDEX sale_unpriced ON indexer.sale USING btree (chain) WHERE (price_raw IS NULL);
 
 create table indexer.sale_hour (
   collection_id text collate "C" not null,

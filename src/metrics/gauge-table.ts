@@ -38,6 +38,18 @@ const DEFINITIONS = {
     labels: ['chain'],
   },
   mercat_chain_reorganisations_total: { help: 'Reorganisations of a chain.', labels: ['chain'] },
+  mercat_chain_undecodable_logs_total: {
+    help: 'Logs that were left out because they could not be decoded. Only in processes that read the chain.',
+    labels: ['chain'],
+  },
+  mercat_chain_unread_pool_ranges_total: {
+    help: 'Ranges of blocks whose sales of pools were left out, because no endpoint served their logs. Only in processes that read the chain.',
+    labels: ['chain'],
+  },
+  mercat_sales_without_native_price: {
+    help: 'Sales that are not part of any volume, because they have no price in the native currency.',
+    labels: ['chain'],
+  },
   mercat_webhook_deliveries_pending: { help: 'Deliveries that are not sent yet, at most 100000.', labels: [] },
   mercat_webhook_deliveries_due: { help: 'Pending deliveries whose time has come.', labels: [] },
   mercat_webhook_oldest_due_age_seconds: { help: 'How long the oldest due delivery has been due.', labels: [] },

@@ -15,7 +15,7 @@ import type { MetricFamily } from './metric-families.ts';
 import { toMetricFamilies } from './metric-families.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 import { RuntimeMetrics } from './runtime-metrics.ts';
-import { setChainMetrics, setTaskMetrics } from './task-metrics.ts';
+import { setChainMetrics, setSaleMetrics, setTaskMetrics } from './task-metrics.ts';
 
 export type MetricsSources = {
   main: Database;
@@ -23,7 +23,7 @@ export type MetricsSources = {
   market: Pick<Market, 'sourceStates'>;
   serviceName: string;
   version: string;
-  tasks: Pick<RunningTasks, 'readTasks' | 'readChains'>;
+  tasks: Pick<RunningTasks, 'readTasks' | 'readChains' | 'readSales'>;
   /** Null in a process that serves no requests. */
   http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts; store: Database } | null;
 };
@@ -71,6 +71,7 @@ export class Metrics {
     await Promise.all([
       setFrom(gauges, 'tasks', () => this.#sources.tasks.readTasks(), setTaskMetrics),
       setFrom(gauges, 'chains', () => this.#sources.tasks.readChains(), setChainMetrics),
+      setFrom(gauges, 'sales', () => this.#sources.tasks.readSales(), setSaleMetrics),
       setFrom(gauges, 'webhooks', () => findDeliveryQueue(this.#sources.main.within(DATABASE_TIMEOUT_MS)), setQueue),
     ]);
     return [this.#registry, gauges.registry];

@@ -1,6 +1,7 @@
-// Metrics of the tasks and of the chains that they follow, from the same values as the status.
+// Metrics of the tasks, of the chains that they follow, and of sales, from the same values as the status.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
+import type { SalesStatus } from '../market/sales-status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { GaugeTable } from './gauge-table.ts';
 
@@ -20,7 +21,7 @@ export function setTaskMetrics(gauges: GaugeTable, tasks: readonly TaskStatus[])
 }
 
 export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus[]): void {
-  for (const { chain, block, lagSeconds, headDistance, reorganisations, comparison, endpoints } of chains) {
+  for (const { chain, block, lagSeconds, headDistance, reorganisations, comparison, endpoints, ...counts } of chains) {
     if (block !== null) gauges.set('mercat_chain_block', { chain }, block);
     if (lagSeconds !== null) gauges.set('mercat_chain_lag_seconds', { chain }, lagSeconds);
     if (headDistance !== null) gauges.set('mercat_chain_head_distance_blocks', { chain }, headDistance);
@@ -30,6 +31,8 @@ export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus
       gauges.set('mercat_chain_uncompared_calls_total', { chain }, comparison.uncomparedCalls);
     }
     gauges.set('mercat_chain_reorganisations_total', { chain }, reorganisations);
+    gauges.set('mercat_chain_undecodable_logs_total', { chain }, counts.undecodableLogs);
+    gauges.set('mercat_chain_unread_pool_ranges_total', { chain }, counts.unreadPoolRanges);
     for (const { position, state } of endpoints)
       gauges.set(
         'mercat_breaker_open',
@@ -37,4 +40,9 @@ export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus
         state === 'resting' ? 1 : 0,
       );
   }
+}
+
+export function setSaleMetrics(gauges: GaugeTable, sales: readonly SalesStatus[]): void {
+  for (const { chain, withoutNativePrice } of sales)
+    gauges.set('mercat_sales_without_native_price', { chain }, withoutNativePrice);
 }

@@ -13,6 +13,8 @@ import { createBuyerFloorsTask } from './buyer-floors.ts';
 import { createActivityTask } from './activity.ts';
 import { createCatalogTask } from './catalog.ts';
 import { createSnapshotsTask } from './snapshots.ts';
+import type { SalesStatus } from '../market/sales-status.ts';
+import { createSalesStatus, readSalesStatus } from '../market/sales-status.ts';
 import { createMetadataStatus, readMetadataStatus } from '../metadata/status.ts';
 import { createMetadataTask } from '../metadata/task.ts';
 import { createExpiryTask } from './expiry.ts';
@@ -65,7 +67,12 @@ export class RunningTasks {
     this.#context = context;
     this.#tasks = tasks;
     this.#driver = driver;
-    this.status = [createTaskStatus(context.main, tasks), createChainStatus(context), createMetadataStatus(context)];
+    this.status = [
+      createTaskStatus(context.main, tasks),
+      createChainStatus(context),
+      createMetadataStatus(context),
+      createSalesStatus(context.indexer),
+    ];
     this.operations = {
       ...createCollectionOperations({ ...context, onFollowed: () => this.#nudgeFollowers() }),
       ...createAuditOperations(context),
@@ -81,6 +88,10 @@ export class RunningTasks {
 
   readChains(): Promise<ChainStatus[]> {
     return readChainStatus(this.#context);
+  }
+
+  readSales(): Promise<SalesStatus[]> {
+    return readSalesStatus(this.#context.indexer);
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { OrderFulfilled } from '../../src/chain-log/chain-event.ts';
 import { deleteChainEventsAfter } from '../../src/chain-log/queries/chain-events.ts';
-import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
 import { applyEvents } from '../../src/chains/apply-block.ts';
 import { projectNext } from '../../src/chains/projection.ts';
 import type { Address } from '../../src/core/address.ts';
@@ -15,10 +14,10 @@ import { createLog } from '../../src/core/log.ts';
 import { ITEM_TYPE } from '../../src/core/seaport.ts';
 import type { Database } from '../../src/database/port.ts';
 import { readSales } from '../../src/market/sales.ts';
+import { FOLLOWED, applyAndProject, followAnew } from '../support/chain/applied-events.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, toContext } from '../support/service/intake.ts';
+import { EVM, NOW, SELLER, ingest, listing, sale, toContext } from '../support/service/intake.ts';
 
-const COLLECTION = `ethereum_${EVM}`;
 const ethereum = createChains().get('ethereum') ?? assert.fail();
 const BUYER = `0x${'b2'.repeat(20)}` as Address;
 const PROTOCOL = `0x${'5e'.repeat(20)}` as Address;
@@ -52,26 +51,11 @@ forEachEngine('sales read from a chain', (engine) => {
   before(async () => {
     db = await engine.open();
   });
-  beforeEach(async () => {
-    await emptyTables(db);
-    await db.query(`truncate main.follow, main.chain_event, indexer.chain_cursor, indexer.judged_collection cascade`);
-    await upsertFollow(db, {
-      collectionId: COLLECTION,
-      chain: 'ethereum',
-      contractAddress: EVM as Address,
-      standard: 'erc721',
-      fromBlock: 0,
-      names: new Map(),
-      createdAt: NOW,
-    });
-    await updateFollowProgress(db, COLLECTION, { readToBlock: 0, joined: true });
-  });
+  beforeEach(() => followAnew(db));
 
   const apply = async (...fills: OrderFulfilled[]) => {
-    const context = toContext(db);
-    await db.transaction((tx) => applyEvents(tx, 'ethereum', fills, NOW));
-    while (await projectNext({ ...context, chain: ethereum }));
-    return context.market;
+    await applyAndProject(db, fills);
+    return toContext(db).market;
   };
 
   test('an event of a kind that only a newer version knows does not stop the projection, and is logged once', async () => {
@@ -82,7 +66,7 @@ forEachEngine('sales read from a chain', (engine) => {
     await db.query(`update main.chain_event set kind = 'invented-later' where block_number = 1`);
     await db.transaction((tx) => applyEvents(tx, 'ethereum', [fill(3, [3n], 70n)], NOW));
     while (await projectNext(context));
-    const { sales } = await readSales(context.market, COLLECTION, { before: null, limit: 9 });
+    const { sales } = await readSales(context.market, FOLLOWED, { before: null, limit: 9 });
     assert.deepEqual(
       sales.map(({ raw }) => raw),
       [70n, 50n],
@@ -95,8 +79,8 @@ forEachEngine('sales read from a chain', (engine) => {
 
   test('a bundle is not a row of /sales, and counts once in volume and number of sales', async () => {
     const market = await apply(fill(1, [1n], 100n), fill(2, [1n, 2n, 3n], 900n), fill(3, [2n], 50n));
-    const first = await readSales(market, COLLECTION, { before: null, limit: 1 });
-    const rest = await readSales(market, COLLECTION, { before: first.next, limit: 1 });
+    const first = await readSales(market, FOLLOWED, { before: null, limit: 1 });
+    const rest = await readSales(market, FOLLOWED, { before: first.next, limit: 1 });
     assert.deepEqual(
       [first, rest].map(({ sales, next }) => [sales.map(({ asset, raw }) => [asset, raw]), next !== null]),
       [

@@ -5,20 +5,18 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
 import { insertReorg, listOrderEvents } from '../../src/chain-log/queries/chain-events.ts';
-import { applyEvents, revertAfter } from '../../src/chains/apply-block.ts';
+import { revertAfter } from '../../src/chains/apply-block.ts';
 import { toFill } from '../../src/chains/protocols/market-fill.ts';
-import { projectNext } from '../../src/chains/projection.ts';
 import type { Address } from '../../src/core/address.ts';
-import { createChains } from '../../src/core/chains.ts';
 import { toTokenId } from '../../src/core/address.ts';
 import { ZERO_ADDRESS } from '../../src/core/evm.ts';
 import type { Database } from '../../src/database/port.ts';
-import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
+import { readSales } from '../../src/market/sales.ts';
+import { readSalesStatus } from '../../src/market/sales-status.ts';
+import { FOLLOWED, applyAndProject, followAnew, projectAll } from '../support/chain/applied-events.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { EVM, NOW, SELLER, emptyTables, ingest, listing, sale, toContext } from '../support/service/intake.ts';
+import { EVM, NOW, SELLER, ingest, listing, sale, toContext } from '../support/service/intake.ts';
 
-const COLLECTION = `ethereum_${EVM}`;
-const ethereum = createChains().get('ethereum') ?? assert.fail();
 const BUYER = `0x${'b2'.repeat(20)}` as Address;
 const CRYPTOPUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb' as Address;
 const LOOKSRARE = '0x0000000000e655fae4d56241588680f86e3b2377' as Address;
@@ -46,36 +44,15 @@ forEachEngine('sales of settlement protocols', (engine) => {
   before(async () => {
     db = await engine.open();
   });
-  beforeEach(async () => {
-    await emptyTables(db);
-    await db.query(
-      `truncate main.follow, main.chain_event, main.chain_reorg, indexer.chain_cursor, indexer.judged_collection cascade`,
-    );
-    await upsertFollow(db, {
-      collectionId: COLLECTION,
-      chain: 'ethereum',
-      contractAddress: EVM as Address,
-      standard: 'erc721',
-      fromBlock: 0,
-      names: new Map(),
-      createdAt: NOW,
-    });
-    await updateFollowProgress(db, COLLECTION, { readToBlock: 0, joined: true });
-  });
+  beforeEach(() => followAnew(db));
 
-  const project = async () => {
-    while (await projectNext({ ...toContext(db), chain: ethereum }));
-  };
-  const apply = async (...events: ChainEvent[]) => {
-    await db.transaction((tx) => applyEvents(tx, 'ethereum', events, NOW));
-    await project();
-  };
+  const apply = (...events: ChainEvent[]) => applyAndProject(db, events);
   const revert = async (ancestor: number) => {
     await db.transaction(async (tx) => {
       const { evidence } = await revertAfter(tx, 'ethereum', ancestor, NOW);
       await insertReorg(tx, 'ethereum', { ancestor, depth: 1, affected: evidence, at: NOW });
     });
-    await project();
+    await projectAll(db);
   };
   const rows = async () => {
     const found = await db.query(
@@ -131,6 +108,32 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), expected);
     await revert(1);
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
+  });
+
+  test('a sale whose price the chain does not tell leaves the report of a marketplace, which has the price', async () => {
+    const unpriced = { protocol: CRYPTOPUNKS, isBid: true, currency: CRYPTOPUNKS, price: 0n };
+    const report = (tx: number) =>
+      sale({ tokenId: '1', tx: txOf(tx), price: '70', timestamp: new Date(NOW).toISOString(), source: 'larvalabs' });
+    await ingest(db, report(1));
+    await apply(soldAt(1, unpriced), soldAt(2, unpriced));
+    await ingest(db, report(2), report(2));
+    const { found, sums } = await rows();
+    assert.deepEqual(sums, [140, 2]);
+    const { sales } = await readSales(toContext(db).market, FOLLOWED, { before: null, limit: 9 });
+    assert.deepEqual(sales.map(({ raw, tx }) => `${raw} ${tx}`).toSorted(), [`70 ${txOf(1)}`, `70 ${txOf(2)}`]);
+    assert.equal(found.length, 4);
+    await revert(1);
+    assert.deepEqual((await rows()).sums, [140, 2], 'a reorganisation took a report back');
+  });
+
+  test('a sale in another currency is stored and counted, but is in no volume', async () => {
+    const dollars = `0x${'d0'.repeat(20)}` as Address;
+    await apply(soldAt(1, { currency: dollars }), soldAt(2, {}));
+    assert.deepEqual((await rows()).sums, [100, 1]);
+    assert.deepEqual((await rows()).found[0], ['unknown', '1', null, SELLER, BUYER, null]);
+    assert.deepEqual(await readSalesStatus(db), [{ chain: 'ethereum', withoutNativePrice: 1 }]);
+    await revert(0);
+    assert.deepEqual(await readSalesStatus(db), []);
   });
 
   test('a sweep that buys one token from two sellers is two sales', async () => {

@@ -36,6 +36,12 @@ export type Sale = {
 /** The source of a sale that was read from a chain and whose marketplace is not known. */
 export const UNKNOWN_SOURCE = 'unknown';
 
+/**
+ * The price of a sale that was read from a chain whose logs do not tell the price. Such a sale does not stand for the report of a marketplace,
+ * which has the price.
+ */
+export const UNKNOWN_PRICE = 'unknown';
+
 /** How the column `asset` stores a bundle. */
 export const BUNDLE = '';
 
@@ -80,16 +86,30 @@ export async function listSales(
 
 const decodeSoldAt = rowDecoder('sale', { soldAt: column('sold_at', timestamp) });
 
-/** The time of the newest sale that `source` reported, in milliseconds; null when there is none. */
+/**
+ * The time of the newest sale of `source`, in milliseconds; null when there is none. With `isReported`, sales that were read from a chain are
+ * left out.
+ */
 export async function findNewestSaleTime(
   db: Queryable,
-  { source, collectionId }: { source: string; collectionId: string },
+  { source, collectionId, isReported }: { source: string; collectionId: string; isReported: boolean },
 ): Promise<number | null> {
   const [row] = await db.query(
-    `select sold_at from indexer.sale where collection_id = $1 and source = $2 order by sold_at desc limit 1`,
-    [collectionId, source],
+    `select sold_at from indexer.sale where collection_id = $1 and source = $2 and not ($3 and block_number is not null)
+     order by sold_at desc limit 1`,
+    [collectionId, source, isReported],
   );
   return row ? decodeSoldAt(row).soldAt : null;
+}
+
+const decodeCount = rowDecoder('sale', { chain: text, sales: integer });
+
+/** How many sales have no price in base units of the native currency, by chain. Sorted by chain. */
+export async function countUnpricedSales(db: Queryable): Promise<{ chain: string; sales: number }[]> {
+  const rows = await db.query(
+    `select chain, count(*)::int as sales from indexer.sale where price_raw is null group by chain order by chain collate "C"`,
+  );
+  return rows.map(decodeCount);
 }
 
 /** `key` is the hash of the sale's identity (market/row-keys.ts). `priceRaw` is null when `price` cannot be interpreted. */
@@ -132,7 +152,7 @@ export const ADD_TO_SUMS = `hours as (
 
 /** Whether `incoming`, a sale that a marketplace reported, tells the listing or the marketplace of the chain's sale `stored`. */
 const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = incoming.tx and stored.tx is not null
-  and stored.asset = incoming.asset and stored.block_number is not null
+  and stored.asset = incoming.asset and stored.block_number is not null and stored.price <> '${UNKNOWN_PRICE}'
   and (stored.source = '${UNKNOWN_SOURCE}' or stored.listing_id is null and incoming.listing_id is not null)`;
 
 /**
@@ -167,7 +187,7 @@ export async function upsertSales(
         select * from incoming
         where block_number is not null or log_index is not null or not exists (
           select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
-            and of_chain.tx = incoming.tx and of_chain.block_number is not null
+            and of_chain.tx = incoming.tx and of_chain.block_number is not null and of_chain.price <> '${UNKNOWN_PRICE}'
             and of_chain.asset in (incoming.asset, '${BUNDLE}'))
         on conflict (key) do nothing
         returning true as inserted, collection_id, sold_at, price_raw, seller${recording.returning}
@@ -267,7 +287,7 @@ export async function mergeReportedSales(
   chain: string,
   sales: readonly NewSale[],
 ): Promise<readonly NewSale[]> {
-  const named = sales.filter((sale) => sale.tx !== null);
+  const named = sales.filter((sale) => sale.tx !== null && sale.price !== UNKNOWN_PRICE);
   if (named.length === 0) return sales;
   const condition = `chain = $1 and log_index is null and block_number is null
      and (collection_id, tx) in (select * from unnest($2::text[], $4::text[]))
