@@ -23,6 +23,7 @@ import {
 import type { SeededRandom } from './random.ts';
 import type { ChainState, Listing } from './chain-state.ts';
 import { copyChainState, isFillable, isOpen } from './chain-state.ts';
+import { buyAtBlur, buyAtLooksRare, buyFromPool, sellToPool } from './other-trades.ts';
 import type { Plan, Planner, PlanContext } from './trades.ts';
 import {
   acceptBid,
@@ -69,6 +70,10 @@ const ACTIONS: readonly (readonly [planner: Planner, weight: number])[] = [
   [buyBundle, 3],
   [buyForToken, 2],
   [acceptBid, 7],
+  [buyAtLooksRare, 3],
+  [buyAtBlur, 3],
+  [sellToPool, 3],
+  [buyFromPool, 2],
   [cancel, 5],
   [incrementCounter, 1],
   [validate, 1],

@@ -11,6 +11,8 @@ import type { SeededRandom } from './random.ts';
 import type { ChainState } from './chain-state.ts';
 import { createChainState, move, operatorOf, setOperator } from './chain-state.ts';
 import type { Share } from './orders.ts';
+import { createPool, installOtherProtocols } from './other-protocols.ts';
+import type { OtherProtocols } from './other-protocols.ts';
 import type { Contract, Protocol } from './protocol.ts';
 import { installProtocol } from './protocol.ts';
 
@@ -36,6 +38,8 @@ export type World = {
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
   token: Contract;
+  /** Further settlement protocols, with a pool for each ERC-721 collection. Null on a chain on which none of them is deployed. */
+  others: (Omit<OtherProtocols, 'poolFactory'> & { pools: ReadonlyMap<Address, Contract> }) | null;
   /** The fee of orders for this marketplace, and of orders for other marketplaces. */
   fees: { own: Share; elsewhere: Share };
 };
@@ -60,6 +64,9 @@ const NAMES = ['Lantern Moths', 'Tidal Clocks', 'Paper Comets', 'Quiet Engines',
 const EDITIONS_NAME = 'Harbour Tickets';
 const UNITS_EACH = 20n;
 const SPENDING_MONEY = parseEther('100000');
+const POOL_MONEY = parseEther('10000');
+/** The chain at whose addresses the other settlement protocols are installed. */
+const CHAIN_OF_OTHERS = 'ethereum';
 const UNLIMITED = 2n ** 256n - 1n;
 
 export async function createWorld(
@@ -84,7 +91,8 @@ export async function createWorld(
     own: { to: feeTo, bps: OWN_FEE_BPS },
     elsewhere: { to: OPENSEA_FEE_ADDRESS, bps: ELSEWHERE_FEE_BPS },
   } as const;
-  const world: World = { chain, protocol, people, collections, token, fees };
+  const others = chain.id === CHAIN_OF_OTHERS ? await createOthers(chain, collections) : null;
+  const world: World = { chain, protocol, people, collections, token, others, fees };
   const state = createChainState();
   await transact(chain, [
     ...people.flatMap((person) => fundingOf(world, person)),
@@ -136,12 +144,29 @@ function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
   ]);
 }
 
-function approvalsOf({ collections }: World, state: ChainState, { address, conduitKey }: Person): Call[] {
-  const operator = operatorOf(conduitKey);
-  return collections.map((collection) => {
-    setOperator(state, { contract: collection.address, owner: address, operator }, true);
-    return callOf(address, collection, 'setApprovalForAll', [operator, true]);
+function approvalsOf({ collections, others }: World, state: ChainState, { address, conduitKey }: Person): Call[] {
+  return collections.flatMap((collection) => {
+    const pool = others?.pools.get(collection.address);
+    const operators = [
+      operatorOf(conduitKey),
+      ...(others && pool ? [others.looksRare.address, others.blur.address, pool.address] : []),
+    ];
+    return operators.map((operator) => {
+      setOperator(state, { contract: collection.address, owner: address, operator }, true);
+      return callOf(address, collection, 'setApprovalForAll', [operator, true]);
+    });
   });
+}
+
+async function createOthers(chain: LocalChain, collections: readonly LocalCollection[]): Promise<World['others']> {
+  const { poolFactory, ...others } = await installOtherProtocols(chain);
+  const [from] = chain.accounts.map(addressOf);
+  const pools = new Map<Address, Contract>();
+  for (const { address, standard } of collections) {
+    if (standard !== 'erc721' || !from) continue;
+    pools.set(address, await createPool(chain, poolFactory, { from, collection: address, value: POOL_MONEY }));
+  }
+  return { ...others, pools };
 }
 
 /**

@@ -31,8 +31,9 @@ export async function beginSaleRead(
   source: string,
 ): Promise<SaleRead> {
   const { collectionId } = follow;
-  const newest = await findNewestSaleTime(indexer, { source, collectionId });
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
+  // The first read goes back before sales that were read from a chain: the marketplace may know their listings, and other sales.
+  const newest = await findNewestSaleTime(indexer, { source, collectionId, isReported: covered === null });
   const startedAt = clock();
   // `since` is never after the start of the read: a stored time in the future comes from a process with a wrong clock.
   const times = [newest, covered?.to ?? null].filter((time) => time !== null);

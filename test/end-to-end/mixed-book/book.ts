@@ -17,6 +17,7 @@ import { createMarketplaces, servedBy, marketplaceRoutes } from './marketplaces.
 import { startReplayServer } from '../../support/replay/replay.ts';
 import { sendToSocket } from '../../support/service/service-process.ts';
 import { until } from '../../support/until.ts';
+import { followCollection, runTask } from '../synced-collection.ts';
 import { findDifferences, findWindowDifferences } from './differences.ts';
 import type { MixedWorld } from './chain.ts';
 import { startMixedWorld } from './chain.ts';
@@ -225,38 +226,12 @@ function toOrderOf(listing: MarketplaceListing): Listing {
 }
 
 async function follow(service: TestService, contract: Address): Promise<void> {
-  // Each task runs once when the service starts, before any collection is followed. During this run the task cannot be started
-  // again.
-  const areDone = async () => {
-    const sources = await Promise.all(SOURCES.map((name) => service.operate('sync.read', { name })));
-    const tasks: { lastEnded: string | null }[] = sources.flatMap(({ body }) => body.result);
-    return tasks.every(({ lastEnded }) => lastEnded !== null);
-  };
-  await until(areDone, LIMIT_MS, 'the first runs did not end');
-  const input = { chain: 'ethereum', address: contract, fromBlock: 0, opensea: SLUG, magiceden: SLUG };
-  const added = await service.operate('collections.add', input);
-  assert.equal(added.status, 200, JSON.stringify(added.body));
-  const isLive = async () => {
-    const { body } = await service.operate('collections.list', {});
-    return body.result[0].state === 'live';
-  };
-  await until(isLive, LIMIT_MS, 'the collection did not catch up with its chain');
+  const names = { opensea: SLUG, magiceden: SLUG };
+  await followCollection(service, {
+    sources: SOURCES,
+    input: { chain: 'ethereum', address: contract, fromBlock: 0, ...names },
+  });
   await runTask(service, 'opensea-collections');
   const { data } = await service.ok(`/v1/collections/${SLUG}`);
   assert.equal(data.royaltyBps, Number(FEES.royaltyBps));
-}
-
-/** Runs a task once, as `mercat sync NAME --once` does. Returns its result. */
-async function runTask(service: TestService, name: string): Promise<{ state: string; problems: readonly string[] }> {
-  const started = await service.operate('sync.start', { name });
-  assert.equal(started.status, 200, JSON.stringify(started.body));
-  const [before] = started.body.result;
-  let task = before;
-  const hasEnded = async () => {
-    const { body } = await service.operate('sync.read', { name });
-    [task] = body.result;
-    return task.lastEnded !== before.lastEnded && task.state !== 'running';
-  };
-  await until(hasEnded, LIMIT_MS, `${name} did not end`);
-  return task;
 }

@@ -24,6 +24,8 @@ export type ExpectedSale = {
    */
   logIndex: number;
   blockNumber: number;
+  /** The contract that emitted the event of the sale. */
+  source: Address;
   tokens: readonly { contract: Address; tokenId: bigint; units: bigint }[];
   bundle: boolean;
   /** The total that the buyer paid, in base units of the currency. */
@@ -55,7 +57,7 @@ export async function readExpectedState(
 ): Promise<ExpectedState> {
   const { chain, protocol, collections } = world;
   const height = Number(await chain.rpc.call<Hex>('eth_blockNumber'));
-  const events = await readEvents(chain, [protocol.seaport, ...collections]);
+  const events = await readEvents(chain, [protocol.seaport, ...otherContracts(world), ...collections]);
   const orders = await readOrders(world, accepted, { events, now });
   const open = accepted.filter(({ hash }) => orders.get(hash)?.status === 'active');
   return {
@@ -63,7 +65,9 @@ export async function readExpectedState(
     orders,
     ...(await readHoldings(world, events)),
     floors: new Map(collections.map(({ address }) => [address, floorOf(world, open, address)])),
-    sales: toSales(world, events),
+    sales: [...toSales(world, events), ...toOtherSales(events)].sort(
+      (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
+    ),
   };
 }
 
@@ -253,7 +257,7 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
       (args['orderHashes'] as readonly Hex[]).map((hash) => `${transactionHash}:${hash}`),
     ),
   );
-  return fills.flatMap(({ args, transactionHash: tx, logIndex, blockNumber }) => {
+  return fills.flatMap(({ args, address, transactionHash: tx, logIndex, blockNumber }) => {
     const offer = args['offer'] as readonly Item[];
     const consideration = args['consideration'] as readonly Item[];
     const [offerer, recipient] = [lower(args['offerer']), lower(args['recipient'])];
@@ -269,6 +273,7 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
       tx,
       logIndex,
       blockNumber: Number(blockNumber),
+      source: lower(address),
       tokens: tokens.map(({ token, identifier, amount }) => ({
         contract: lower(token),
         tokenId: identifier,
@@ -282,6 +287,46 @@ function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
     };
     return [sale];
   });
+}
+
+function otherContracts({ others }: World): Contract[] {
+  return others ? [others.looksRare, others.blur, ...others.pools.values()] : [];
+}
+
+/** The sales of the protocols other than Seaport. Each of them sells one ERC-721 token for native currency. */
+function toOtherSales(events: readonly Event[]): ExpectedSale[] {
+  return events.flatMap(({ eventName, args, address, transactionHash: tx, logIndex, blockNumber }) => {
+    const sold = toOtherSale(eventName, args);
+    if (!sold) return [];
+    const moved = events.find(
+      (event) =>
+        event.eventName === 'Transfer' &&
+        event.transactionHash === tx &&
+        event.logIndex < logIndex &&
+        event.args['tokenId'] === sold.tokenId,
+    );
+    if (!moved) throw new Error(`no token moved in ${tx}`);
+    const token = { contract: lower(moved.address), tokenId: sold.tokenId, units: 1n };
+    const [seller, buyer] = [lower(moved.args['from']), lower(moved.args['to'])];
+    const place = { tx, logIndex, blockNumber: Number(blockNumber), source: lower(address) };
+    return [
+      { ...place, tokens: [token], bundle: false, price: sold.price, currency: 'native' as const, seller, buyer },
+    ];
+  });
+}
+
+function toOtherSale(eventName: string, args: Record<string, unknown>): { tokenId: bigint; price: bigint } | null {
+  if (eventName === 'TakerBid') {
+    const [[tokenId = 0n], amounts] = [args['itemIds'] as bigint[], args['feeAmounts'] as bigint[]];
+    return { tokenId, price: amounts.reduce((sum, amount) => sum + amount, 0n) };
+  }
+  if (eventName === 'Execution721Packed') {
+    const [token, price] = [args['tokenIdListingIndexTrader'] as bigint, args['collectionPriceSide'] as bigint];
+    return { tokenId: token >> 168n, price: price >> 160n };
+  }
+  if (eventName !== 'SwapNFTInPair' && eventName !== 'SwapNFTOutPair') return null;
+  const [tokenId = 0n] = args['ids'] as bigint[];
+  return { tokenId, price: (args['amountOut'] ?? args['amountIn']) as bigint };
 }
 
 /** The account that receives the token in the other order of a match. */
