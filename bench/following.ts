@@ -1,6 +1,6 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
-// the memory of the backfill, and how much longer a backfill takes that is compared with a second endpoint. The endpoint is a separate process,
-// and its time is included.
+// the memory of the backfill, how much longer a backfill takes that is compared with a second endpoint, and how much longer one takes that reads all
+// settlement protocols than one that reads Seaport alone. The endpoint is a separate process, and its time is included.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -13,10 +13,12 @@ import { ChainReader } from '../src/chains/rpc/chain-reader.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';
 import type { FollowContext } from '../src/chains/follower.ts';
 import { followOnce } from '../src/chains/follower.ts';
+import { SEAPORT } from '../src/chains/protocols/seaport.ts';
 import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
 import { compare, say, spread, timeMs } from './measure.ts';
+import type { SyntheticChain } from './synthetic.ts';
 import { COLLECTION, startSyntheticChain } from './synthetic.ts';
 
 const CHAIN = 'ethereum';
@@ -29,6 +31,7 @@ const BACKFILL_EMBEDDED = { ...BACKFILL, blocks: 4_000 };
 /** A backfill that takes seconds. It is repeated with one and with two endpoints. */
 const BACKFILL_SHORT = { blocks: 4_000, fills: 1, transfers: 4 };
 const ROUNDS = 5;
+const PROTOCOL_ROUNDS = 9;
 /** The time that an endpoint takes for each request besides its work: none, and that of a distant endpoint. */
 const LATENCIES_MS = [0, 200];
 /** Four fills a second, each with its transfer. This is an assumption about the busiest chain, not a measurement. */
@@ -40,6 +43,13 @@ export function benchFollowing(): Promise<void> {
     await benchBackfill(database, database.engine === 'embedded' ? BACKFILL_EMBEDDED : BACKFILL);
     await clear(database);
     for (const latencyMs of LATENCIES_MS) await benchComparison(database, latencyMs);
+  });
+}
+
+/** A backfill of all settlement protocols compared with one of Seaport alone. */
+export function benchProtocols(): Promise<void> {
+  return onEachEngine(async (database) => {
+    for (const latencyMs of LATENCIES_MS) await compareProtocols(database, latencyMs);
   });
 }
 
@@ -93,6 +103,40 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
   );
 }
 
+/**
+ * All settlement protocols compared with Seaport alone, on the same range. Blur has as many sales as Seaport, of another collection. Half of the
+ * transfers are no mints, so that the swaps of pools are requested.
+ */
+async function compareProtocols(database: Database, latencyMs: number): Promise<void> {
+  const calls = new Map<string, string>();
+  const backfillMs = (name: 'all' | 'seaport') =>
+    withContext(
+      database,
+      { ...BACKFILL_SHORT, others: BACKFILL_SHORT.fills, latencyMs },
+      async (context, _, chains) => {
+        const protocols = new Map([...context.protocols].filter(([, one]) => name === 'all' || one === SEAPORT));
+        await begin(database, BACKFILL_SHORT.blocks, false);
+        let ranges = 0;
+        const ms = await timeMs(async () => {
+          for (; !(await findFollow(database, ID))?.joined; ranges += 1) await backfillOnce({ ...context, protocols });
+        });
+        calls.set(name, `${await chains[0]?.countCalls()} calls for ${ranges} ranges`);
+        await clear(database);
+        return ms;
+      },
+    );
+  const result = await compare(
+    PROTOCOL_ROUNDS,
+    () => backfillMs('all'),
+    () => backfillMs('seaport'),
+  );
+  say(
+    `backfill of all protocols, ${database.engine}, ${latencyMs} ms a request: ${result.a.toFixed(0)} ms, of Seaport alone ` +
+      `${result.b.toFixed(0)} ms, ${result.ratio.toFixed(2)} times (${spread(result.ratios)}); ` +
+      `${calls.get('all')}, of Seaport alone ${calls.get('seaport')}`,
+  );
+}
+
 function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, startedAt: number): void {
   const events = blocks * (fills + transfers);
   const rate = events / ((performance.now() - startedAt) / 1_000);
@@ -104,8 +148,8 @@ function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, starte
 
 async function withContext<T>(
   database: Database,
-  { endpoints = 1, ...shape }: typeof LIVE & { latencyMs?: number; endpoints?: number },
-  work: (context: FollowContext, project: () => Promise<boolean>) => Promise<T>,
+  { endpoints = 1, ...shape }: typeof LIVE & { latencyMs?: number; endpoints?: number; others?: number },
+  work: (context: FollowContext, project: () => Promise<boolean>, chains: readonly SyntheticChain[]) => Promise<T>,
 ): Promise<T> {
   const started = await Promise.all(Array.from({ length: endpoints }, () => startSyntheticChain(shape)));
   const chains = createChains();
@@ -129,7 +173,7 @@ async function withContext<T>(
   const projection = { main: database, indexer: database, chain, chains, serviceName: 'mercat', clock: systemClock };
   const project = async () => (await projectNext(projection)) !== null;
   try {
-    return await work(context, project);
+    return await work(context, project, started);
   } finally {
     reader.close();
     for (const endpoint of started) endpoint.stop();

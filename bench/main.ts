@@ -6,7 +6,7 @@ import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchFillLatency } from './fill-latency.ts';
-import { benchFollowing } from './following.ts';
+import { benchFollowing, benchProtocols } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchKeyTiming } from './key-timing.ts';
@@ -36,6 +36,7 @@ const BENCHMARKS = {
   deliveries: benchDeliveries,
   decode: benchDecode,
   following: benchFollowing,
+  protocols: benchProtocols,
   latency: benchFillLatency,
   dead: benchDeadSources,
 };

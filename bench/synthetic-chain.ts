@@ -1,14 +1,14 @@
-// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY. Each of the BLOCKS blocks has
-// FILLS Seaport fills and TRANSFERS transfers of one collection, generated on request. Each response is delayed by LATENCY ms. The port is
-// printed to standard output.
+// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS. Each of the BLOCKS blocks has
+// FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales of Blur of another one, generated on request. Without OTHERS
+// all transfers are mints. Each response is delayed by LATENCY ms. The port is printed to standard output. A GET returns the number of calls.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
-import { COLLECTION, PROTOCOL } from './synthetic.ts';
+import { BLUR, COLLECTION, PROTOCOL } from './synthetic.ts';
 
-const [blocks = 0, fills = 0, transfers = 0, latencyMs = 0] = process.argv.slice(2).map(Number);
+const [blocks = 0, fills = 0, transfers = 0, latencyMs = 0, others = 0] = process.argv.slice(2).map(Number);
 const GENESIS_S = 1_700_000_000;
 const BLOCK_S = 2;
 const RANGE_MAX = 2_000;
@@ -25,6 +25,8 @@ const account = (index: number) => `0x${word(index + 1).slice(24)}` as const;
 const ZERO = account(-1);
 const FULFILLED = encodeEventTopics({ abi: SEAPORT, args: { offerer: ZERO, zone: ZERO } });
 const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tokenId: 0n } })[0];
+/** The first topic of `Execution721Packed` of Blur's second exchange. */
+const EXECUTED = '0x1d5e12b51dee5e4d34434576c3fb99714a85f57b0fd546ada4b0bddd736d12b2';
 
 /** The marks in the data of a fill, in place of the order hash and of the token id. */
 const HASH_MARK = 'a5'.repeat(32);
@@ -53,7 +55,7 @@ const headerOf = (number: number) => ({
   transactions: [],
 });
 
-function logsOf(number: number): string[] {
+function logsOf(number: number, addresses: readonly string[]): string[] {
   const logs: string[] = [];
   const frame = (index: number, address: string, topics: (string | null)[], data: string) =>
     `{"address":"${address}","topics":${JSON.stringify(topics)},"data":"${data}","blockNumber":"0x${number.toString(16)}",` +
@@ -65,19 +67,28 @@ function logsOf(number: number): string[] {
     logs.push(frame(logs.length, PROTOCOL, [...FULFILLED] as string[], data));
   }
   for (let transfer = 0; transfer < transfers; transfer += 1) {
-    const unique = number * transfers + transfer;
-    const topics = [
-      TRANSFER,
-      ZERO.replace('0x', `0x${'0'.repeat(24)}`),
-      `0x${word(1 + (unique % 5_000))}`,
-      `0x${word(unique)}`,
-    ];
-    logs.push(frame(logs.length, COLLECTION, topics, '0x'));
+    const isMove = others > 0 && transfer % 2 === 1;
+    const unique = number * transfers + transfer - (isMove ? 1 : 0);
+    const [minter, mover] = [1 + (unique % 5_000), 5_001 + (unique % 5_000)];
+    const [from, to] = isMove ? [minter, mover] : [0, minter];
+    logs.push(
+      frame(logs.length, COLLECTION, [TRANSFER, `0x${word(from)}`, `0x${word(to)}`, `0x${word(unique)}`], '0x'),
+    );
+  }
+  if (!addresses.includes(BLUR)) return logs;
+  for (let sale = 0; sale < others; sale += 1) {
+    const token = (BigInt(sale) << 168n) | BigInt(account(9));
+    const price = ((10n ** 18n) << 160n) | BigInt(account(8));
+    logs.push(frame(logs.length, BLUR, [EXECUTED], `0x${word(number)}${word(token)}${word(price)}`));
   }
   return logs;
 }
 
-type Request = { id: number; method: string; params: [Record<string, string>, ...unknown[]] };
+type Request = {
+  id: number;
+  method: string;
+  params: [Record<string, string> & { address?: readonly string[] }, ...unknown[]];
+};
 
 function respond({ id, method, params }: Request): string {
   const wrap = (result: string) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
@@ -90,13 +101,16 @@ function respond({ id, method, params }: Request): string {
   if (method === 'eth_getBlockByHash') return wrap(JSON.stringify(headerOf(numberOf(params[0] as unknown as string))));
   if (method === 'eth_getLogs') {
     const { fromBlock, toBlock, blockHash } = params[0];
+    const { address } = params[0];
     const from = blockHash === undefined ? Number(fromBlock) : numberOf(blockHash);
     const to = blockHash === undefined ? Number(toBlock) : from;
     if (to - from >= RANGE_MAX) {
       return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32005,"message":"query exceeds max block range ${RANGE_MAX}"}}`;
     }
     const logs: string[] = [];
-    for (let number = from; number <= to; number += 1) logs.push(...logsOf(number));
+    // Logs of all contracts are requested for the swaps of pools, of which there are none.
+    if (!address) return wrap('[]');
+    for (let number = from; number <= to; number += 1) logs.push(...logsOf(number, address));
     return wrap(`[${logs.join(',')}]`);
   }
   if (method === 'eth_getTransactionByHash') {
@@ -105,11 +119,18 @@ function respond({ id, method, params }: Request): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"no such method"}}`;
 }
 
+let calls = 0;
+
 const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.end(String(calls));
+    return;
+  }
   text(request).then(
     async (body) => {
       await delay(latencyMs);
       const received = JSON.parse(body) as Request | Request[];
+      calls += Array.isArray(received) ? received.length : 1;
       const sent = Array.isArray(received) ? `[${received.map(respond).join(',')}]` : respond(received);
       response.writeHead(200, { 'content-type': 'application/json' }).end(sent);
     },

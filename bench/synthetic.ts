@@ -6,19 +6,29 @@ import { readFirstOutput } from './child-program.ts';
 
 export const COLLECTION = '0x00000000000000000000000000000000000c011e';
 export const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395';
+export const BLUR = '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5';
 
-export type SyntheticChain = { url: string; stop(): void };
+export type SyntheticChain = {
+  url: string;
+  /** How many JSON-RPC calls it has received. */
+  countCalls(): Promise<number>;
+  stop(): void;
+};
 
 export async function startSyntheticChain(shape: {
   blocks: number;
   fills: number;
   transfers: number;
+  /** Sales of Blur in each block, of tokens of another collection. Then every second transfer moves the token of the transfer before. */
+  others?: number;
   /** How long each response is delayed. */
   latencyMs?: number;
 }): Promise<SyntheticChain> {
   const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
-  const args = [shape.blocks, shape.fills, shape.transfers, shape.latencyMs ?? 0].map(String);
+  const { blocks, fills, transfers, others = 0, latencyMs = 0 } = shape;
+  const args = [blocks, fills, transfers, latencyMs, others].map(String);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await readFirstOutput(child);
-  return { url: `http://127.0.0.1:${port.trim()}`, stop: () => child.kill() };
+  const url = `http://127.0.0.1:${port.trim()}`;
+  return { url, countCalls: async () => Number(await (await fetch(url)).text()), stop: () => child.kill() };
 }

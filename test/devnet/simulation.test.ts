@@ -73,7 +73,7 @@ test('after two hundred actions, the simulation’s record agrees with the state
   }
 });
 
-test('the sales on the chain are the fills that were not orphaned', async (t) => {
+test('the sales on the chain are the trades that were not orphaned', async (t) => {
   const [simulation] = await begin(t, 4);
   assert.ok(simulation);
   for (let action = 0; action < ACTIONS; action += 1) await simulation.step();
@@ -90,7 +90,7 @@ test('the sales on the chain are the fills that were not orphaned', async (t) =>
 function salesOf(what: string): number {
   const swept = /^fulfillAvailableOrders of (\d+)$/.exec(what)?.[1];
   if (swept !== undefined) return Number(swept);
-  return /^(fulfill|matchOrders|a bid)/.test(what) ? 1 : 0;
+  return /^(fulfill|matchOrders|a bid|a purchase|a sale)/.test(what) ? 1 : 0;
 }
 
 test('after a reorganisation of twenty blocks the effects of the orphaned blocks are removed', async (t) => {
