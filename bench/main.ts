@@ -5,6 +5,7 @@ import { benchCommands } from './commands.ts';
 import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchExplore } from './explore.ts';
 import { benchFillLatency } from './fill-latency.ts';
 import { benchFollowing, benchProtocols } from './following.ts';
 import { benchHotListings } from './hot-listings.ts';
@@ -28,6 +29,7 @@ const BENCHMARKS = {
   import: benchImport,
   reads: benchReads,
   large: benchLarge,
+  explore: benchExplore,
   start: benchStart,
   commands: benchCommands,
   store: benchStore,

@@ -21,6 +21,7 @@ import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteSalesAfter, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
+import type { CollectionAsset } from '../market/queries/figures.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import { toSaleKey } from '../market/row-keys.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
@@ -97,10 +98,10 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     );
     if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
     await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
-    await writeHolders(tx, holders);
+    const moved = await writeHolders(tx, holders);
     await writeHolderChanges(tx, holderChanges);
     await writeJudgements(tx, judgements, { chains, now: clock() });
-    await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
+    await refreshFigures(tx, { collectionIds: changed, moved }, { chains, now: clock() });
     return true;
   });
   if (isWritten) noteUnknown(context, entries);
@@ -241,7 +242,8 @@ async function readHolders(
   return changes;
 }
 
-async function writeHolders(tx: Queryable, { held, unminted }: TokenChanges): Promise<void> {
+/** Returns the tokens that were deleted or burned, or whose burn was taken back. */
+async function writeHolders(tx: Queryable, { held, unminted }: TokenChanges): Promise<CollectionAsset[]> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
-  if (held.length > 0) await upsertTokenHolders(tx, held);
+  return held.length > 0 ? [...unminted, ...(await upsertTokenHolders(tx, held))] : unminted;
 }

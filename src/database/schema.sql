@@ -86,6 +86,8 @@ create table main.book_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
   expires_at timestamp with time zone,
+  price_raw numeric(78,0),
+  price_until timestamp with time zone,
   constraint book_asset_pkey PRIMARY KEY (collection_id, asset)
 );
 CREATE INDEX book_asset_by_expiry ON main.book_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
@@ -613,10 +615,14 @@ create table indexer.collection_figures (
   volume_rank double precision default '-Infinity'::double precision not null,
   floor_rank numeric default '-Infinity'::numeric not null,
   ranks_valid_until timestamp with time zone,
+  trait_sets bigint default 0 not null,
+  trait_listings bigint default 0 not null,
   constraint collection_figures_chain_tokens_check CHECK ((chain_tokens >= 0)),
   constraint collection_figures_holders_check CHECK ((holders >= 0)),
   constraint collection_figures_listed_assets_check CHECK ((listed_assets >= 0)),
   constraint collection_figures_tokens_check CHECK ((tokens >= 0)),
+  constraint collection_figures_trait_listings_check CHECK ((trait_listings >= 0)),
+  constraint collection_figures_trait_sets_check CHECK ((trait_sets >= 0)),
   constraint collection_figures_pkey PRIMARY KEY (collection_id)
 );
 CREATE INDEX collection_figures_by_floor ON indexer.collection_figures USING btree (chain, launched DESC, floor_rank DESC, collection_id) WHERE recorded;
@@ -698,6 +704,13 @@ create table indexer.listed_asset (
 );
 CREATE INDEX listed_asset_by_expiry ON indexer.listed_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX listed_asset_by_price ON indexer.listed_asset USING btree (collection_id, price_raw) WHERE (NOT own);
+
+create table indexer.listed_trait (
+  trait_id integer not null,
+  price_raw numeric(78,0) not null,
+  asset text collate "C" not null,
+  constraint listed_trait_pkey PRIMARY KEY (trait_id, price_raw, asset)
+);
 
 create table indexer.listing (
   key uuid not null,
@@ -785,6 +798,8 @@ create table indexer.own_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
   expires_at timestamp with time zone,
+  price_raw numeric(78,0),
+  price_until timestamp with time zone,
   constraint own_asset_pkey PRIMARY KEY (collection_id, asset)
 );
 CREATE INDEX own_asset_by_expiry ON indexer.own_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
@@ -879,3 +894,36 @@ create table indexer.token_trait (
   constraint token_trait_pkey PRIMARY KEY (collection_id, asset, name, value)
 );
 CREATE INDEX token_trait_by_value ON indexer.token_trait USING btree (collection_id, name, value, asset);
+
+create table indexer.trait (
+  id integer not null,
+  collection_id text collate "C" not null,
+  name text collate "C" not null,
+  value text collate "C" not null,
+  tokens bigint default 0 not null,
+  listed bigint default 0 not null,
+  constraint trait_listed_check CHECK ((listed >= 0)),
+  constraint trait_tokens_check CHECK ((tokens >= 0)),
+  constraint trait_pkey PRIMARY KEY (id),
+  constraint trait_collection_id_name_value_key UNIQUE (collection_id, name, value)
+);
+CREATE INDEX trait_by_tokens ON indexer.trait USING btree (collection_id, name, tokens DESC, value);
+CREATE INDEX trait_unused ON indexer.trait USING btree (collection_id) WHERE (tokens = 0);
+
+create table indexer.trait_listing (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  price_raw numeric(78,0) not null,
+  expires_at timestamp with time zone,
+  trait_ids integer[] not null,
+  constraint trait_listing_pkey PRIMARY KEY (collection_id, asset)
+);
+CREATE INDEX trait_listing_by_expiry ON indexer.trait_listing USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
+
+create table indexer.trait_set (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  trait_ids integer[] not null,
+  constraint trait_set_pkey PRIMARY KEY (collection_id, asset)
+);
+CREATE INDEX trait_set_by_traits ON indexer.trait_set USING gin (trait_ids) WITH (fastupdate=off);

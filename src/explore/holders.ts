@@ -3,7 +3,7 @@
 import type { Collection } from '../core/collection.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue } from '../market/market-source.ts';
-import type { Figure } from '../market/provenance/figure.ts';
+import { isCounted } from '../market/provenance/figure.ts';
 import { NO_LISTED_COUNT, toHoldingFigures } from '../market/provenance/holdings.ts';
 import { listHoldingFacts } from '../market/queries/stats.ts';
 import { locationOf, resolveCollection } from '../market/resolve-collection.ts';
@@ -49,9 +49,4 @@ export async function readHolders(market: Market, id: string): Promise<Collectio
     collection,
     known: { holders: figures.owners.value, tokens: figures.supply.value, distribution, largest },
   };
-}
-
-/** Whether the figure was counted in stored rows. Only then do the rows have every holder. */
-function isCounted(figure: Figure<number> | null): figure is Figure<number> {
-  return figure !== null && figure.kind !== 'reported' && figure.kind !== 'snapshot';
 }

@@ -13,6 +13,14 @@ import { readTokens } from '../market/token.ts';
 import { listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import { listOwnAssetsByPrice, listOwnAssetsOfAccount } from './queries/own-assets.ts';
 import type { ListedAsset, PricePosition, TokenFilter } from './queries/token-keys.ts';
+import type { TraitFilter } from './queries/trait-keys.ts';
+import {
+  findTraitFilter,
+  listAssetsWithTraits,
+  listTraitAssetsById,
+  listTraitAssetsByRank,
+} from './queries/trait-keys.ts';
+import { listPricedAssets } from './priced-assets.ts';
 import {
   LOWEST_KEY,
   listAssetsByRank,
@@ -26,6 +34,8 @@ export type TokenSort = (typeof TOKEN_SORTS)[number];
 
 export type TokenPosition =
   | ({ phase: 'listed' } & PricePosition)
+  /** The listed tokens of a list that is filtered by traits. */
+  | { phase: 'priced'; raw: bigint; asset: string }
   | { phase: 'ranked'; rank: number; asset: string }
   | { phase: 'others'; asset: string };
 type Phase = TokenPosition['phase'];
@@ -36,6 +46,8 @@ export type TokenListQuery = {
   listed: boolean | null;
   /** Null: any owner. */
   owner: Address | null;
+  /** By name, the values of which a token must have one. Empty: any traits. */
+  traits: ReadonlyMap<string, readonly string[]>;
   after: TokenPosition | null;
   limit: number;
 };
@@ -77,6 +89,8 @@ class TokenListReader {
   readonly #now: number;
   readonly #readIndexer: Market['tokenLists']['read'];
   readonly #readBook: Market['orderBook']['read'];
+  /** Null: tokens with any traits. */
+  #traits: TraitFilter | null = null;
   #isBookRead = true;
   /** The last mirrored listing that was read, if the limit of reads was reached. */
   #stoppedAt: PricePosition | null = null;
@@ -94,10 +108,14 @@ class TokenListReader {
     const { after, limit, owner } = this.#query;
     // A cursor would name tokens of the custody wallet, whose address is never published.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
-    const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner) };
+    const traits = await this.#findTraitFilter();
+    if (traits === 'none') return { tokens: [], next: null, degraded: false };
+    const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
+    // The assets of an owner are filtered before the list is read.
+    if (owner === null) this.#traits = traits;
     const found: Found[] = [];
     let position = after;
-    const phases = toPhases(this.#query);
+    const phases = toPhases(this.#query, this.#traits !== null);
     for (const phase of phases.slice(after === null ? 0 : phases.indexOf(after.phase))) {
       if (found.length > limit || this.#stoppedAt) break;
       const start = position?.phase === phase ? position : null;
@@ -126,13 +144,13 @@ class TokenListReader {
    */
   #belongs(token: Token, phase: Phase): boolean {
     const { owner, sort, listed } = this.#query;
-    const mustBeListed = sort === 'price' ? phase === 'listed' : listed;
+    const mustBeListed = sort === 'price' ? phase !== 'others' : listed;
     if (token.isBurned || (owner !== null && token.owner.address !== owner)) return false;
     return mustBeListed === null || mustBeListed === (token.listing !== null);
   }
 
   /** The assets that the account may own. Who the owner is depends on the listing, so the tokens are checked after they were read. */
-  async #listAssetsOf(account: Address): Promise<string[]> {
+  async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
     const { collectionId } = this.#location;
     const options = { account, now: this.#now, limit: OWNED_MAX + 1 };
     const [held, sold] = await Promise.all([
@@ -140,7 +158,11 @@ class TokenListReader {
       this.#readOwn((db) => listOwnAssetsOfAccount(db, collectionId, options)),
     ]);
     const assets = new Set([...requireValue(held, 'upstream_error'), ...sold]);
-    if (assets.size <= OWNED_MAX) return [...assets];
+    if (assets.size <= OWNED_MAX) {
+      if (!traits) return [...assets];
+      const options = { filter: traits, assets: [...assets] };
+      return this.#readIndex((db) => listAssetsWithTraits(db, collectionId, options));
+    }
     throw new ServiceError(
       'bad_request',
       `The owner has more than ${OWNED_MAX} tokens of the collection: use /explore/v1/wallets/{address}/tokens`,
@@ -154,6 +176,8 @@ class TokenListReader {
   ): Promise<Found[]> {
     const { collectionId } = this.#location;
     const { sort, listed } = this.#query;
+    const traits = this.#traits;
+    if (traits) return this.#readTraitPhase(phase, start, { filter: traits, limit: options.limit });
     if (phase === 'listed') {
       const rows = await this.#listByPrice({ ...options, after: start?.phase === 'listed' ? start : null });
       return rows.map(({ asset, ...position }) => ({ asset, position: { phase, ...position } }));
@@ -166,7 +190,36 @@ class TokenListReader {
     const after = start?.phase === 'others' ? start.asset : null;
     const others = { ...options, after, listed: sort === 'price' ? false : listed, unranked: sort === 'rank' };
     const assets = await this.#readIndexer((db) => listAssetsById(db, collectionId, others));
-    return requireValue(assets, 'upstream_error').map((asset) => ({ asset, position: { phase, asset } }));
+    return requireValue(assets, 'upstream_error').map((asset) => ({ asset, position: { phase: 'others', asset } }));
+  }
+
+  async #readTraitPhase(
+    phase: Phase,
+    start: TokenPosition | null,
+    options: { filter: TraitFilter; limit: number },
+  ): Promise<Found[]> {
+    const { collectionId } = this.#location;
+    const { sort, listed } = this.#query;
+    if (phase === 'priced') {
+      const after = start?.phase === 'priced' ? start : null;
+      const rows = await listPricedAssets(this.#market, this.#location, {
+        ...options,
+        after,
+        now: this.#now,
+        read: (query) => this.#readIndex(query),
+      });
+      return rows.map((row) => ({ asset: row.asset, position: { phase, ...row } }));
+    }
+    const query = { ...options, now: this.#now };
+    if (phase === 'ranked') {
+      const after = start?.phase === 'ranked' ? start : null;
+      const rows = await this.#readIndex((db) => listTraitAssetsByRank(db, collectionId, { ...query, listed, after }));
+      return rows.map((row) => ({ asset: row.asset, position: { phase, ...row } }));
+    }
+    const after = start?.phase === 'others' ? start.asset : null;
+    const others = { ...query, after, listed: sort === 'price' ? false : listed, unranked: sort === 'rank' };
+    const assets = await this.#readIndex((db) => listTraitAssetsById(db, collectionId, others));
+    return assets.map((asset) => ({ asset, position: { phase: 'others', asset } }));
   }
 
   /** The listed assets of both books. An asset that the own book lists is listed at its own price. */
@@ -218,6 +271,17 @@ class TokenListReader {
     return rows;
   }
 
+  /** Null if the list is not filtered by traits. */
+  async #findTraitFilter(): Promise<TraitFilter | 'none' | null> {
+    const { traits } = this.#query;
+    if (traits.size === 0) return null;
+    return (await this.#readIndex((db) => findTraitFilter(db, this.#location.collectionId, traits))) ?? 'none';
+  }
+
+  async #readIndex<T>(query: (db: Queryable) => Promise<T>): Promise<T> {
+    return requireValue(await this.#readIndexer(query), 'upstream_error');
+  }
+
   /** Reads the own order book. Empty on a chain without an own order book, or when it cannot be read. */
   async #readOwn<T>(query: (db: Queryable) => Promise<T[]>): Promise<T[]> {
     if (this.#location.chain.family !== 'evm') return [];
@@ -227,8 +291,9 @@ class TokenListReader {
   }
 }
 
-function toPhases({ sort, listed }: Pick<TokenListQuery, 'sort' | 'listed'>): Phase[] {
+function toPhases({ sort, listed }: Pick<TokenListQuery, 'sort' | 'listed'>, hasTraits: boolean): Phase[] {
   if (sort === 'id') return ['others'];
   if (sort === 'rank') return ['ranked', 'others'];
-  return listed === null ? ['listed', 'others'] : listed ? ['listed'] : ['others'];
+  const priced = hasTraits ? 'priced' : 'listed';
+  return listed === null ? [priced, 'others'] : listed ? [priced] : ['others'];
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import type { CachedResponse } from './cached-response.ts';
 import { writeCachedResponse } from './cached-response.ts';
+import type { ObjectParameter } from './query.ts';
 import { splitQuery } from './query.ts';
 import { pathOf, queryOf, withoutTrailingSlash } from './request-target.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -41,8 +42,16 @@ export function cachedRoute<Query extends object>(
 export function toCacheKey(target: string, query: object): string {
   const sent = splitQuery(queryOf(target));
   const parameters = Object.entries(query)
-    .filter(([name]) => sent[name] !== undefined)
+    .filter(([name, value]) => sent[name] !== undefined || value instanceof Map)
+    .flatMap(([name, value]) => toPairs(name, value))
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   const path = withoutTrailingSlash(pathOf(target));
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
+}
+
+function toPairs(name: string, value: unknown): (readonly [string, unknown])[] {
+  if (!(value instanceof Map)) return [[name, value]];
+  return [...(value as ObjectParameter)].flatMap(([inner, values]) =>
+    values.map((one) => [encodeURIComponent(`${name}[${inner}]`), one] as const),
+  );
 }

@@ -11,6 +11,8 @@ export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
   type?: string;
+  /** Of a parameter that is an object: the number of different names in brackets. */
+  maxProperties?: number;
   enum?: string[];
   minimum?: number;
   maximum?: number;
@@ -38,6 +40,12 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
     return (raw: RawQuery) => {
       const value: Record<string, unknown> = {};
       for (const [name, parameter] of parameters) {
+        if (parameter.type === 'object') {
+          const parsed = parseObject(name, raw, parameter);
+          if (parsed instanceof ServiceError) return { error: parsed };
+          if (parsed) value[name] = parsed;
+          continue;
+        }
         const texts = raw[name];
         if (texts === undefined) {
           if (parameter.default !== undefined) value[name] = parameter.default;
@@ -50,6 +58,38 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
       return { value };
     };
   };
+}
+
+/** The values of a parameter that is an object, by the name in brackets. Sorted, so that the order in a query makes no difference. */
+export type ObjectParameter = ReadonlyMap<string, readonly string[]>;
+
+/** The most values of a parameter that is an object. */
+const OBJECT_VALUES_MAX = 50;
+
+/** Parses `name[x]=a&name[x]=b&name[y]=c`. Undefined if there is no such parameter. */
+function parseObject(
+  name: string,
+  raw: RawQuery,
+  { maxProperties = Infinity }: ParameterSchema,
+): ObjectParameter | ServiceError | undefined {
+  const names = Object.keys(raw).filter((key) => key === name || key.startsWith(`${name}[`));
+  if (names.length === 0) return undefined;
+  const toError = (message: string) =>
+    new ServiceError('bad_request', `Query parameter ${name} ${message}`, { details: [{ path: name, message }] });
+  const object = new Map<string, string[]>();
+  for (const key of names.toSorted()) {
+    const inner = key.slice(name.length + 1, -1);
+    if (!key.endsWith(']') || inner === '') return toError(`must be written as ${name}[Name]=Value`);
+    const values = new Set<string>();
+    for (const text of raw[key] ?? []) {
+      if (text === null || text === '') return toError(text === '' ? 'is empty' : 'must be well-formed text');
+      values.add(text);
+    }
+    object.set(inner, [...values].sort());
+  }
+  if (object.size > maxProperties) return toError(`has more than ${maxProperties} names`);
+  const count = [...object.values()].reduce((sum, values) => sum + values.length, 0);
+  return count > OBJECT_VALUES_MAX ? toError(`has more than ${OBJECT_VALUES_MAX} values`) : object;
 }
 
 function parseParameter(

@@ -56,7 +56,8 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
   };
 }
 
-async function countListed(market: Market, collectionId: string, now: number): Promise<ListedAssets> {
+/** How many assets each book lists. */
+export async function countListed(market: Market, collectionId: string, now: number): Promise<ListedAssets> {
   const read = market.listedCounts.withinOneDeadline();
   const [own, counted] = await Promise.all([
     market.orderBook.read((db) => countOwnAssets(db, collectionId, now)),

@@ -7,6 +7,7 @@ import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { CollectionAsset } from './queries/figures.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+import { refreshTraits } from './queries/traits.ts';
 import type { RankFacts, Ranks } from './queries/ranks.ts';
 import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 
@@ -14,15 +15,20 @@ import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 export type RefreshContext = { chains: Chains; now: number };
 
 /**
- * Updates the figures of collections: the number of listed assets and the floor of the mirror for the given assets, and the ranking keys.
- * Must be called after the last write of a transaction, with all collections whose figures it has locked (`lockFigures`).
+ * Updates the figures of collections: the number of listed assets and the floor of the mirror for the given assets, the figures of their
+ * traits, and the ranking keys. `moved`: tokens that may have been burned, deleted or restored. Must be called after the last write of a transaction, with all collections whose figures it has locked (`lockFigures`).
  */
 export async function refreshFigures(
   tx: Queryable,
-  { collectionIds, assets = [] }: { collectionIds: Iterable<string>; assets?: readonly CollectionAsset[] },
+  {
+    collectionIds,
+    assets = [],
+    moved = [],
+  }: { collectionIds: Iterable<string>; assets?: readonly CollectionAsset[]; moved?: readonly CollectionAsset[] },
   { chains, now }: RefreshContext,
 ): Promise<void> {
   await refreshListedAssets(tx, assets, now);
+  await refreshTraits(tx, { moved, listed: assets });
   const ids = [...new Set(collectionIds)];
   if (ids.length === 0) return;
   const facts = await listRankFacts(tx, ids);

@@ -1,5 +1,5 @@
 // Counts all maintained figures again, for `mercat audit --replay` and for tests. These are the figures of the own order book and their
-// copy in the indexer, the figures of listings, tokens and holders, and the ranking keys.
+// copy in the indexer, the figures of listings, tokens, traits and holders, and the ranking keys.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';
@@ -8,6 +8,7 @@ import { listCatalogDifferences, listHolderDifferences } from './queries/catalog
 import type { FigureDifference, RecountScope } from './queries/figure-recount.ts';
 import { listFigureDifferences } from './queries/figure-recount.ts';
 import { listRankDifferences } from './queries/rank-recount.ts';
+import { listTraitDifferences } from './queries/trait-recount.ts';
 
 /**
  * The figures that are wrong at the time `now`. There must be none right after a sweep and a copy of the catalog. At other times a figure
@@ -23,6 +24,7 @@ export async function recountFigures(
     ...(await listCatalogDifferences({ main, indexer }, scope)),
     ...(await listHolderDifferences({ main, indexer }, scope)),
     ...(await listFigureDifferences(indexer, scope)),
+    ...(await listTraitDifferences(indexer, scope)),
     ...(await listRankDifferences(indexer, scope, chains)),
   ];
 }

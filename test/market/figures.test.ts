@@ -9,7 +9,9 @@ import { lockFigures, refreshListedAssets } from '../../src/market/queries/figur
 import { listCheapestFills } from '../../src/market/queries/listings.ts';
 import { recountFigures } from '../../src/market/recount.ts';
 import { deleteSalesAfter } from '../../src/market/queries/sales.ts';
+import { upsertTokenMetadata } from '../../src/market/queries/token-metadata.ts';
 import { deleteUnmintedTokens, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
+import { refreshFigures } from '../../src/market/ranks.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../sample/random.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -167,18 +169,21 @@ forEachEngine('maintained figures', (engine) => {
     await Promise.all(writers);
     await copyCatalog({ main: db, indexer: db, chains: createChains(), clock: () => NOW }, ALL);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => LATER });
+    await copyCatalog({ main: db, indexer: db, chains: createChains(), clock: () => LATER }, ALL);
     await assertExact(LATER);
     const [row] = await db.query(`select count(*)::int as count from indexer.listed_asset`);
     assert.ok(Number(row?.['count']) > 0, 'the random changes left no listing to count');
+    const [traits] = await db.query(`select count(*)::int as count from indexer.trait_listing`);
+    assert.ok(Number(traits?.['count']) > 0, 'the random changes left no listing of a token with traits');
   });
 });
 
-/** Makes random changes of every kind: imports, snapshots of a marketplace, expiries, transfers and reorganisations of a chain. */
+/** Makes random changes of every kind: imports, snapshots of a marketplace, expiries, metadata, transfers and reorganisations of a chain. */
 async function writeAtRandom(db: Database, random: Random): Promise<void> {
   for (let step = 0; step < 30; step += 1) {
     const contract = random.pick(CONTRACTS);
     const collectionId = idOf(contract);
-    switch (random.integer(0, 8)) {
+    switch (random.integer(0, 10)) {
       case 0:
       case 1:
         await ingest(db, ...repeat(random, () => randomListing(random)));
@@ -220,13 +225,25 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
       case 7:
         await db.transaction(async (tx) => {
           await lockFigures(tx, [collectionId]);
-          await upsertTokenHolders(tx, distinctTokens(random, collectionId));
+          const moved = await upsertTokenHolders(tx, distinctTokens(random, collectionId));
+          await refreshFigures(tx, { collectionIds: [collectionId], moved }, { chains: createChains(), now: NOW });
+        });
+        break;
+      case 8:
+        await ingest(db, ...repeat(random, () => randomOrder(random)));
+        break;
+      case 9:
+        await db.transaction(async (tx) => {
+          await lockFigures(tx, [collectionId]);
+          await upsertTokenMetadata(tx, distinctMetadata(random), { collectionId, source: 'chain', at: NOW });
         });
         break;
       default:
         await db.transaction(async (tx) => {
           await lockFigures(tx, CONTRACTS.map(idOf));
-          await deleteUnmintedTokens(tx, distinctTokens(random, collectionId));
+          const moved = distinctTokens(random, collectionId);
+          await deleteUnmintedTokens(tx, moved);
+          await refreshFigures(tx, { collectionIds: [collectionId], moved }, { chains: createChains(), now: NOW });
           await deleteSalesAfter(tx, 'ethereum', random.integer(0, 10));
         });
     }
@@ -302,6 +319,27 @@ function randomCoverage(random: Random, collectionId: string): CollectionCoverag
     from: random.boolean(0.7) ? null : NOW - 60_000,
     to: NOW - random.pick([1, 25, 60, 60 * 20, 60 * 30]) * 60_000,
   };
+}
+
+const randomOrder = (random: Random) =>
+  order({
+    contractAddress: random.pick(CONTRACTS),
+    tokenId: randomTokenId(random),
+    priceRaw: String(random.integer(1, 60)),
+    createdAt: at(-random.integer(1, 1_000)),
+    ...(random.boolean(0.5) && { expiresAt: at(random.integer(1, 2_000)) }),
+  });
+
+function distinctMetadata(random: Random) {
+  const assets = new Set(repeat(random, () => randomTokenId(random)));
+  const none = { name: null, image: null, description: null, host: null, uriDigest: null };
+  return [...assets].map((asset) => ({
+    ...none,
+    asset,
+    traits: ['Hat', 'Eyes', 'Coat']
+      .slice(0, random.integer(0, 3))
+      .map((name) => ({ name, value: String(random.integer(1, 3)), kind: 'text' as const })),
+  }));
 }
 
 function distinctTokens(random: Random, collectionId: string) {

@@ -151,6 +151,25 @@ export type TokenBatch = {
   }[];
 };
 
+/** A trait that tokens of a collection have. All fields are always present. */
+export type Trait = {
+  /** Name of the trait, as its author wrote it. */
+  name: string;
+  /** The values, those of the most tokens first, at most 250. */
+  values: {
+    /** Value of the trait; numbers and dates as text. */
+    value: string;
+    /** Number of tokens that have the value; null if a token may be missing. */
+    count: number | null;
+    /** How many of these tokens are listed; null if a token or a listing may be missing. */
+    listed: number | null;
+    /** The cheapest listing of these tokens; null if none is listed, or if the traits of a listed token are not known. */
+    floor: Price | null;
+  }[];
+  /** True when the trait has more values than `values`. */
+  hasMoreValues: boolean;
+};
+
 export type ListTokensParameters = {
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -162,6 +181,8 @@ export type ListTokensParameters = {
   listed?: boolean | undefined;
   /** Only tokens of this owner. A page may then be short or empty although there is a next page. */
   owner?: string | undefined;
+  /** Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: a token must have one of the values of each name. */
+  traits?: Record<string, string | string[]> | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
   id: string;
 };
@@ -240,6 +261,21 @@ export type GetHoldersResult = {
   data: Holders;
 };
 
+export type ListTraitsParameters = {
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type ListTraitsResult = {
+  /** The rows of this page. */
+  data: Trait[];
+  pagination: Pagination;
+};
+
 export type ExploreMethods = {
   /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
@@ -255,14 +291,17 @@ export type ExploreMethods = {
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
+  /** List the traits of a collection. The names of the traits in alphabetical order, with the values of each and their figures. */
+  listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
 };
 
 export const EXPLORE_OPERATIONS = {
-  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner'] },
+  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
+  listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
 } as const satisfies Operations;

@@ -15,6 +15,7 @@ import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
+import { TraitSchema, registerTraitsRoute } from './traits.ts';
 import { registerWalletRoutes } from './wallets.ts';
 
 export const EXPLORE_PREFIX = '/explore/v1';
@@ -47,6 +48,7 @@ const EXPLORE: PublicInterface = {
     OrderSchema,
     ProvenanceSchema,
     HoldersSchema,
+    TraitSchema,
     PaginationSchema,
   ],
   routes: [
@@ -56,6 +58,7 @@ const EXPLORE: PublicInterface = {
     registerOrderRoute,
     registerProvenanceRoute,
     registerHoldersRoute,
+    registerTraitsRoute,
   ],
 };
 

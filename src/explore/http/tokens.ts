@@ -7,6 +7,7 @@ import type { CollectionLocation } from '../../core/collection.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import type { ObjectParameter } from '../../http/query.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { collectionParams } from '../../market/http/collection-identity.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
@@ -22,7 +23,9 @@ import { toWireToken } from './token.ts';
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 const ADDRESS_LENGTH_MAX = 44;
 
-type Query = PageQuery & { sort: TokenSort; listed?: boolean; owner?: string };
+const TRAIT_NAMES_MAX = 10;
+
+type Query = PageQuery & { sort: TokenSort; listed?: boolean; owner?: string; traits?: ObjectParameter };
 
 export function registerTokensRoute(app: FastifyInstance, context: MarketplaceContext): void {
   const { market, cursorSecret } = context;
@@ -58,14 +61,27 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
             description: 'Only tokens of this owner. A page may then be short or empty although there is a next page.',
           }),
         ),
+        traits: Type.Optional(
+          Type.Unsafe<ObjectParameter>({
+            type: 'object',
+            additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+            maxProperties: TRAIT_NAMES_MAX,
+            style: 'deepObject',
+            explode: true,
+            description:
+              'Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: a token must have one of the ' +
+              'values of each name.',
+            examples: [{ Weather: 'Fog' }],
+          }),
+        ),
       }),
       response: marketResponses(pageOf('Token'), 400, 404, 502),
     },
-    respond: async ({ id = '' }, { cursor, limit, sort, listed = null, owner }) => {
+    respond: async ({ id = '' }, { cursor, limit, sort, listed = null, owner, traits = NO_TRAITS }) => {
       const collection = await resolveCollection(market, id);
       const location = locationOf(market, collection);
-      const filter = { sort, listed, owner: owner === undefined ? null : parseOwner(location, owner) };
-      const scope = `tokens ${collection.id} ${sort} ${listed} ${filter.owner}`;
+      const filter = { sort, listed, owner: owner === undefined ? null : parseOwner(location, owner), traits };
+      const scope = `tokens ${collection.id} ${sort} ${listed} ${filter.owner} ${JSON.stringify([...traits])}`;
       const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
       const [page, prices] = await Promise.all([
         location ? listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE,
@@ -87,6 +103,7 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
   });
 }
 
+const NO_TRAITS: ObjectParameter = new Map();
 const EMPTY_PAGE = { tokens: [], next: null, degraded: false };
 
 function parseOwner(location: CollectionLocation | null, text: string): TokenListQuery['owner'] {
@@ -102,14 +119,21 @@ function parseOwner(location: CollectionLocation | null, text: string): TokenLis
  * as text: a JSON number would round it.
  */
 function toPayload(position: TokenPosition): string {
+  if (position.phase === 'priced') return JSON.stringify({ ...position, raw: position.raw.toString() });
   if (position.phase !== 'listed') return JSON.stringify(position);
   return `${position.raw} ${position.key} ${position.orderId}`;
 }
+
+type StoredPosition =
+  | { phase: 'priced'; raw: string; asset: string }
+  | Extract<TokenPosition, { phase: 'ranked' | 'others' }>;
 
 const LISTED_POSITION = /^(\d+) (\S+) (.*)$/s;
 
 function readPosition(secret: Buffer, scope: string, cursor: string): TokenPosition {
   const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
   const [, raw = '', key = '', orderId = ''] = LISTED_POSITION.exec(payload) ?? [];
-  return raw === '' ? (JSON.parse(payload) as TokenPosition) : { phase: 'listed', raw: BigInt(raw), key, orderId };
+  if (raw !== '') return { phase: 'listed', raw: BigInt(raw), key, orderId };
+  const position = JSON.parse(payload) as StoredPosition;
+  return position.phase === 'priced' ? { ...position, raw: BigInt(position.raw) } : position;
 }

@@ -12,6 +12,16 @@ export type TokenFilter = { listed: boolean | null; assets: readonly string[] | 
 /** Own orders have no key. This key sorts before those of mirrored listings with the same price and id. */
 export const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
+/**
+ * Whether the token of a row `token` is listed. `collectionId` and `now` are parameters of the statement. Without `offset 0`, PostgreSQL
+ * could read all listings of the collection, to look tokens up among them.
+ */
+export const isListedSql = ({ collectionId, now }: { collectionId: string; now: string }) => `(
+    exists (select from indexer.listing where listing.collection_id = ${collectionId} and listing.asset = token.asset
+      and ${LISTED} and (expires_at is null or expires_at > ${now}) offset 0)
+    or exists (select from indexer.own_asset as own where own.collection_id = ${collectionId} and own.asset = token.asset
+      and (own.expires_at is null or own.expires_at > ${now}) offset 0))`;
+
 /** The condition on a row of `indexer.token` for the filter, whose parameters are $2 to $4. */
 function passes({ listed }: TokenFilter): string {
   // The few listed assets are found first, so that a collection with few of them is not read completely.
@@ -20,11 +30,8 @@ function passes({ listed }: TokenFilter): string {
       ? `asset in (select asset from indexer.listed_asset where collection_id = $1
           union select asset from indexer.own_asset where collection_id = $1) and`
       : '';
-  return `${among} not burned and ($3::text[] is null or asset = any($3)) and ($4::boolean is null or $4 = (
-    exists (select from indexer.listing where listing.collection_id = $1 and listing.asset = token.asset
-      and ${LISTED} and (expires_at is null or expires_at > $2))
-    or exists (select from indexer.own_asset as own where own.collection_id = $1 and own.asset = token.asset
-      and (own.expires_at is null or own.expires_at > $2))))`;
+  return `${among} not burned and ($3::text[] is null or asset = any($3)) and 
+    ($4::boolean is null or $4 = ${isListedSql({ collectionId: '$1', now: '$2' })})`;
 }
 
 const toParameters = (collectionId: string, { listed, assets, now }: TokenFilter) => [

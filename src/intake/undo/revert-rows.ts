@@ -52,12 +52,8 @@ export async function revertRows(
       await restoreSales(tx, rows.restored);
       break;
     case 'token':
-      await deleteTokens(tx, rows.removed.map(toAsset));
-      await restoreTokens(
-        tx,
-        rows.restored.map(({ key, image }) => ({ ...toAsset(key), image })),
-      );
-      break;
+      await revertTokens(tx, rows, context);
+      return [];
     case 'listing':
       return revertListings(tx, rows, context);
     case 'stats':
@@ -80,6 +76,16 @@ const keysOf = ({ removed, restored }: RevertedRows) => [...removed, ...restored
 async function revertPlainRows(tx: Queryable, kind: TrackedKind, rows: RevertedRows): Promise<void> {
   await deleteTrackedRows(tx, kind, rows.removed);
   await restoreTrackedRows(tx, kind, rows.restored);
+}
+
+async function revertTokens(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<void> {
+  const moved = rows.removed.map(toAsset);
+  await deleteTokens(tx, moved);
+  await restoreTokens(
+    tx,
+    rows.restored.map(({ key, image }) => ({ ...toAsset(key), image })),
+  );
+  await refreshFigures(tx, { ...context, moved }, context);
 }
 
 async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<KeptRow[]> {

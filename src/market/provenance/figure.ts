@@ -35,6 +35,11 @@ export const MAX_AGE_MS = {
   total: 24 * HOUR_MS,
 } as const;
 
+/** Whether the figure was counted in stored rows. Only then do the rows have everything that it counts. */
+export function isCounted<T>(figure: Figure<T> | null): figure is Figure<T> {
+  return figure !== null && figure.kind !== 'reported' && figure.kind !== 'snapshot';
+}
+
 /** The first candidate of the strongest kind that is complete and not too old. Null when there is none. */
 export function chooseFigure<T>(candidates: readonly Candidate<T>[], now: number): Figure<T> | null {
   for (const kind of PROVENANCE_KINDS) {

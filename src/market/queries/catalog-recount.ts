@@ -17,7 +17,7 @@ const decodeValue: (row: Record<string, unknown>) => CatalogValue = rowDecoder('
 const RECORD_FIGURES = `('chain', record.chain), ('launched', record.launched::text),
   ('time key', extract(epoch from record.created_at)::text), ('floor of the record', record.snapshot_floor_raw::text),
   ('volume of the record', record.snapshot_volume::text)`;
-const EXPIRY = `coalesce(extract(epoch from expires_at)::text, 'never')`;
+const TERMS = `concat_ws(' ', coalesce(extract(epoch from expires_at)::text, 'never'), price_raw, extract(epoch from price_until))`;
 
 /** At most `limit`. A change that was not copied yet is a difference. */
 export async function listCatalogDifferences(
@@ -31,7 +31,7 @@ export async function listCatalogDifferences(
        union all
        select collection_id, 'own floor in the indexer', null, own_floor_raw::text from indexer.collection_figures
        union all
-       select collection_id, 'own asset in the indexer', asset, ${EXPIRY} from indexer.own_asset
+       select collection_id, 'own asset in the indexer', asset, ${TERMS} from indexer.own_asset
      ) as catalog where value is not null and starts_with(collection_id, $1)`,
     [prefix],
   );
@@ -43,7 +43,7 @@ export async function listCatalogDifferences(
        union all
        select collection_id, 'own floor in the indexer', null, floor_raw::text from main.collection_book
        union all
-       select collection_id, 'own asset in the indexer', asset, ${EXPIRY} from main.book_asset
+       select collection_id, 'own asset in the indexer', asset, ${TERMS} from main.book_asset
      ) as catalog where value is not null and starts_with(collection_id, $1)`,
     [prefix],
   );

@@ -83,19 +83,30 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   return rows.map(decodeEntry);
 }
 
-/** `expiresAt`: when the last of the asset's orders expires. Null if it never does, or if the asset is not listed. */
-export type OwnAsset = CollectionAsset & { listed: boolean; expiresAt: number | null };
+/**
+ * `expiresAt`: when the last of the asset's orders expires. Null if it never does, or if the asset is not listed. `raw`: the price of its
+ * cheapest order. `priceUntil`: when that order expires.
+ */
+export type OwnAsset = CollectionAsset & {
+  listed: boolean;
+  expiresAt: number | null;
+  raw: bigint | null;
+  priceUntil: number | null;
+};
 
 const decodeOwnAsset = rowDecoder('book_asset', {
   collectionId: column('wanted_id', text),
   asset: column('wanted_asset', text),
   listed: boolean,
   expiresAt: column('expires_at', nullable(timestamp)),
+  raw: column('price_raw', nullable(amount)),
+  priceUntil: column('price_until', nullable(timestamp)),
 });
 
 export async function listOwnAssets(db: Queryable, assets: readonly CollectionAsset[]): Promise<OwnAsset[]> {
   const rows = await db.query(
-    `select wanted.id as wanted_id, wanted.asset as wanted_asset, book.asset is not null as listed, book.expires_at
+    `select wanted.id as wanted_id, wanted.asset as wanted_asset, book.asset is not null as listed, book.expires_at,
+       book.price_raw, book.price_until
      from unnest($1::text[], $2::text[]) as wanted (id, asset)
      left join main.book_asset as book on book.collection_id = wanted.id and book.asset = wanted.asset`,
     [assets.map((one) => one.collectionId), assets.map((one) => one.asset)],
@@ -134,17 +145,19 @@ export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]
   if (assets.length === 0) return;
   await tx.query(
     `with copied as (
-       select * from unnest($1::text[], $2::text[], $3::boolean[], $4::timestamptz[])
-         as copied (collection_id, asset, listed, expires_at)
+       select * from unnest($1::text[], $2::text[], $3::boolean[], $4::timestamptz[], $5::numeric[], $6::timestamptz[])
+         as copied (collection_id, asset, listed, expires_at, price_raw, price_until)
      ), removed as (
        delete from indexer.own_asset as stored using copied
        where not listed and stored.collection_id = copied.collection_id and stored.asset = copied.asset
        returning stored.collection_id
      ), written as (
-       insert into indexer.own_asset as stored (collection_id, asset, expires_at)
-       select collection_id, asset, expires_at from copied where listed
-       on conflict (collection_id, asset) do update set expires_at = excluded.expires_at
-       where stored.expires_at is distinct from excluded.expires_at
+       insert into indexer.own_asset as stored (collection_id, asset, expires_at, price_raw, price_until)
+       select collection_id, asset, expires_at, price_raw, price_until from copied where listed
+       on conflict (collection_id, asset) do update
+       set expires_at = excluded.expires_at, price_raw = excluded.price_raw, price_until = excluded.price_until
+       where (stored.expires_at, stored.price_raw, stored.price_until)
+         is distinct from (excluded.expires_at, excluded.price_raw, excluded.price_until)
        returning collection_id, xmax = 0 as inserted
      ), changed as (
        select collection_id, sum(change) as change from (
@@ -159,6 +172,8 @@ export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]
       assets.map((one) => one.asset),
       assets.map((one) => one.listed),
       assets.map((one) => (one.expiresAt === null ? null : new Date(one.expiresAt))),
+      assets.map((one) => one.raw?.toString() ?? null),
+      assets.map((one) => (one.priceUntil === null ? null : new Date(one.priceUntil))),
     ],
   );
 }

@@ -3,6 +3,7 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, text } from '../../database/rows.ts';
+import { refreshTraits } from './traits.ts';
 
 export const TRAIT_KINDS = ['text', 'number', 'date'] as const;
 export type TraitKind = (typeof TRAIT_KINDS)[number];
@@ -67,6 +68,10 @@ export async function upsertTokenMetadata(
     [collectionId, JSON.stringify(fields), source, new Date(at)],
   );
   const retraited = await replaceTraits(tx, collectionId, rows);
+  await refreshTraits(tx, {
+    tokens: retraited.map((asset) => ({ collectionId, asset })),
+    moved: rows.map(({ asset }) => ({ collectionId, asset })),
+  });
   return [...new Set([...changed.map((row) => decodeAsset(row).asset), ...retraited])];
 }
 

@@ -224,11 +224,14 @@ export type NewTokenHolder = {
 
 /**
  * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. The metadata of a token that the chain did
- * not have before becomes due.
+ * not have before becomes due. Returns the tokens that were burned, or whose burn was taken back.
  */
-export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTokenHolder[]): Promise<void> {
+export async function upsertTokenHolders(
+  tx: Queryable,
+  holders: readonly NewTokenHolder[],
+): Promise<CollectionAsset[]> {
   const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
-  await tx.query(
+  const changed = await tx.query(
     `with incoming as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
          as incoming (collection_id, asset, chain, owner, burned, owner_block)
@@ -247,7 +250,8 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
          select from before as stored where ${isSameToken('upserted')} and stored.owner_block is not null)
        on conflict do nothing
      )
-     select count(*) from upserted`,
+     select upserted.collection_id, upserted.asset from upserted
+     where exists (select from before as stored where ${isSameToken('upserted')} and stored.burned <> upserted.burned)`,
     [
       rows.map((row) => row.collectionId),
       rows.map((row) => row.asset),
@@ -257,6 +261,7 @@ export async function upsertTokenHolders(tx: Queryable, holders: readonly NewTok
       rows.map((row) => row.blockNumber),
     ],
   );
+  return changed.map(decodeTokenId);
 }
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });

@@ -47,8 +47,9 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
     `with touched as (
        select distinct collection_id, asset from unnest($1::text[], $2::text[]) as touched (collection_id, asset)
      ), listed as (
-       select touched.collection_id, touched.asset, orders.expires_at from touched cross join lateral (
-         select case when bool_or(expires_at is null) then null else max(expires_at) end as expires_at from main.book_order
+       select touched.collection_id, touched.asset, orders.* from touched cross join lateral (
+         select case when bool_or(expires_at is null) then null else max(expires_at) end as expires_at,
+           min(price_raw) as price_raw, (array_agg(expires_at order by price_raw, id))[1] as price_until from main.book_order
          where collection_id = touched.collection_id and token_id = touched.asset and ${fillableAt('$3')}
          having count(*) > 0
        ) as orders
@@ -58,9 +59,11 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
          and not exists (select from listed where listed.collection_id = stored.collection_id and listed.asset = stored.asset)
        returning stored.collection_id, stored.asset
      ), written as (
-       insert into main.book_asset as stored (collection_id, asset, expires_at) select * from listed
-       on conflict (collection_id, asset) do update set expires_at = excluded.expires_at
-       where stored.expires_at is distinct from excluded.expires_at
+       insert into main.book_asset as stored (collection_id, asset, expires_at, price_raw, price_until) select * from listed
+       on conflict (collection_id, asset) do update
+       set expires_at = excluded.expires_at, price_raw = excluded.price_raw, price_until = excluded.price_until
+       where (stored.expires_at, stored.price_raw, stored.price_until)
+         is distinct from (excluded.expires_at, excluded.price_raw, excluded.price_until)
        returning collection_id, asset, xmax = 0 as inserted
      ), starting as (
        insert into main.book_start (starts_at, chain, collection_id, asset)

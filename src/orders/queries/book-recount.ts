@@ -33,15 +33,17 @@ export async function listBookDifferences(
   const rows = await db.query(
     `with fillable as (
        select collection_id, token_id as asset, min(price_raw) as floor_raw,
-         case when bool_or(expires_at is null) then 'never' else max(expires_at)::text end as until
+         concat_ws(' ', case when bool_or(expires_at is null) then 'never' else max(expires_at)::text end, min(price_raw),
+           (array_agg(expires_at order by price_raw, id))[1]) as terms
        from main.book_order where ${fillableAt('$1')} group by collection_id, token_id
      ), counted as (
        select collection_id, count(*) as assets, min(floor_raw) as floor_raw from fillable group by collection_id
      ), differences as (
        select coalesce(stored.collection_id, fillable.collection_id) as collection_id, 'own asset' as figure,
          coalesce(stored.asset, fillable.asset) as asset,
-         case when stored.asset is null then null else coalesce(stored.expires_at::text, 'never') end as stored,
-         fillable.until as counted
+         case when stored.asset is not null then
+           concat_ws(' ', coalesce(stored.expires_at::text, 'never'), stored.price_raw, stored.price_until) end as stored,
+         fillable.terms as counted
        from main.book_asset as stored
        full join fillable on fillable.collection_id = stored.collection_id and fillable.asset = stored.asset
        union all

@@ -11,16 +11,35 @@ export type ParameterSchema = {
   maxLength?: number;
   pattern?: string;
 };
-export type Parameter = { name: string; in: 'query' | 'path'; required: boolean; schema: ParameterSchema };
+export type Parameter = {
+  name: string;
+  in: 'query' | 'path';
+  required: boolean;
+  schema: ParameterSchema;
+  /** The parameter may be given several times. */
+  isRepeatable?: boolean;
+};
 export type Operation = { path: string; parameters: Parameter[] };
 
-type Document = { paths: Record<string, { get?: { parameters?: Parameter[] } }> };
+type DocumentParameter = Omit<Parameter, 'schema'> & { schema: ParameterSchema | { type: 'object' } };
+type Document = { paths: Record<string, { get?: { parameters?: DocumentParameter[] } }> };
 
 /** The GET operations, in the order in which the document lists them. */
 export function readOperations(document: unknown): Operation[] {
   return Object.entries((document as Document).paths).flatMap(([path, item]) =>
-    item.get ? [{ path, parameters: item.get.parameters ?? [] }] : [],
+    item.get ? [{ path, parameters: (item.get.parameters ?? []).map(toTextParameter) }] : [],
   );
+}
+
+/** Of a parameter that is an object (`deepObject`), one member stands for all. */
+function toTextParameter({ schema, ...parameter }: DocumentParameter): Parameter {
+  if (schema.type !== 'object') return { ...parameter, schema };
+  return {
+    ...parameter,
+    name: `${parameter.name}[Weather]`,
+    schema: { type: 'string', minLength: 1 },
+    isRepeatable: true,
+  };
 }
 
 /** Texts that the schema allows, before percent-encoding. `.` and `..` are left out, because URLs drop them from paths. */

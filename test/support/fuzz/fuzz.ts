@@ -94,10 +94,12 @@ function listProperties(context: Context, operation: Operation): Property[] {
       kind: 'one value wrong' as const,
       property: oneValueWrong(context, operation, parameter),
     })),
-    ...query.map((parameter) => ({
-      kind: 'given twice' as const,
-      property: givenTwice(context, operation, parameter),
-    })),
+    ...query
+      .filter((parameter) => !parameter.isRepeatable)
+      .map((parameter) => ({
+        kind: 'given twice' as const,
+        property: givenTwice(context, operation, parameter),
+      })),
     ...path.map((parameter) => ({ kind: 'raw path' as const, property: rawPaths(context, operation, parameter) })),
   ];
 }

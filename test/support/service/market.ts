@@ -4,10 +4,14 @@
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../../src/config.ts';
 import { migrate } from '../../../src/database/migrate.ts';
+import type { Databases } from '../../../src/database/open.ts';
 import { openDatabases } from '../../../src/database/open.ts';
+import type { Database } from '../../../src/database/port.ts';
 import { findOrInsertSecret } from '../../../src/database/secrets.ts';
 import type { RateLimits } from '../../../src/http/rate-limit.ts';
 import { createLog } from '../../../src/core/log.ts';
+import { lockFigures } from '../../../src/market/queries/figures.ts';
+import { upsertTokenMetadata } from '../../../src/market/queries/token-metadata.ts';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import { forEachEngine } from '../engines/each-engine.ts';
 import type { TestService } from './service.ts';
@@ -36,7 +40,14 @@ export type TestMarket = TestService & {
   advance(ms: number): void;
   /** The time this long before now, in ISO 8601. */
   ago(ms: number): string;
+  /** The database of the service. */
+  indexer(): Database;
+  /** Stores the traits of tokens, by asset, as the readers of metadata do. Responses that are cached already are not dropped. */
+  describe(subject: TestCollection, traits: Readonly<Record<string, TraitValues>>): Promise<void>;
 };
+
+/** The value, or the values, of each trait. */
+export type TraitValues = Readonly<Record<string, string | readonly string[]>>;
 
 /** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the market. */
 export function forEachMarket(
@@ -54,10 +65,18 @@ export function forEachMarket(
     // The inner suite closes the service before the engine removes its database.
     describe('service', () => {
       let now = START;
+      let databases: Databases | null = null;
+      const indexer = () => {
+        if (!databases) throw new Error('the service has not started: use its database only in tests and hooks');
+        return databases.indexer;
+      };
       const clock = {
         now: () => now,
         advance: (ms: number) => void (now += ms),
         ago: (ms: number) => new Date(now - ms).toISOString(),
+        indexer,
+        describe: (subject: TestCollection, traits: Readonly<Record<string, TraitValues>>) =>
+          storeTraits(indexer(), { collectionId: subject.id, at: now }, traits),
       };
       const market = { ...clock } as TestMarket;
       before(async () => {
@@ -66,6 +85,7 @@ export function forEachMarket(
         const service = await startTestService({
           settings: all,
           clock: clock.now,
+          open: async (config, log) => (databases = await openDatabases(config, log)),
           ...(limits && { limits }),
         });
         Object.assign(market, service);
@@ -73,6 +93,25 @@ export function forEachMarket(
       after(() => market.close());
       suite(market);
     });
+  });
+}
+
+async function storeTraits(
+  indexer: Database,
+  { collectionId, at }: { collectionId: string; at: number },
+  traits: Readonly<Record<string, TraitValues>>,
+): Promise<void> {
+  const none = { name: null, image: null, description: null, host: null, uriDigest: null };
+  const tokens = Object.entries(traits).map(([asset, values]) => ({
+    ...none,
+    asset,
+    traits: Object.entries(values).flatMap(([name, some]) =>
+      [some].flat().map((value) => ({ name, value, kind: 'text' as const })),
+    ),
+  }));
+  await indexer.transaction(async (tx) => {
+    await lockFigures(tx, [collectionId]);
+    await upsertTokenMetadata(tx, tokens, { collectionId, source: 'chain', at });
   });
 }
 

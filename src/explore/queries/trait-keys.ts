@@ -1,0 +1,345 @@
+// The order of the tokens of a collection that have given traits. Each query returns keys; the tokens themselves are read afterwards.
+// Indexer database.
+// A list is read in one of two ways. A walk visits the next rows in the order of the list, and checks the traits of each: it is short if
+// many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them: it is short if
+// few tokens have the traits. The numbers of tokens of the traits show which way to try first. Each way stops at a limit, and then the
+// other way is tried.
+
+import type { AssetId } from '../../core/address.ts';
+import { isStorable } from '../../core/text.ts';
+import type { Queryable, Row } from '../../database/port.ts';
+import { amount, assetId, boolean, column, integer, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { RankedAsset } from './token-keys.ts';
+import { isListedSql } from './token-keys.ts';
+
+/** A token has a group if it has one of its traits. `tokens` and `listed` count the tokens of all traits of the group. */
+export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number };
+
+/**
+ * A token passes if it has every group. `rarest`: the group with the fewest tokens. `expected`: how many tokens would pass if the groups were
+ * independent of one another.
+ */
+export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; expected: number };
+
+/** How many rows a walk visits at most. */
+const WALK_MAX = 1_000;
+/** If more tokens have the traits, a walk is tried before they are sorted. */
+const SEARCH_MAX = 4_000;
+/** If at most this many tokens are expected, they are searched first. */
+const EXPECTED_MAX = 1_000;
+
+const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeInteger, listed: safeInteger });
+
+const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
+
+/** The filter by the wanted values of each name. Null if no token has any of the values of a name. */
+export async function findTraitFilter(
+  db: Queryable,
+  collectionId: string,
+  wanted: ReadonlyMap<string, readonly string[]>,
+): Promise<TraitFilter | null> {
+  const pairs = [...wanted].flatMap(([name, values]) =>
+    values.flatMap((value) => (isStorable(name) && isStorable(value) ? [[name, value] as const] : [])),
+  );
+  const rows = await db.query(
+    `select trait.id, trait.name, trait.tokens, trait.listed,
+       (select trait_sets from indexer.collection_figures where collection_id = $1) as trait_sets
+     from unnest($2::text[], $3::text[]) as wanted (name, value)
+     cross join lateral (
+       select * from indexer.trait where collection_id = $1 and name = wanted.name and value = wanted.value limit 1) as trait`,
+    [collectionId, pairs.map(([name]) => name), pairs.map(([, value]) => value)],
+  );
+  const byName = Map.groupBy(rows.map(decodeTrait), ({ name }) => name);
+  const groups = [...byName.values()]
+    .map((traits) => ({
+      ids: traits.map(({ id }) => id),
+      tokens: traits.reduce((sum, { tokens }) => sum + tokens, 0),
+      listed: traits.reduce((sum, { listed }) => sum + listed, 0),
+    }))
+    .sort((a, b) => a.tokens - b.tokens);
+  const [rarest, ...others] = groups;
+  const [row] = rows;
+  if (!rarest || !row || byName.size < wanted.size) return null;
+  const { traitSets } = decodeSets(row);
+  const expected = groups.reduce((share, { tokens }) => (share * tokens) / traitSets, traitSets);
+  return { rarest, others, expected };
+}
+
+export const toGroups = ({ rarest, others }: TraitFilter): TraitGroup[] => [rarest, ...others];
+
+/** Numbers the parameters of a statement in the order in which they are first used. */
+class Parameters {
+  readonly values: unknown[] = [];
+  readonly #types: string[] = [];
+
+  /** Returns the parameter with its type, as SQL. */
+  use(value: unknown, type: string): string {
+    let index = this.values.findIndex((known, at) => known === value && this.#types[at] === type);
+    if (index < 0) {
+      index = this.values.push(value) - 1;
+      this.#types.push(type);
+    }
+    return `$${index + 1}::${type}`;
+  }
+}
+
+const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGroup[]) =>
+  groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
+
+/** Rows of trait_set by the primary key. With `limit 1`, PostgreSQL searches the index once for each row. */
+const setOf = (parameters: Parameters, collectionId: string, row: string) =>
+  `(select trait_ids from indexer.trait_set
+    where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
+
+const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
+
+/** The assets among the given ones that have the groups. */
+export async function listAssetsWithTraits(
+  db: Queryable,
+  collectionId: string,
+  { filter, assets }: { filter: TraitFilter; assets: readonly string[] },
+): Promise<AssetId[]> {
+  const parameters = new Parameters();
+  const rows = await db.query(
+    `select asset from indexer.trait_set where collection_id = ${parameters.use(collectionId, 'text')}
+       and asset = any(${parameters.use(assets, 'text[]')}) and ${hasGroups(parameters, 'trait_set', toGroups(filter))}`,
+    parameters.values,
+  );
+  return rows.map((row) => decodeSetAsset(row).asset);
+}
+
+/** `listed` null: listed or not. `now` in milliseconds. */
+type TraitListQuery = { filter: TraitFilter; limit: number };
+type TokenListQuery = TraitListQuery & { listed: boolean | null; now: number };
+
+const decodeAsset = rowDecoder('token', { asset: assetId });
+
+/** Lower token ids first. `unranked`: only tokens without a rarity rank. */
+export async function listTraitAssetsById(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery & { after: string | null; unranked: boolean },
+): Promise<AssetId[]> {
+  const rows = await listTokens(db, collectionId, query, (parameters) => {
+    const after = parameters.use(query.after ?? '', 'text');
+    return {
+      columns: 'length(asset), asset',
+      condition: `(length(asset), asset) > (length(${after}), ${after})${query.unranked ? ' and rarity_rank is null' : ''}`,
+      isInSet: !query.unranked,
+    };
+  });
+  return rows.map((row) => decodeAsset(row).asset);
+}
+
+const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
+
+/** Rarest first. Tokens without a rarity rank are missing. */
+export async function listTraitAssetsByRank(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery & { after: { rank: number; asset: string } | null },
+): Promise<RankedAsset[]> {
+  const rows = await listTokens(db, collectionId, query, (parameters) => {
+    const after = parameters.use(query.after?.asset ?? '', 'text');
+    const rank = parameters.use(query.after?.rank ?? 0, 'bigint');
+    return {
+      columns: 'rarity_rank, length(asset), asset',
+      condition: `rarity_rank is not null and (rarity_rank, length(asset), asset) > (${rank}, length(${after}), ${after})`,
+      isInSet: false,
+    };
+  });
+  return rows.map(decodeRanked);
+}
+
+/** `columns`: by which the list is sorted. `condition`: what follows the position. `isInSet`: trait_set has all these columns. */
+type TokenOrder = { columns: string; condition: string; isInSet: boolean };
+
+async function listTokens(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery,
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[]> {
+  return readOneWay(query, {
+    walk: async () => {
+      const rows = await walkTokens(db, collectionId, query, toOrder);
+      return rows.length === query.limit ? rows : null;
+    },
+    search: (max) => searchTokens(db, collectionId, { ...query, max }, toOrder),
+  });
+}
+
+type Ways = {
+  /** Null if the walk reached its limit. */
+  walk: () => Promise<Row[] | null>;
+  /** Null if more than `max` tokens have the traits. Null `max`: no limit. */
+  search: (max: number | null) => Promise<Row[] | null>;
+};
+
+async function readOneWay({ filter: { rarest, expected } }: TraitListQuery, { walk, search }: Ways): Promise<Row[]> {
+  const isSearchFirst = Math.min(rarest.tokens, expected) <= EXPECTED_MAX;
+  return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
+}
+
+function listedCondition(parameters: Parameters, collectionId: string, { listed, now }: TokenListQuery): string {
+  if (listed === null) return 'true';
+  const isListed = isListedSql({
+    collectionId: parameters.use(collectionId, 'text'),
+    now: parameters.use(new Date(now), 'timestamptz'),
+  });
+  return listed ? isListed : `not ${isListed}`;
+}
+
+/** Stops when the limit is reached. Without `offset 0`, listings would be looked up before traits. */
+function walkTokens(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery,
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[]> {
+  const parameters = new Parameters();
+  const { columns, condition } = toOrder(parameters);
+  const order = columns.replace('length(asset)', 'size');
+  return db.query(
+    `select * from (
+       select token.* from (
+         select asset, rarity_rank, length(asset) as size from indexer.token
+         where collection_id = ${parameters.use(collectionId, 'text')} and not burned and ${condition}
+         order by ${columns} limit ${WALK_MAX}
+       ) as token cross join lateral ${setOf(parameters, collectionId, 'token')} as owned
+       where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
+     ) as token
+     where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}`,
+    parameters.values,
+  );
+}
+
+const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });
+
+/** Every row has the number of matched tokens. If none is found, there is one row with this number only. */
+function toRows(rows: readonly Row[], max: number | null): Row[] | null {
+  const [first] = rows;
+  const { matched, found } = first ? decodeMatched(first) : { matched: 0, found: false };
+  if (max !== null && matched > max) return null;
+  return found ? [...rows] : [];
+}
+
+async function searchTokens(
+  db: Queryable,
+  collectionId: string,
+  { max, ...query }: TokenListQuery & { max: number | null },
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[] | null> {
+  const parameters = new Parameters();
+  const { columns, condition, isInSet } = toOrder(parameters);
+  const tokens = isInSet
+    ? `select asset from matched`
+    : `select token.* from matched cross join lateral (
+         select asset, rarity_rank from indexer.token
+         where collection_id = ${parameters.use(collectionId, 'text')} and asset = matched.asset and not burned limit 1
+       ) as token`;
+  // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.
+  const rows = await db.query(
+    `with matched as materialized (${matchedSql(parameters, query.filter, max)})
+     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
+     from (select 1) as one left join (
+       select * from (select * from (${tokens}) as token where ${condition} order by ${columns} offset 0) as token
+       where ${listedCondition(parameters, collectionId, query)} order by ${columns} limit ${query.limit}
+     ) as found on true order by ${columns}`,
+    parameters.values,
+  );
+  return toRows(rows, max);
+}
+
+const matchedSql = (parameters: Parameters, filter: TraitFilter, max: number | null) =>
+  `select asset from indexer.trait_set where ${hasGroups(parameters, 'trait_set', toGroups(filter))}${max === null ? '' : ` limit ${max + 1}`}`;
+
+/** A listed token in the order of prices, and of assets among equal prices. */
+export type PricedAsset = { raw: bigint; asset: AssetId };
+
+const decodePriced = rowDecoder('listed_trait', { raw: column('price_raw', amount), asset: assetId });
+
+/** Cheapest first, by the prices of the last refresh. The assets `except` are left out. */
+export async function listTraitAssetsByPrice(
+  db: Queryable,
+  collectionId: string,
+  query: PriceListQuery,
+): Promise<PricedAsset[]> {
+  const { rarest, others } = query.filter;
+  // A token may have several traits of the group.
+  const pageMax = (query.limit + query.except.length) * rarest.ids.length;
+  const walkMax = others.length === 0 ? pageMax : Math.max(pageMax, WALK_MAX);
+  const walk = async () => {
+    const rows = await walkListed(db, collectionId, query, walkMax);
+    const isComplete = rows.length === query.limit || rarest.listed <= walkMax || others.length === 0;
+    return isComplete ? rows : null;
+  };
+  const search = (max: number | null) => searchListed(db, collectionId, { ...query, max });
+  const rows = others.length === 0 || rarest.listed <= query.limit ? await walk() : null;
+  return (rows ?? (await readOneWay(query, { walk, search }))).map(decodePriced);
+}
+
+type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };
+
+const afterPrice = (parameters: Parameters, row: string, { after }: PriceListQuery) =>
+  `(${row}.price_raw, ${row}.asset) >
+     (${parameters.use((after?.raw ?? 0n).toString(), 'numeric')}, ${parameters.use(after?.asset ?? '', 'text')})`;
+
+/** Visits the listed tokens that have the rarest group. Stops when the limit is reached. */
+function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, walkMax: number): Promise<Row[]> {
+  const parameters = new Parameters();
+  const { rarest, others } = query.filter;
+  const ofTrait = (id: string) =>
+    `(select price_raw, asset from indexer.listed_trait where trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
+      order by price_raw, asset limit ${walkMax})`;
+  const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
+  const checked = others.length === 0 ? '' : `cross join lateral ${setOf(parameters, collectionId, 'listed')} as owned`;
+  return db.query(
+    `select ${rarest.ids.length > 1 ? 'distinct' : ''} listed.price_raw, listed.asset from (
+       select * from (${visited}) as listed order by price_raw, asset limit ${walkMax}
+     ) as listed ${checked}
+     where ${hasGroups(parameters, 'owned', others)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
+     order by listed.price_raw, listed.asset limit ${query.limit}`,
+    parameters.values,
+  );
+}
+
+async function searchListed(
+  db: Queryable,
+  collectionId: string,
+  { max, ...query }: PriceListQuery & { max: number | null },
+): Promise<Row[] | null> {
+  const parameters = new Parameters();
+  const rows = await db.query(
+    `with matched as materialized (${matchedSql(parameters, query.filter, max)})
+     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
+     from (select 1) as one left join (
+       select listed.* from matched cross join lateral (
+         select price_raw, asset from indexer.trait_listing
+         where collection_id = ${parameters.use(collectionId, 'text')} and asset = matched.asset limit 1
+       ) as listed
+       where ${afterPrice(parameters, 'listed', query)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
+       order by price_raw, asset limit ${query.limit}
+     ) as found on true order by price_raw, asset`,
+    parameters.values,
+  );
+  return toRows(rows, max);
+}
+
+export type ExpiredAsset = { asset: AssetId; traitIds: number[] };
+
+const decodeExpired = rowDecoder('trait_listing', { asset: assetId, traitIds: column('trait_ids', list(integer)) });
+
+/** At most `limit` assets whose listing has expired since the last sweep. The stored prices of these assets are out of date. */
+export async function listExpiredAssets(
+  db: Queryable,
+  collectionId: string,
+  { now, limit }: { now: number; limit: number },
+): Promise<ExpiredAsset[]> {
+  const rows = await db.query(
+    `select asset, to_json(trait_ids) as trait_ids from indexer.trait_listing where collection_id = $1 and expires_at <= $2
+     order by expires_at limit $3`,
+    [collectionId, new Date(now), limit],
+  );
+  return rows.map(decodeExpired);
+}

@@ -1,0 +1,125 @@
+// The traits of a collection, with the number of tokens, the number of listed tokens and the floor of each value.
+
+import type { Collection } from '../core/collection.ts';
+import { countListed } from '../market/collection.ts';
+import type { Market } from '../market/market.ts';
+import { requireValue } from '../market/market-source.ts';
+import { isCounted } from '../market/provenance/figure.ts';
+import { toHoldingFigures } from '../market/provenance/holdings.ts';
+import { listHoldingFacts } from '../market/queries/stats.ts';
+import { locationOf } from '../market/resolve-collection.ts';
+import { readPrices } from './priced-assets.ts';
+import { listExpiredAssets } from './queries/trait-keys.ts';
+import type { TraitValue } from './queries/traits.ts';
+import { findTraitCoverage, listTraitValues } from './queries/traits.ts';
+
+/** The most values of a trait. */
+export const VALUES_MAX = 250;
+/** The most tokens, of those whose listing has expired since the last sweep, that one response reads again. */
+const EXPIRED_MAX = 500;
+
+/** A number is null if it may lack a token. `floorRaw` is also null if no token is listed. */
+export type TraitFigures = {
+  value: string;
+  count: number | null;
+  listed: number | null;
+  floorRaw: bigint | null;
+};
+
+/** `hasMoreValues`: the trait has more values than VALUES_MAX. */
+export type CollectionTrait = { name: string; values: TraitFigures[]; hasMoreValues: boolean };
+
+export type TraitPage = {
+  traits: CollectionTrait[];
+  /** The last name; null on the last page. */
+  next: string | null;
+  /** When the page is no longer right without any change of a row. */
+  validUntil: number | null;
+};
+
+/** Throws `upstream_error` when the indexer cannot be read. */
+export async function listTraits(
+  market: Market,
+  collection: Collection,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<TraitPage> {
+  const location = locationOf(market, collection);
+  if (!location) return { traits: [], next: null, validUntil: null };
+  const { id } = collection;
+  const now = market.clock();
+  const read = market.tokenLists.withinOneDeadline();
+  const known = await readKnown(market, collection, { read, now });
+  const expired = requireValue(
+    await read((db) => listExpiredAssets(db, id, { now, limit: EXPIRED_MAX + 1 })),
+    'upstream_error',
+  );
+  const isSwept = expired.length <= EXPIRED_MAX;
+  const except = expired.map(({ asset }) => asset);
+  const query = { after, limit: limit + 1, valuesMax: VALUES_MAX + 1, except };
+  const values = requireValue(await read((db) => listTraitValues(db, id, query)), 'upstream_error');
+  const prices = new Map(
+    (isSwept ? await readPrices(market, location, except) : []).map(({ asset, raw }) => [asset, raw]),
+  );
+  const changes = new Map<number, { listed: number; floorRaw: bigint | null }>();
+  for (const { asset, traitIds } of expired) {
+    const raw = prices.get(asset) ?? null;
+    for (const traitId of traitIds) {
+      const change = changes.get(traitId) ?? { listed: 0, floorRaw: null };
+      changes.set(traitId, {
+        listed: change.listed - (raw === null ? 1 : 0),
+        floorRaw: toLower(change.floorRaw, raw),
+      });
+    }
+  }
+  const traits = [...Map.groupBy(values, ({ name }) => name)].map(([name, found]) => ({
+    name,
+    values: found.slice(0, VALUES_MAX).map(({ id: traitId, value, tokens, listed, floorRaw }: TraitValue) => ({
+      value,
+      count: known.counts ? tokens : null,
+      listed: known.listed && isSwept ? listed + (changes.get(traitId)?.listed ?? 0) : null,
+      floorRaw: known.floors && isSwept ? toLower(floorRaw, changes.get(traitId)?.floorRaw ?? null) : null,
+    })),
+    hasMoreValues: found.length > VALUES_MAX,
+  }));
+  const page = traits.slice(0, limit);
+  return {
+    traits: page,
+    next: traits.length > limit ? (page.at(-1)?.name ?? null) : null,
+    validUntil: known.validUntil,
+  };
+}
+
+const toLower = (a: bigint | null, b: bigint | null) => (a === null || (b !== null && b < a) ? b : a);
+
+/** Whether the numbers of tokens, the numbers of listed tokens, and the floors are complete. */
+type Known = { counts: boolean; listed: boolean; floors: boolean; validUntil: number | null };
+
+/**
+ * The numbers of tokens are complete if all tokens are known and the traits of each were read. Floors are complete if the traits of every
+ * listed token were read. The numbers of listed tokens are complete if, in addition, all listings are known.
+ */
+async function readKnown(
+  market: Market,
+  { id, chain, snapshot, tokensComplete }: Collection,
+  { read, now }: { read: Market['tokenLists']['read']; now: number },
+): Promise<Known> {
+  const [coverage, facts, listed] = await Promise.all([
+    read((db) => findTraitCoverage(db, id, now)),
+    read((db) => listHoldingFacts(db, [id])),
+    countListed(market, id, now),
+  ]);
+  const stored = requireValue(coverage, 'upstream_error');
+  const figures = toHoldingFigures(
+    requireValue(facts, 'upstream_error').get(id) ?? null,
+    { snapshot, tokensComplete, listed, hasOwnBook: market.chainOf(chain)?.family === 'evm' },
+    now,
+  );
+  const floors = stored !== null && stored.traitListings === stored.listedAssets;
+  const ends = [stored?.nextExpiry, figures.supply?.validUntil, figures.listedCount?.validUntil];
+  return {
+    counts: stored !== null && stored.traitSets === stored.tokens && isCounted(figures.supply),
+    listed: floors && isCounted(figures.listedCount),
+    floors,
+    validUntil: ends.reduce<number | null>((first, end) => Math.min(first ?? Infinity, end ?? Infinity), null),
+  };
+}
