@@ -16,9 +16,12 @@ const CHAIN_POLL_MS = 100;
 export type IntakeResponse = { status: number; body: any };
 
 export type FollowedService = {
+  url: string;
+  /** An API key that may write orders. */
+  key: string;
   /** The body of a public read that has to succeed. */
   read(path: string): Promise<any>;
-  /** Calls the intake with a key that may write orders. */
+  /** Calls the intake with the key. */
   intake(method: string, path: string, body?: string): Promise<IntakeResponse>;
   /** Waits until each chain has been read to its newest block. */
   settle(): Promise<void>;
@@ -49,6 +52,8 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
   });
   let clients = 0;
   return {
+    url: process.url,
+    key: secret,
     read: async (path) => {
       // Each request names another client in X-Forwarded-For, so that no rate limit applies.
       clients += 1;
