@@ -5,6 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
+import { buyListing } from '../../client/examples/buy-listing.ts';
+import { postListing } from '../../client/examples/post-listing.ts';
+import { createMarketClient } from '../../client/src/market.ts';
+import { callOf, transact } from '../../devnet/chain.ts';
 import type { Contract } from '../../devnet/protocol.ts';
 import { startTestDevnet } from '../support/chain/devnet.ts';
 import type { FollowedService } from './followed-service.ts';
@@ -12,6 +16,8 @@ import { eventually, startFollowedService } from './followed-service.ts';
 import type { Name, Scene, Signed } from './seaport-js-orders.ts';
 import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signListingsOfAll } from './seaport-js-orders.ts';
 
+/** A token that only the examples of the client trade. */
+const EXAMPLE_TOKEN = 401n;
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 
@@ -296,3 +302,27 @@ testOnEachChain(
     assert.equal(await floorOf(stage, nft), '3');
   },
 );
+
+test('a token that an example of the client lists is bought by another example', async () => {
+  const { world, nft, seller: minter } = stages[0] ?? assert.fail();
+  // The first person has approved Seaport.
+  const [seller = assert.fail(), buyer = assert.fail()] = world.people;
+  await transact(world.chain, [callOf(minter.address, nft, 'mint', [seller.address, EXAMPLE_TOKEN])]);
+  await service.settle();
+  const connection = { baseUrl: service.url, rpcUrl: world.chain.url };
+  const sale = { chain: world.chain.id, contract: nft.address, tokenId: EXAMPLE_TOKEN, price: 10n ** 17n };
+  const { data } = await postListing(sale, { ...connection, apiKey: service.key, seller: seller.account });
+  assert.deepEqual([data.price.raw, data.seller], [sale.price, seller.address]);
+
+  const orderId = data.orderId ?? '';
+  const tx = await buyListing(orderId, { ...connection, buyer: buyer.account });
+  const market = createMarketClient(connection);
+  const token = { chain: sale.chain, address: nft.address, tokenId: String(EXAMPLE_TOKEN) };
+  // The transaction may not be in a block yet, and the owners of tokens follow from the blocks in the background.
+  await eventually(async () => {
+    const { data: order } = await market.getOrder({ orderId });
+    const { data: bought } = await market.getToken(token);
+    assert.deepEqual([order.status, order.listing.tx, bought.owner.address], ['filled', tx, buyer.address]);
+  });
+  await assert.rejects(buyListing(orderId, { ...connection, buyer: buyer.account }), /the order is filled/);
+});
