@@ -17,11 +17,12 @@ import { until } from '../support/until.ts';
 import { followCollection, runTask } from './synced-collection.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 5);
-const SIZE = { people: 4, collections: 1, tokens: 24, editions: 0 };
+const SIZE = { people: 4, collections: 1, tokens: 16, editions: 0 };
 const SLUG = 'lantern-moths';
 /** The steps until each marketplace has at least one sale: a limit that only a broken simulation reaches. */
 const STEPS_MAX = 400;
-const STEPS_MIN = 30;
+const STEPS_MIN = 20;
+const STEPS_AFTER = 12;
 const LIMIT_MS = 60_000;
 
 const closers: (() => unknown)[] = [];
@@ -131,7 +132,7 @@ test('sales of further protocols are served with price, sides and listing, once 
   await report();
   await compare({ isReported: true });
   await simulation.reorganise(Math.min(8, simulation.reorgDepth()));
-  await trade();
+  for (let step = 0; step < STEPS_AFTER; step += 1) await simulation.step();
   await report();
   await compare({ isReported: true });
   const final = await readSales();

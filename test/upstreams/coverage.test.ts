@@ -181,6 +181,22 @@ forEachEngine('coverage', (engine) => {
     );
   });
 
+  test('the first read of sales goes back before a newer sale that was read from the chain', async (t) => {
+    const market = makeCollection({ sales: [saleAt(1, NOW_S - 86_400)] });
+    const { run } = await startOpenSea(t, market);
+    await db.query(
+      `insert into indexer.sale (key, source, chain, collection_id, asset, price, price_raw, sold_at, tx, log_index, block_number)
+       values (md5('2')::uuid, 'opensea', 'apechain', $1, '2', '1', 1, $2, $3, 0, 7)`,
+      [APES_ID, new Date(NOW), makeHash(2)],
+    );
+    await run('opensea-sales');
+    const rows = await db.query(`select asset from indexer.sale order by sold_at`);
+    assert.deepEqual(
+      rows.map(({ asset }) => asset),
+      ['1', '2'],
+    );
+  });
+
   test('of a long list of sales only the part that was read is covered', async (t) => {
     const market = makeCollection({ sales: range(1_050).map((n) => saleAt(n, NOW_S - 5_000 + n)) });
     const { run } = await startOpenSea(t, market);
