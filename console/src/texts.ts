@@ -29,16 +29,13 @@ export const texts = {
     lost: (since: string) => `The service does not respond since ${since}.`,
     kept: 'Figures on this page are the last ones that arrived.',
     retry: 'The page tries again every few seconds and continues by itself.',
-    back: 'The service responds again.',
   },
   unknown: {
     price: 'No price is known.',
-    noListing: 'Nothing is listed.',
     floor: 'No floor is known: no listing is known.',
     buyerFloor: 'The total for the buyer is unknown: nothing is listed, or a fee is unknown.',
     figure: 'This figure is not known at present.',
     failed: 'This figure could not be read.',
-    usd: 'No recent dollar rate is known.',
     lastSale: 'No sale is known.',
     rank: 'No rarity rank is known.',
     owner: 'No owner is known.',
@@ -53,7 +50,6 @@ export const texts = {
     unknownPage: 'There is no page at this address.',
     toMarket: 'Go to the market',
     more: 'Load more',
-    end: 'End of the list',
   },
   errors: {
     unexpected: 'Something unexpected happened in this page.',
@@ -61,13 +57,7 @@ export const texts = {
     rateLimited: (seconds: number) => `Too many requests came from this address. The limit ends in ${seconds} s.`,
     request: (id: string) => `Request ${id}.`,
   },
-  price: {
-    exact: 'Exact amount',
-    usd: 'Dollars',
-    buyerPays: 'Buyer pays',
-  },
   stale: {
-    label: (age: string) => `${age} old`,
     collection: 'The statistics could not be read. These are the last stored ones.',
     floor: 'The present total could not be computed. This is an earlier one.',
   },
@@ -88,13 +78,12 @@ export const texts = {
       volumeWeek: '7 d volume',
       volumeAll: 'Volume',
       salesWeek: '7 d sales',
-      salesDay: '24 h sales',
       listed: 'Listed',
       owners: 'Owners',
-      supply: 'Supply',
     },
     listedOf: (listed: string, supply: string) => `${listed} of ${supply} tokens`,
-    volumeOfDay: 'in 24 h',
+    listedTokens: 'tokens',
+    volumeShort: 'vol',
     empty: 'There are no collections yet.',
     emptyHint: 'Import records or follow a collection on its chain:',
     emptyCommands: [
@@ -181,7 +170,6 @@ export const texts = {
     ranges: { day: '24 h', week: '7 d', month: '30 d', all: 'All' },
     rangeEmpty: 'No sale in this time range.',
     columns: {
-      picture: 'Picture',
       token: 'Token',
       price: 'Price',
       marketplace: 'Marketplace',
@@ -192,7 +180,7 @@ export const texts = {
     label: 'Sales',
   },
   holders: {
-    unknown: 'The holder of every token is not known for this collection.',
+    unknown: 'Not all holders of this collection are known.',
     unknownHint:
       'Follow the collection on its chain, or import its tokens completely, and the holders are counted here.',
     distribution: 'Tokens for each holder',
@@ -262,12 +250,10 @@ export const texts = {
   },
   shop: {
     title: 'Shop',
-    lead: 'Products, stock and webhooks of a shop.',
     soon: 'The pages of the shop are not part of this version. The store interface is at /api/v1.',
   },
   service: {
     title: 'Service',
-    lead: 'The state of this service.',
     soon: 'The pages of the service are not part of this version. Its state is at /status.',
   },
   copy: { copy: 'Copy', copied: 'Copied' },

@@ -62,10 +62,10 @@ export async function visit(page: Page, url: string): Promise<void> {
 }
 
 export async function waitUntilLoaded(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const { document } = globalThis as unknown as { document: { querySelector: (selector: string) => unknown } };
-    return document.querySelector('main h1') && !document.querySelector('[aria-busy=true], .skeleton');
-  });
+  // Figures of rows outside of the window are not read before they come into view.
+  await page.waitForFunction(`document.querySelector('main h1') && !document.querySelector('[aria-busy=true]') &&
+    !Array.from(document.querySelectorAll('.skeleton'), (element) => element.getBoundingClientRect())
+      .some(({ width, top, bottom }) => width > 0 && bottom > 0 && top < innerHeight)`);
 }
 
 /** Asserts that the page has no error, no violation of axe's rules, and nothing wider than the window. Takes a screenshot. */

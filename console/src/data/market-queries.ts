@@ -1,7 +1,7 @@
 // What the pages of the market read, and how often. A page that is not visible reads nothing.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
-import { client } from './client.ts';
+import { client, queries } from './client.ts';
 
 export type CollectionSort = 'volume' | 'floor' | 'recent';
 export type TokenSort = 'price' | 'rank' | 'id';
@@ -101,11 +101,18 @@ export const holdersQuery = (id: string) =>
     staleTime: SELDOM_MS,
   });
 
+/**
+ * `address` may be the id of the collection, because rows of Solana name their collection by its id only, which does not keep the letter
+ * case of the mint. The token is null if it does not exist.
+ */
 export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token', chain, address, tokenId],
     queryFn: async ({ signal }) => {
-      const { data } = await client.readTokens({ tokens: [{ chain, address, tokenId }] }, { signal });
+      const isCollectionId = address.startsWith(`${chain}_`);
+      const collection = isCollectionId ? (await queries.ensureQueryData(collectionQuery(address))).data : null;
+      const names = { chain, address: collection?.contractAddress ?? address, tokenId };
+      const { data } = await client.readTokens({ tokens: [names] }, { signal });
       return data[0] ?? null;
     },
     refetchInterval: OFTEN_MS,

@@ -164,6 +164,7 @@ const COLUMNS: readonly Column<CollectionSummary>[] = [
     isNumber: true,
     from: 'wide',
     place: 'bottom-right',
+    placeLabel: texts.market.volumeShort,
     cell: (collection) => (
       <Volume value={collection.stats.volumeAllTime} currency={currencyOf(collection)} reason={texts.unknown.figure} />
     ),
@@ -209,7 +210,13 @@ function Count({ value }: { value: number | null }) {
 function Listed({ detail: { stats } }: { detail: CollectionDetail }) {
   const { listedCount, supply } = stats;
   if (listedCount === null) return <Unknown reason={texts.unknown.figure} />;
-  if (supply === null || supply === 0) return <Count value={listedCount} />;
+  if (supply === null || supply === 0) {
+    return (
+      <>
+        <Count value={listedCount} /> <span class="muted">{texts.market.listedTokens}</span>
+      </>
+    );
+  }
   return (
     <span data-tip={texts.market.listedOf(formatCount(listedCount), formatCount(supply))}>
       <Flash value={listedCount}>{formatShare(listedCount / supply)}</Flash>

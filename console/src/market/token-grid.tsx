@@ -3,6 +3,7 @@
 import { Link } from 'wouter-preact';
 import type { Token } from '../../../client/src/market.ts';
 import { formatCount } from '../format/amount.ts';
+import { openRow } from '../parts/open-row.ts';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
 import { Skeleton } from '../parts/states.tsx';
@@ -22,11 +23,11 @@ export function TokenGrid({
   return (
     <ul class="grid" aria-label={label} aria-busy={skeletons > 0}>
       {tokens.map((token) => (
-        <li key={tokenPath(token)} class="card">
+        <li key={tokenPath(token)} class="card" onClick={openRow}>
           <Picture url={token.image} alt="" seed={token.collectionId} class="card-picture" />
           <div class="card-text">
             <p class="card-name">
-              <Link href={tokenPath(token)} class="row-link truncate" data-row>
+              <Link href={tokenPath(token)} class="row-link card-title" data-row>
                 {tokenName(token)}
               </Link>
               {token.rarity.rank !== null && (

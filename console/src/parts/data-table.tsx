@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
+import { openRow } from './open-row.ts';
 import { Skeleton } from './states.tsx';
 
 export type Column<Row> = {
@@ -15,6 +16,8 @@ export type Column<Row> = {
   from?: 'tablet' | 'desktop' | 'wide';
   /** The place on a phone's card: the picture, or a corner. Columns without a place are left out. */
   place?: 'picture' | 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
+  /** A word before the value on a phone's card, where the head is not displayed. */
+  placeLabel?: string;
   /** Whether the head is for screen readers only. */
   isHeadHidden?: boolean;
   cell: (row: Row) => ComponentChildren;
@@ -51,9 +54,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, skeletons = 0 }: T
       </div>
       <div role="rowgroup" class="table-body">
         {rows.map((row) => (
-          <div key={keyOf(row)} role="row" class="table-row">
+          <div key={keyOf(row)} role="row" class="table-row" onClick={openRow}>
             {columns.map((column) => (
-              <div key={column.id} role="cell" class={toCellClass(column)}>
+              <div key={column.id} role="cell" class={toCellClass(column)} data-label={column.placeLabel}>
                 {column.cell(row)}
               </div>
             ))}

@@ -16,10 +16,13 @@ const WORKPLACES = [
 
 const THEME_ICONS = { system: SystemIcon, light: SunIcon, dark: MoonIcon };
 
-export function Header({ onHelp }: { onHelp: () => void }) {
+export function Header({ onHelp, onSkip }: { onHelp: () => void; onSkip: () => void }) {
   const [path] = useLocation();
   return (
     <header class="header">
+      <button type="button" class="skip-link" onClick={onSkip}>
+        {texts.shell.skip}
+      </button>
       <Link href="/" class="wordmark" aria-label={texts.name}>
         <Mark />
         <span>{texts.name}</span>

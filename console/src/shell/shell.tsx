@@ -18,10 +18,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   useScrollToTop();
   return (
     <>
-      <button type="button" class="skip-link" onClick={() => document.getElementById(CONTENT_ID)?.focus()}>
-        {texts.shell.skip}
-      </button>
-      <Header onHelp={openHelp} />
+      <Header onHelp={openHelp} onSkip={() => document.getElementById(CONTENT_ID)?.focus()} />
       <ConnectionBanner />
       <main id={CONTENT_ID} class="content" tabIndex={-1}>
         {children}

@@ -111,6 +111,7 @@ const COLUMNS: readonly Column<Token>[] = [
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     place: 'bottom-left',
+    placeLabel: texts.listings.columns.rank,
     cell: ({ rarity }) => (rarity.rank === null ? <Unknown reason={texts.unknown.rank} /> : formatCount(rarity.rank)),
   },
   {

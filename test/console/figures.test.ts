@@ -1,0 +1,96 @@
+// The texts and numbers of the web console that need no browser.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
+import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
+import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
+import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
+import { exactAmount, formatAmount, formatUsd } from '../../console/src/format/amount.ts';
+import { formatAge, formatUtc } from '../../console/src/format/time.ts';
+
+const price = (raw: bigint, decimal: number, usd: number | null = null) => ({ raw, decimal, currency: 'ETH', usd });
+const ETHER = 10n ** 18n;
+
+test('an amount has at most four significant digits, and is never rounded to zero', () => {
+  const texts = [0, 0.42, 1.234_56, 0.003_658_2, 1_234.5, 10_940, 4_560_000, 0.000_000_1].map(formatAmount);
+  assert.deepEqual(texts, ['0', '0.42', '1.235', '0.003658', '1,235', '10.94K', '4.56M', '<0.00001']);
+});
+
+test('the exact amount has every digit of the base units', () => {
+  assert.equal(exactAmount(price(420_000_000_000_000_001n, 0.42)), '0.420000000000000001 ETH');
+  assert.equal(exactAmount(price(1_234_567n * ETHER, 1_234_567)), '1,234,567 ETH');
+  assert.equal(exactAmount({ raw: 2_400_000_000n, decimal: 2.4, currency: 'SOL', usd: null }), '2.4 SOL');
+  assert.equal(exactAmount(price(1n, 1e-18)), '0.000000000000000001 ETH');
+  assert.equal(exactAmount(price(0n, 0)), '0 ETH');
+});
+
+test('small amounts of dollars keep their cents, and an amount that is not zero is not written as zero', () => {
+  assert.deepEqual([0.001, 0.5, 12.3, 1_234.56, 12_345_678].map(formatUsd), [
+    '<$0.01',
+    '$0.50',
+    '$12.30',
+    '$1,235',
+    '$12.35M',
+  ]);
+});
+
+test('an age names its largest unit', () => {
+  const now = Date.UTC(2026, 0, 10);
+  const ages = [0, 59, 60, 7_200, 86_400 * 3, 86_400 * 65, 86_400 * 800];
+  assert.deepEqual(
+    ages.map((seconds) => formatAge(new Date(now - seconds * 1_000).toISOString(), now)),
+    ['now', 'now', '1 min', '2 h', '3 d', '2 mo', '2 y'],
+  );
+  assert.equal(formatUtc('2026-11-22T18:39:39.000Z'), '2026-11-22 18:39:39 UTC');
+});
+
+test('long addresses and ids are cut in the middle', () => {
+  assert.equal(shortAddress('0x6ea0729f1fb210cc8f48018f6d8102da12f2b41e'), '0x6ea0…b41e');
+  assert.equal(shortTokenId('249'), '#249');
+  assert.equal(shortTokenId('1234567890123456'), '#12345…3456');
+});
+
+test('paths name a collection by its slug, and a Solana token by its collection and mint', () => {
+  assert.equal(collectionPath({ id: 'base_0x1', slug: null }), '/c/base_0x1');
+  assert.equal(collectionPath({ id: 'base_0x1', slug: 'two-suns' }), '/c/two-suns');
+  const solana = { chain: 'solana', collectionId: 'solana_abc', contractAddress: null, tokenId: null, mint: 'Mint' };
+  assert.equal(tokenPath(solana), '/t/solana/solana_abc/Mint');
+  const evm = { chain: 'base', collectionId: 'base_0x1', contractAddress: '0x1', tokenId: '7', mint: null };
+  assert.equal(tokenPath(evm), '/t/base/0x1/7');
+});
+
+test('a price far above the others moves the edge of the chart, and is counted', () => {
+  const at = (day: number, decimal: number) => ({
+    timestamp: new Date(Date.UTC(2026, 0, day)).toISOString(),
+    price: { decimal },
+  });
+  const usual = Array.from({ length: 30 }, (_, index) => at(index + 1, 1));
+  const even = toSalesData(usual);
+  assert.deepEqual([even.edge, even.clipped], [1, 0]);
+  const uneven = toSalesData([at(31, 500), ...usual]);
+  assert.deepEqual([uneven.edge, uneven.clipped], [2, 1]);
+  assert.equal(
+    uneven.periods.volumes.reduce((sum, volume) => sum + volume, 0),
+    530,
+  );
+  assert.deepEqual(
+    uneven.times,
+    uneven.times.toSorted((a, b) => a - b),
+  );
+});
+
+test('the depth states how many tokens cost up to a price, and unknown dollars stay unknown', () => {
+  const prices = Array.from({ length: 7 }, (_, index) =>
+    price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
+  );
+  const steps = toDepthSteps(prices);
+  assert.deepEqual(
+    steps.map(({ tokens, upTo, sum }) => [tokens, upTo.decimal, sum.raw, sum.usd]),
+    [
+      [1, 1, ETHER, 3],
+      [5, 5, 15n * ETHER, 15],
+      [7, 7, 28n * ETHER, null],
+    ],
+  );
+});
