@@ -14,11 +14,6 @@ const plain = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: SIGNIFIC
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: SIGNIFICANT_DIGITS });
 const integer = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
-const signedPercent = new Intl.NumberFormat(LOCALE, {
-  style: 'percent',
-  maximumFractionDigits: 1,
-  signDisplay: 'exceptZero',
-});
 
 /** An amount in native units, such as `0.42`, `1,234` and `56.78K`. */
 export function formatAmount(value: number): string {
@@ -42,11 +37,6 @@ export function formatShare(share: number): string {
   return percent.format(share);
 }
 
-/** A relative change: 0.05 is `+5%`. */
-export function formatChange(change: number): string {
-  return signedPercent.format(change);
-}
-
 /** A number of basis points as a percentage. */
 export function formatBps(bps: number): string {
   return `${plain.format(bps / 100)}%`;
@@ -64,16 +54,4 @@ export function exactAmount({ raw, decimal, currency }: Amount): string {
 /** How many base units one native unit has, as a power of ten. A price states the amount in both units. */
 function decimalsOf(raw: bigint, decimal: number): number {
   return decimal > 0 ? Math.max(0, Math.round(Math.log10(Number(raw) / decimal))) : 0;
-}
-
-/** What is left of `total` without `part`, an amount of the same currency. Dollars follow the rate of `total`. */
-export function subtract(total: Amount, part: Amount): Amount {
-  const raw = total.raw - part.raw;
-  const share = total.raw > 0n ? Number(raw) / Number(total.raw) : 0;
-  return {
-    raw,
-    decimal: total.decimal * share,
-    currency: total.currency,
-    usd: total.usd === null ? null : total.usd * share,
-  };
 }
