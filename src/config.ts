@@ -60,6 +60,8 @@ type ServiceSettings = {
   /** Whether the web console is served. */
   console: boolean;
   sourceTimeoutMs: number;
+  /** For how many days the activity log is kept. */
+  activityRetentionDays: number;
   /** The labels of wallets that hold tokens for several owners, by address. */
   custodyWallets: ReadonlyMap<Address, string>;
   logLevel: LogLevel;
@@ -172,6 +174,13 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     form: 'an integer from 1 to 100000000',
     meaning: 'How many requests each API key of the store interface may send in a minute.',
     parse: (text) => parseInteger(text, 1, 100_000_000),
+  },
+  activityRetentionDays: {
+    name: 'ACTIVITY_RETENTION_DAYS',
+    default: '90',
+    form: 'an integer from 1 to 3650',
+    meaning: 'For how many days the activity log keeps the changes of the market. Changes of floors are kept for good.',
+    parse: (text) => parseInteger(text, 1, 3650),
   },
   webhookAllowPrivate: {
     name: 'WEBHOOK_ALLOW_PRIVATE',

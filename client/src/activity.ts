@@ -9,6 +9,7 @@ export type ActivityKind =
   | 'list'
   | 'reprice'
   | 'sale'
+  | 'fill'
   | 'cancel'
   | 'expire'
   | 'invalidate'

@@ -1,6 +1,7 @@
 // Follows one chain: reads the blocks after its cursor, and reverts blocks that a reorganisation orphaned. Every step writes in one
 // transaction that also moves the cursor, so a step may be interrupted and repeated. Nothing is kept in memory between steps.
 
+import { insertMarketChanges } from '../activity/queries/market-changes.ts';
 import type { BlockHeader, ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import {
@@ -24,6 +25,7 @@ import type { ChainReader } from './rpc/chain-reader.ts';
 import { LAG_MAX } from './rpc/endpoint-pool.ts';
 import type { EventFilter } from './rpc/log-query.ts';
 import { completeEvents } from './transaction-facts.ts';
+import { toTransferChanges } from './transfer-changes.ts';
 
 export type FollowContext = {
   main: Database;
@@ -120,6 +122,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
   const changes = await main.transaction(async (tx) => {
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
+    await insertMarketChanges(tx, 'main', [{ kind: 'reorg', at: now, chain, blockNumber: ancestor.number }]);
     const reverted = await revertAfter(tx, chain, ancestor.number, now);
     await insertReorg(tx, chain, { ancestor: ancestor.number, depth, affected: reverted.evidence, at: now });
     await updateFollowsAfterReorg(tx, chain, ancestor.number);
@@ -223,6 +226,7 @@ async function commit(
     const now = clock();
     const relevant = await selectRelevant(tx, chain, completed, contracts);
     const applied = await applyEvents(tx, chain, relevant, now);
+    await insertMarketChanges(tx, 'main', toTransferChanges(chain, applied.events));
     await upsertChainBlocks(tx, chain, blocks);
     await pruneBlocks(tx, chain, { from: cursor, to: last });
     await updateChainCursor(tx, chain, last, { now });

@@ -24,6 +24,7 @@ import {
 import type { RefreshContext } from '../market/ranks.ts';
 import { refreshFigures } from '../market/ranks.ts';
 import { listEvidence } from '../orders/queries/order-evidence.ts';
+import { isEndedByCounter } from '../orders/status.ts';
 import type { JudgedCollection } from './queries/judged-collections.ts';
 import {
   deleteJudgedCollection,
@@ -133,7 +134,7 @@ async function listAgain(
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
     await lockFigures(tx, [collectionId]);
-    const listed = await updateHiddenListings(tx, collectionId, BATCH_SIZE);
+    const listed = await updateHiddenListings(tx, collectionId, { limit: BATCH_SIZE, now: clock() });
     if (listed.length === 0) await deleteJudgedCollection(tx, collectionId);
     await refreshFigures(tx, { collectionIds: [collectionId], assets: listed }, { chains, now: clock() });
     return true;
@@ -154,7 +155,9 @@ export async function judge(
     for (const [index, listing] of batch.entries()) {
       const found = evidence[index];
       const to = found && deriveListingState(listing, found, now);
-      if (to && !isSameListingState(listing, to)) changes.push({ listing, to });
+      if (to && !isSameListingState(listing, to)) {
+        changes.push({ listing, to, isByCounter: to.status === 'cancelled' && isEndedByCounter(found) });
+      }
     }
   }
   return changes;
@@ -174,7 +177,7 @@ export async function writeJudgements(
   changes: readonly ListingChange[],
   context: RefreshContext,
 ): Promise<void> {
-  const written = await updateListingStates(tx, changes);
+  const written = await updateListingStates(tx, changes, context.now);
   if (written.length < changes.length) throw new OutOfDate();
   const collectionIds = written.map(({ collectionId }) => collectionId);
   await refreshFigures(tx, { collectionIds, assets: written }, context);

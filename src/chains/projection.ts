@@ -2,6 +2,7 @@
 // listings. The log is read in the order of its sequence numbers. The last number is written in the same transaction as the rows, so the
 // projection continues there after an outage of the indexer. An empty indexer is rebuilt from the start of the log.
 
+import { insertMarketChanges } from '../activity/queries/market-changes.ts';
 import type { OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { LogEntry } from '../chain-log/queries/chain-events.ts';
@@ -96,7 +97,10 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
       tx,
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
     );
-    if (rewindTo !== null) for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
+    if (rewindTo !== null) {
+      for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
+      await insertMarketChanges(tx, 'indexer', [{ kind: 'reorg', at: clock(), chain, blockNumber: rewindTo }]);
+    }
     await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
     const moved = await writeHolders(tx, holders);
     await writeHolderChanges(tx, holderChanges);
@@ -150,8 +154,13 @@ async function toNewSales(
     chain.id,
     sales.map(({ fill }) => fill.orderHash),
   );
+  const backfilled = new Map(follows.map((follow) => [follow.contractAddress, follow.readToBlock]));
   const rows = sales.map((sale) =>
-    toNewSale(context, sale, { ownId: ownIds.get(toOrderKeyText(keyOf(sale))) ?? null, mirrored }),
+    toNewSale(context, sale, {
+      ownId: ownIds.get(toOrderKeyText(keyOf(sale))) ?? null,
+      mirrored,
+      readToBlock: backfilled.get(sale.contract) ?? null,
+    }),
   );
   return withDistinctKeys(rows);
 }
@@ -178,7 +187,11 @@ function toSalesOfTransaction(
 function toNewSale(
   { chain, serviceName }: ProjectionContext,
   sale: FillSale,
-  { ownId, mirrored }: { ownId: string | null; mirrored: readonly ListedOrder[] },
+  {
+    ownId,
+    mirrored,
+    readToBlock,
+  }: { ownId: string | null; mirrored: readonly ListedOrder[]; readToBlock: number | null },
 ): NewSale {
   const { fill, contract, asset, priceRaw, price, seller, buyer } = sale;
   const { tx, logIndex, blockNumber, blockTime: soldAt, orderHash } = fill;
@@ -198,7 +211,8 @@ function toNewSale(
     tx,
     logIndex,
   };
-  return { key: toSaleKey(row), ...row, blockNumber };
+  // What the backfill of the collection has read is history, however late the indexer gets it.
+  return { key: toSaleKey(row), ...row, blockNumber, isPast: readToBlock !== null && blockNumber <= readToBlock };
 }
 
 /**

@@ -23,6 +23,8 @@ export type Upsert<R> = {
    * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
    */
   sql: string;
+  /** The parameters of `sql` from `$2` on. */
+  params?: readonly unknown[];
   /** Records the rows of `upserted`. `sql` must then return what the recording needs. */
   recording?: WriteRecording;
 };
@@ -32,12 +34,12 @@ const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer 
 /** Writes any number of rows in one statement. Several rows may have the same identity. */
 export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: Upsert<R>): Promise<UpsertCounts> {
   if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-  const { sql, recording } = upsert;
+  const { sql, params = [], recording } = upsert;
   const folded = foldRows(rows, upsert);
   const [found] = await tx.query(
-    `with ${sql} ${recording?.toSql('upserted', 2) ?? ''}
+    `with ${sql} ${recording?.toSql('upserted', 2 + params.length) ?? ''}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
-    [JSON.stringify(folded.rows.map(upsert.toColumns)), ...(recording?.params ?? [])],
+    [JSON.stringify(folded.rows.map(upsert.toColumns)), ...params, ...(recording?.params ?? [])],
   );
   if (!found) throw new Error('an upsert returned no counts');
   const { inserted, written } = decodeCounts(found);

@@ -64,6 +64,10 @@ export class Market {
   readonly wallets: MarketSource;
   /** Reads of the own order book for the explore interface. */
   readonly exploredOrders: MarketSource;
+  /** The activity log. */
+  readonly activity: MarketSource;
+  /** Past sales for the explore interface. */
+  readonly pastSales: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -99,6 +103,8 @@ export class Market {
     this.tokenBatches = addSource('token-batches', indexer);
     this.wallets = addSource('wallets', indexer);
     this.exploredOrders = addSource('explored-orders', main);
+    this.activity = addSource('activity', main);
+    this.pastSales = addSource('past-sales', indexer);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

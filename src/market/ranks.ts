@@ -38,6 +38,7 @@ export async function refreshFigures(
       collectionId: one.collectionId,
       ...toRanks(one, { chain: chains.get(one.chain) ?? null, now }),
     })),
+    now,
   );
 }
 

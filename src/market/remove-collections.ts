@@ -1,5 +1,6 @@
 // Removes collections from both databases, with their orders, listings, sales, tokens and figures.
 
+import { lockActivityHead } from '../activity/queries/activity-log.ts';
 import type { OnChanged } from '../core/collection-versions.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import { lockChainsAndBooks } from '../orders/book.ts';
@@ -36,6 +37,8 @@ export async function removeCollections(
     // Writers of orders take the first locks, and copies to the indexer take the second lock. So no copy brings a removed figure back.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
+    // So a merge in progress cannot append a change of a removed collection after its changes were deleted.
+    await lockActivityHead(tx);
     const deleted = await deleteCollections(tx, ids);
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];
   });

@@ -4,7 +4,14 @@
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';
-import { deleteStarts, listStartedAssets, lockBooks, refreshBookAssets } from './queries/book-figures.ts';
+import {
+  deleteStarts,
+  listStartedAssets,
+  listStartedOrders,
+  lockBooks,
+  refreshBookAssets,
+} from './queries/book-figures.ts';
+import { insertOrderChanges } from './queries/order-changes.ts';
 import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
@@ -14,10 +21,14 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
   return main.transaction(async (tx) => {
     const due = await listDueOrders(tx, now, limit);
     await lockChainsAndBooks(tx, due);
-    await updateExpiredOrders(
+    const expired = await updateExpiredOrders(
       tx,
       due.map(({ orderId }) => orderId),
       now,
+    );
+    await insertOrderChanges(
+      tx,
+      expired.map(({ orderId, at }) => ({ orderId, kind: 'expire', at })),
     );
     await refreshBookAssets(tx, due, now);
     return due.length;
@@ -30,6 +41,10 @@ export function startOrders(main: Transactions, now: number, limit: number): Pro
     const due = await listStartedAssets(tx, now, limit);
     await lockChainsAndBooks(tx, due);
     await refreshBookAssets(tx, due, now);
+    await insertOrderChanges(
+      tx,
+      (await listStartedOrders(tx, due, now)).map(({ orderId, at }) => ({ orderId, kind: 'list', at })),
+    );
     await deleteStarts(tx, due, now);
     return due.length;
   });

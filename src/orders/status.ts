@@ -63,6 +63,11 @@ export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, no
   return { status: 'active', dormant: dormancyOf(terms, evidence), filledQuantity, endedAt: null, tx: null };
 }
 
+/** Whether a cancelled order ended because its offerer raised the counter, and not by a cancel of its own. */
+export function isEndedByCounter({ cancel, counterRaise, offChainCancel }: OrderEvidence): boolean {
+  return counterRaise !== null && earliest([cancel, counterRaise, offChainCancel]) === counterRaise;
+}
+
 function ended(status: ListingStatus, { at, tx }: Occurrence, filledQuantity: bigint): OrderState {
   return { status, dormant: null, filledQuantity, endedAt: at, tx };
 }

@@ -9,6 +9,10 @@ import type { ConfiguredVendor } from '../upstreams/vendor.ts';
 
 export type WorkerContext = ChainContext &
   Omit<UpstreamContext, 'config'> & {
-    config: Omit<UpstreamContext['config'], 'vendors'> & { vendors: readonly ConfiguredVendor[] } & MetadataSettings;
+    config: Omit<UpstreamContext['config'], 'vendors'> & {
+      vendors: readonly ConfiguredVendor[];
+      /** For how many days the activity log is kept. */
+      activityRetentionDays: number;
+    } & MetadataSettings;
     market: Market;
   };

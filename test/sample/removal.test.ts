@@ -12,15 +12,15 @@ import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, START } from '../support/service/market.ts';
-import { dumpEveryTable, IMPORT_TABLES } from '../support/service/every-table.ts';
+import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../support/service/every-table.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
 const SAMPLE_SIZE = listSampleCollections().length;
-/** Tables that background tasks change at any time, and tables of the imports that load the sample. */
-const LIVE_TABLES = ['main.sync_task', 'main.request_budget', ...IMPORT_TABLES];
+/** Tables that background tasks change at any time, the activity log, and tables of the imports that load the sample. */
+const LIVE_TABLES = ['main.sync_task', 'main.request_budget', ...LOG_TABLES, ...IMPORT_TABLES];
 
 forEachEngine('removing the sample', (engine) => {
   describe('service', () => {
@@ -70,6 +70,11 @@ forEachEngine('removing the sample', (engine) => {
 
       const remaining = await dumpEveryTable(db, LIVE_TABLES);
       for (const [name, rows] of remaining) assert.deepEqual(rows, before.get(name), name);
+      const logged = await db.query('select distinct collection_id from main.activity where collection_id is not null');
+      assert.deepEqual(
+        logged.filter((row) => row['collection_id'] !== mine.id),
+        [],
+      );
       assert.deepEqual(await read(), responses);
       assert.equal((await service.get('/v1/collections/harbour-lights')).status, 404);
       assert.deepEqual(await recount(), []);

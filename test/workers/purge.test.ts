@@ -10,14 +10,14 @@ import type { Address } from '../../src/core/address.ts';
 import { recountFigures } from '../../src/market/recount.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { dumpEveryTable, IMPORT_TABLES } from '../support/service/every-table.ts';
+import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../support/service/every-table.ts';
 import { newCollection, START } from '../support/service/market.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Tables of background tasks, and tables of the imports that loaded the records of the test. */
-const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...IMPORT_TABLES];
+const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...LOG_TABLES, ...IMPORT_TABLES];
 
 forEachEngine('purging a collection', (engine) => {
   let db: Database;

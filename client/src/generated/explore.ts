@@ -33,6 +33,42 @@ export type Holders = {
   }[];
 };
 
+/** A change of the market. All fields are always present. */
+export type ListedActivity = {
+  /** Position in the log; null for a past sale, which is history and in no stream. Offsets have one length, so comparing them as text gives the order of the changes. */
+  offset: string | null;
+  /** What has changed. */
+  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
+  /** When it happened, as the chain, the marketplace or the service recorded it. */
+  at: string;
+  /** Chain value. */
+  chain: string;
+  /** Canonical collection id; null for `reorg`. */
+  collectionId: string | null;
+  /** EVM token id as a decimal string; null on Solana, and if no single token is concerned. */
+  tokenId: string | null;
+  /** Solana asset id; null on EVM chains, and if no single token is concerned. */
+  mint: string | null;
+  /** The ask of a listing, the price of a sale, or the new floor; null if there is none. */
+  price: Price | null;
+  /** Seller or sender; null if unknown, for a mint, and for a custody wallet. */
+  from: string | null;
+  /** Buyer or receiver; null if unknown, for a burn, and for a custody wallet. */
+  to: string | null;
+  /** The order or listing that the change concerns; null if there is none. */
+  orderId: string | null;
+  /** An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned. */
+  marketplace: string | null;
+  /** Transaction hash or signature; null if there is none. */
+  tx: string | null;
+  /** Of `invalidate`: `owner`, `approval` or `counter`. Of `reorg`: `correction` if a better record has replaced the earlier ones. Otherwise null. */
+  reason: string | null;
+  /** Of `reorg`: the offsets that it takes back. Otherwise null. */
+  voids: string[] | null;
+  /** The offset of the `reorg` that took this change back; null if none did. */
+  voidedBy: string | null;
+};
+
 /** An order and why it has its status. */
 export type Order = {
   /** Id of the order. */
@@ -276,6 +312,48 @@ export type ListTraitsResult = {
   pagination: Pagination;
 };
 
+export type ListActivityParameters = {
+  /** Only changes of this collection: its canonical id, slug or address. */
+  collection?: string | undefined;
+  /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
+  token?: string | undefined;
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
+  kind?: string | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** Only changes in which this account is the seller, sender, buyer or receiver. */
+  wallet?: string | undefined;
+};
+
+export type ListActivityResult = {
+  /** The rows of this page. */
+  data: ListedActivity[];
+  pagination: Pagination;
+};
+
+export type ListWalletActivityParameters = {
+  /** Only changes of this collection: its canonical id, slug or address. */
+  collection?: string | undefined;
+  /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
+  token?: string | undefined;
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
+  kind?: string | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** EVM or Solana address of the wallet. */
+  address: string;
+};
+
+export type ListWalletActivityResult = {
+  /** The rows of this page. */
+  data: ListedActivity[];
+  pagination: Pagination;
+};
+
 export type ExploreMethods = {
   /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
@@ -293,6 +371,10 @@ export type ExploreMethods = {
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
   /** List the traits of a collection. The names of the traits in alphabetical order, with the values of each and their figures. */
   listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
+  /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that was taken back has `voidedBy`. */
+  listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;
+  /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains, newest first. */
+  listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
 };
 
 export const EXPLORE_OPERATIONS = {
@@ -304,4 +386,6 @@ export const EXPLORE_OPERATIONS = {
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
+  listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },
+  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit'] },
 } as const satisfies Operations;

@@ -9,6 +9,8 @@ import { MarketItemSchema } from '../../market/http/market-item.ts';
 import { PriceSchema } from '../../market/http/price.ts';
 import type { PublicInterface } from '../../market/http/public-interface.ts';
 import { registerPublicInterface } from '../../market/http/public-interface.ts';
+import { registerActivityRoutes } from './activity-list.ts';
+import { ListedActivitySchema } from './listed-activity.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
@@ -30,6 +32,7 @@ const DOCUMENT = {
     { name: 'Collections', description: 'What is known about a collection.' },
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
     { name: 'Wallets', description: 'What a wallet owns and sells.' },
+    { name: 'Activity', description: 'What has changed in the market.' },
     { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
@@ -49,6 +52,7 @@ const EXPLORE: PublicInterface = {
     ProvenanceSchema,
     HoldersSchema,
     TraitSchema,
+    ListedActivitySchema,
     PaginationSchema,
   ],
   routes: [
@@ -59,6 +63,7 @@ const EXPLORE: PublicInterface = {
     registerProvenanceRoute,
     registerHoldersRoute,
     registerTraitsRoute,
+    registerActivityRoutes,
   ],
 };
 

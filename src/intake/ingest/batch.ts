@@ -238,9 +238,9 @@ async function writeIndexed(
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
-  const listings = await writeListings(tx, rowsOf(records, 'listing'), changes?.recordTo('listing'));
+  const listings = await writeListings(tx, rowsOf(records, 'listing'), { now, record: changes?.recordTo('listing') });
   counts.set('listing', listings.counts);
-  const sales = await ingestSales(tx, records, { isImport, replace, ...(changes && { changes }) });
+  const sales = await ingestSales(tx, records, { now, isImport, replace, ...(changes && { changes }) });
   counts.set('sale', sales.counts);
   counts.set('token', await upsertTokens(tx, rowsOf(records, 'token'), changes?.recordTo('token')));
   const stats = rowsOf(records, 'stats');
@@ -258,11 +258,11 @@ async function writeIndexed(
 async function writeListings(
   tx: Queryable,
   listings: readonly NewListing[],
-  record?: RecordWrites,
+  { now, record }: { now: number; record: RecordWrites | undefined },
 ): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
-  const counts = await upsertListings(tx, listings, record);
+  const counts = await upsertListings(tx, listings, { now, record });
   const shared = await updateTermsOfSharedOrders(tx, listings, record);
-  const ended = await updateListingsOfEndedOrders(tx, listings, record);
+  const ended = await updateListingsOfEndedOrders(tx, listings, { now, record });
   return { counts, assets: [...listings, ...shared, ...ended] };
 }
 

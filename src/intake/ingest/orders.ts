@@ -1,6 +1,7 @@
 // Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
 // derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
+import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { lockChainsAndBooks } from '../../orders/book.ts';
@@ -9,6 +10,7 @@ import { toOrderKeyText } from '../../orders/order-id.ts';
 import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
 import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import { upsertOrders } from '../../orders/queries/imported-orders.ts';
+import { listOrderRows } from '../../orders/queries/order-changes.ts';
 import type { SignedTerms } from '../../orders/queries/stored-orders.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import { findOperator } from '../../orders/seaport/deployments.ts';
@@ -98,7 +100,8 @@ export async function ingestOrders(
   const { accepted, rejections } = await rejectStoredElsewhere(tx, orders);
   const ids = accepted.map(({ id }) => id);
   const counts = await track(tx, 'order', ids, async () => {
-    const upserted = await upsertOrders(tx, accepted);
+    const written = { origin: 'main', keys: ids, listRows: listOrderRows, now } as const;
+    const upserted = await recordMarketChanges(tx, written, () => upsertOrders(tx, accepted));
     const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
     await evaluateOrders(tx, signedIds, now);
     return upserted;

@@ -4,7 +4,13 @@
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
-import { deleteDifferingSales, listKeysToName, listSaleFacts, upsertSales } from '../../market/queries/sales.ts';
+import {
+  deleteDifferingSales,
+  listKeysToName,
+  listSaleFacts,
+  REPORTED_NEWS_MS,
+  upsertSales,
+} from '../../market/queries/sales.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { ChangeLog } from '../undo/change-log.ts';
@@ -20,10 +26,10 @@ type NumberedSale = { line: number; sale: NewSale };
 export async function ingestSales(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { isImport, replace, changes }: { isImport: boolean; replace: boolean; changes?: ChangeLog },
+  { now, isImport, replace, changes }: { now: number; isImport: boolean; replace: boolean; changes?: ChangeLog },
 ): Promise<{ counts: UpsertCounts; conflicts: LineRejection[] }> {
   const sales = records.flatMap(({ line, record }) => (record.kind === 'sale' ? [{ line, sale: record.row }] : []));
-  const rows = sales.map(({ sale }) => sale);
+  const rows = sales.map(({ sale }) => ({ ...sale, isPast: sale.soldAt < now - REPORTED_NEWS_MS }));
   const counts = replace
     ? await replaceSales(tx, rows, changes?.track)
     : await upsertSales(tx, rows, changes?.recordTo('sale'));

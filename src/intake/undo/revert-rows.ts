@@ -1,8 +1,10 @@
 // Deletes the rows that a change inserted, and restores the rows that it changed. Each kind follows the rules of its context, so that
 // figures, books, events and logs agree with the rows. The transaction must hold the locks that writers of these rows take.
 
+import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';
 import { insertCatalogChanges } from '../../market/queries/catalog.ts';
+import { listListingRows } from '../../market/queries/listing-changes.ts';
 import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { listFollowedIds, listTakenSlugs, updateWithoutSlugs } from '../../market/queries/reverted-collections.ts';
 import {
@@ -17,6 +19,7 @@ import type { RefreshContext } from '../../market/ranks.ts';
 import { refreshFigures } from '../../market/ranks.ts';
 import { evaluateOrders } from '../../orders/evaluate.ts';
 import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
+import { listOrderRows } from '../../orders/queries/order-changes.ts';
 import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
 import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
@@ -49,7 +52,7 @@ export async function revertRows(
       return [];
     case 'sale':
       await deleteSalesByKey(tx, rows.removed);
-      await restoreSales(tx, rows.restored);
+      await restoreSales(tx, rows.restored, context.now);
       break;
     case 'token':
       await revertTokens(tx, rows, context);
@@ -90,18 +93,22 @@ async function revertTokens(tx: Queryable, rows: RevertedRows, context: RevertCo
 
 async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<KeptRow[]> {
   const assets = await listListedAssets(tx, keysOf(rows));
-  await revertPlainRows(tx, 'listing', rows);
-  await hideUntilJudged(
-    tx,
-    rows.restored.map(({ key }) => key),
-  );
+  const written = { origin: 'indexer', keys: keysOf(rows), listRows: listListingRows, now: context.now } as const;
+  await recordMarketChanges(tx, written, async () => {
+    await revertPlainRows(tx, 'listing', rows);
+    await hideUntilJudged(
+      tx,
+      rows.restored.map(({ key }) => key),
+    );
+  });
   await refreshFigures(tx, { ...context, assets }, context);
   return [];
 }
 
 async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertContext): Promise<void> {
   const orders = await listOrderLocations(tx, keysOf(rows));
-  await revertPlainRows(tx, 'order', rows);
+  const written = { origin: 'main', keys: keysOf(rows), listRows: listOrderRows, now } as const;
+  await recordMarketChanges(tx, written, () => revertPlainRows(tx, 'order', rows));
   const restored = new Set(rows.restored.map(({ key }) => key));
   await evaluateOrders(
     tx,

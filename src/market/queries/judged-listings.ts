@@ -7,7 +7,10 @@ import { amount, boolean, column, nullable, oneOf, rowDecoder, text, timestamp }
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { JudgedListing, ListingState } from '../listing-judgement.ts';
 import { HIDDEN_REASONS } from '../listing-judgement.ts';
+import { toStateChange } from '../../activity/state-change.ts';
 import type { CollectionAsset } from './figures.ts';
+import type { RecordedListingChange } from './listing-changes.ts';
+import { insertListingChanges } from './listing-changes.ts';
 
 /** The version of a row is its xmin, the id of the transaction that wrote the row last. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
@@ -112,7 +115,8 @@ export async function listListingsExpiredSince(db: Queryable, chain: string, tim
   return rows.map(decodeListing);
 }
 
-export type ListingChange = { listing: JudgedListing; to: ListingState };
+/** `isByCounter`: the listing ended because the counter of its seller was raised. */
+export type ListingChange = { listing: JudgedListing; to: ListingState; isByCounter: boolean };
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
@@ -123,6 +127,7 @@ const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id'
 export async function updateListingStates(
   tx: Queryable,
   changes: readonly ListingChange[],
+  now: number,
 ): Promise<CollectionAsset[]> {
   if (changes.length === 0) return [];
   const sorted = changes.toSorted((a, b) => (a.listing.key < b.listing.key ? -1 : 1));
@@ -143,6 +148,7 @@ export async function updateListingStates(
       sorted.map(({ to }) => to.tx),
     ],
   );
+  if (written.length === changes.length) await insertListingChanges(tx, sorted.flatMap(toRecordedChange), now);
   const filled = sorted.filter(({ to }) => to.status === 'filled' && to.tx !== null);
   await tx.query(
     `update indexer.sale set listing_id = filled.id
@@ -159,20 +165,38 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
+/** What the activity log records of a new state. The block is that of the transaction that ended the listing. */
+function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
+  const { key } = listing;
+  const change = toStateChange({ ...listing, hidden: listing.undeliverable }, { ...to, hidden: to.undeliverable });
+  if (!change) return [];
+  const reason = isByCounter ? ({ kind: 'invalidate', reason: 'counter' } as const) : change;
+  return [{ key, ...reason, at: to.endedAt, tx: to.endedAt === null ? null : to.tx }];
+}
+
 /** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
 export async function updateHiddenListings(
   tx: Queryable,
   collectionId: string,
-  limit: number,
+  { limit, now }: { limit: number; now: number },
 ): Promise<CollectionAsset[]> {
   const rows = await tx.query(
-    `update indexer.listing set undeliverable = null where collection_id = $1 and key in (
-       select key from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2)
-     returning collection_id, asset`,
+    `update indexer.listing as stored set undeliverable = null from (
+       select key, undeliverable from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
+     ) as hidden
+     where stored.key = hidden.key returning stored.key, collection_id, asset, status, hidden.undeliverable as hidden`,
     [collectionId, limit],
+  );
+  const active = rows.map(decodeHidden).filter(({ status }) => status === 'active');
+  await insertListingChanges(
+    tx,
+    active.map(({ key, hidden }) => ({ key, kind: hidden === 'pending' ? 'list' : 'revalidate' })),
+    now,
   );
   return rows.map(decodeAsset);
 }
+
+const decodeHidden = rowDecoder('listing', { key: text, status: text, hidden: text });
 
 const decodeListed = rowDecoder('listing', {
   orderHash: column('order_hash', text),

@@ -1,6 +1,7 @@
 // Listing snapshots: lists of a collection's listings at a marketplace. Listings that a list lacks are retired. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
+import { insertListingChanges } from './listing-changes.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 /** A list of a collection's listings at a marketplace: all listings, or all below a price. Times in milliseconds. */
@@ -121,10 +122,15 @@ export async function updateRetiredListings(tx: Queryable, keys: readonly string
   for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $2
-       where key = any($1::uuid[]) and status = 'active' returning asset`,
+       where key = any($1::uuid[]) and status = 'active' returning key, asset`,
       [sorted.slice(start, start + KEYS_MAX), new Date(at)],
     );
     for (const row of rows) retired.push(decodeAsset(row).asset);
+    await insertListingChanges(
+      tx,
+      rows.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
+      at,
+    );
   }
   return retired;
 }

@@ -10,6 +10,7 @@ import type { RecordWrites } from '../../database/write-recording.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
 import type { CollectionAsset } from './figures.ts';
+import { insertListingChanges } from './listing-changes.ts';
 import type { RefreshContext } from '../ranks.ts';
 import { refreshFigures } from '../ranks.ts';
 import { lockFigures } from './figures.ts';
@@ -58,6 +59,52 @@ const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
+/** What the recording of changes reads of a written listing. */
+const CHANGED_COLUMNS = [
+  'key',
+  ...IDENTITY,
+  'price_raw',
+  'buyer_total_raw',
+  'listed_at',
+  'expires_at',
+  'seller',
+  'order_hash',
+  'status',
+  'undeliverable',
+  'tx',
+];
+
+/**
+ * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts. A
+ * listing that another order has replaced is listed anew. Expressions of one statement read the stored rows as they were before it. `$2` is
+ * the present time. With `limit 1` each earlier row is found by its key.
+ */
+const RECORD_CHANGES = `recorded_changes as (
+       insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
+       select changed.kind,
+         case when changed.kind in ('list', 'reprice') and upserted.listed_at is distinct from before.listed_at
+           then least(upserted.listed_at, $2) else $2 end,
+         upserted.chain, upserted.collection_id, upserted.asset, upserted.price_raw, upserted.seller, upserted.id, upserted.source,
+         case when upserted.status <> 'active' then upserted.tx end,
+         case when changed.kind = 'invalidate' then case upserted.undeliverable
+           when 'no-balance' then 'owner' when 'not-approved' then 'approval' else 'counter' end end
+       from upserted left join lateral (
+         select * from indexer.listing as stored where not upserted.inserted and stored.key = upserted.key limit 1
+       ) as before on true
+       cross join lateral (select case
+         when upserted.status <> 'active' then case when before.status <> upserted.status then
+           case upserted.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
+         when upserted.undeliverable = 'pending' or upserted.price_raw = 0 or upserted.expires_at <= $2 then null
+         when upserted.undeliverable is not null then
+           case when before.undeliverable is distinct from upserted.undeliverable then 'invalidate' end
+         when before.key is null or before.status <> 'active' or before.undeliverable = 'pending'
+           or before.seller <> upserted.seller or before.order_hash is distinct from upserted.order_hash then 'list'
+         when before.undeliverable is not null then 'revalidate'
+         when (before.price_raw, before.buyer_total_raw) is distinct from (upserted.price_raw, upserted.buyer_total_raw) then 'reprice'
+       end as kind) as changed
+       where changed.kind is not null order by upserted.listed_at, upserted.key
+     )`;
+
 /**
  * Inserts or updates reported listings. A stored row is open to updates while it is active or retired. A retired row has the status
  * `cancelled` and `retired_at`: it was missing from a complete list of its marketplace, or the own book has its order. A row that a block
@@ -70,11 +117,12 @@ const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 export async function upsertListings(
   tx: Queryable,
   listings: readonly NewListing[],
-  record = recordNothing,
+  { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
 ): Promise<UpsertCounts> {
   const recording = await record(tx);
   return upsertRows(tx, listings, {
     recording,
+    params: [new Date(now)],
     keyOf: (listing) => listing.key,
     fold: foldListing,
     toColumns: toListingColumns,
@@ -96,7 +144,7 @@ export async function upsertListings(
         and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
             is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status)))
-      returning (xmax = 0) as inserted${recording.returning})`,
+      returning (xmax = 0) as inserted, ${columnsOf('stored', CHANGED_COLUMNS)}${recording.returning}), ${RECORD_CHANGES}`,
   });
 }
 
@@ -167,8 +215,13 @@ export async function updateExpiredListings(
     await lockFigures(tx, collectionIds);
     const expired = await tx.query(
       `update indexer.listing set status = 'expired'
-       where key = any($2::uuid[]) and status = 'active' and expires_at <= $1 returning collection_id, asset`,
+       where key = any($2::uuid[]) and status = 'active' and expires_at <= $1 returning key, collection_id, asset`,
       [new Date(now), due.map((row) => decodeKey(row).key)],
+    );
+    await insertListingChanges(
+      tx,
+      expired.map((row) => ({ ...decodeKey(row), kind: 'expire' })),
+      now,
     );
     await refreshFigures(tx, { collectionIds, assets: expired.map(decodeAsset) }, { chains, now });
     return expired.length;
@@ -206,10 +259,15 @@ export async function updateListingsOfOwnOrders(
       `with retired as (
          update indexer.listing as stored set status = 'cancelled', retired_at = $3
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
-         returning false as inserted, collection_id, asset${recording.returning}
+         returning false as inserted, stored.key, collection_id, asset${recording.returning}
        ) ${recording.toSql('retired', 5)}
-       select collection_id, asset from retired`,
+       select key, collection_id, asset from retired`,
       [chain, hashes, new Date(at), collectionIds, ...recording.params],
+    );
+    await insertListingChanges(
+      tx,
+      retired.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
+      at,
     );
     await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
   });
@@ -261,7 +319,7 @@ export async function updateTermsOfSharedOrders(
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
   listings: readonly Pick<NewListing, 'orderHash'>[],
-  record = recordNothing,
+  { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
 ): Promise<CollectionAsset[]> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return [];
@@ -274,14 +332,22 @@ export async function updateListingsOfEndedOrders(
        order by chain, order_hash, asset, status desc, key
      ), changed as (
        update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
-       from ended
-       where stored.order_hash = ended.order_hash and stored.chain = ended.chain
+       from ended join indexer.listing as before on before.order_hash = ended.order_hash and before.chain = ended.chain
+       where stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
          and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
-       returning false as inserted, stored.collection_id, stored.asset${recording.returning}
+       returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
      ) ${recording.toSql('changed', 2)}
-     select collection_id, asset from changed`,
+     select key, collection_id, asset, status, status_before from changed`,
     [hashes, ...recording.params],
+  );
+  const ended = changed.map(decodeEnded).filter((listing) => listing.before !== listing.status);
+  await insertListingChanges(
+    tx,
+    ended.map(({ key, status }) => ({ key, kind: status === 'filled' ? 'fill' : 'cancel' })),
+    now,
   );
   return changed.map(decodeAsset);
 }
+
+const decodeEnded = rowDecoder('listing', { key: text, status: text, before: column('status_before', text) });

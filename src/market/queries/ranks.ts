@@ -73,19 +73,35 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
 /** Null for a key that is unknown. `validUntil`: when the keys must be computed again even if nothing was written; null for never. */
 export type Ranks = { volume: number | null; floor: bigint | null; validUntil: number | null };
 
-export async function updateRanks(tx: Queryable, ranks: readonly (Ranks & { collectionId: string })[]): Promise<void> {
+/**
+ * Stores the keys. A floor that has changed is recorded as a change of the market. `now` in milliseconds. Among several expressions of one
+ * statement, each reads the rows as they were before it.
+ */
+export async function updateRanks(
+  tx: Queryable,
+  ranks: readonly (Ranks & { collectionId: string })[],
+  now: number,
+): Promise<void> {
   if (ranks.length === 0) return;
   await tx.query(
-    `update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
+    `with current as (
+       select * from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[]) as current (id, volume, floor, valid_until)
+     ), recorded_changes as (
+       insert into indexer.market_change (kind, at, chain, collection_id, price_raw)
+       select 'floor', $5, chain, collection_id, nullif(current.floor, '${UNKNOWN}')
+       from current join indexer.collection_figures as figures on figures.collection_id = current.id
+       where figures.floor_rank <> current.floor and chain <> ''
+     )
+     update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
        ranks_valid_until = current.valid_until
-     from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[]) as current (id, volume, floor, valid_until)
-     where figures.collection_id = current.id and (figures.volume_rank, figures.floor_rank, figures.ranks_valid_until)
+     from current where figures.collection_id = current.id and (figures.volume_rank, figures.floor_rank, figures.ranks_valid_until)
        is distinct from (current.volume, current.floor, current.valid_until)`,
     [
       ranks.map(({ collectionId }) => collectionId),
       ranks.map(({ volume }) => String(volume ?? UNKNOWN)),
       ranks.map(({ floor }) => String(floor ?? UNKNOWN)),
       ranks.map(({ validUntil }) => (validUntil === null ? null : new Date(validUntil))),
+      new Date(now),
     ],
   );
 }

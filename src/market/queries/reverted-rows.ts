@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
-import { ADD_TO_SUMS, deleteSales, TRADED } from './sales.ts';
+import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, TRADED } from './sales.ts';
 
 /** `image` has the earlier columns of the stored row as JSON text. */
 export type EarlierRow = { key: string; image: string };
@@ -16,7 +16,7 @@ export async function deleteSalesByKey(tx: Queryable, keys: readonly string[]): 
 
 const SALE_COLUMNS = 'source, price, price_raw, seller, buyer, sold_at, listing_id';
 
-export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[]): Promise<void> {
+export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[], now: number): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
     `with wanted as (
@@ -36,6 +36,11 @@ export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[]): 
      ), ${ADD_TO_SUMS}
      select count(*) from restored`,
     [rows.map(({ key }) => key), rows.map(({ image }) => image)],
+  );
+  await insertRestoredSaleChanges(
+    tx,
+    rows.map(({ key }) => key),
+    now,
   );
 }
 

@@ -62,25 +62,24 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
 });
 
 /**
- * Newest first; with `before`, only older sales. Bundles are left out, because the price of a bundle is not the price of one token. Sales
- * whose price cannot be interpreted are included.
+ * Newest first; with `before`, only older sales; with `asset`, only sales of this token. Bundles are left out, because the price of a bundle is
+ * not the price of one token. Sales whose price cannot be interpreted are included.
  */
 export async function listSales(
   db: Queryable,
   collectionId: string,
-  options: { limit: number; before: { soldAt: number; key: string } | null },
+  options: { limit: number; before: { soldAt: number; key: string } | null; asset?: AssetId | null },
 ): Promise<Sale[]> {
-  const { limit, before } = options;
-  const rows = before
-    ? await db.query(
-        `select ${COLUMNS} from indexer.sale where collection_id = $1 and asset <> '${BUNDLE}' and (sold_at, key) < ($3, $4::uuid)
-         order by sold_at desc, key desc limit $2`,
-        [collectionId, limit, new Date(before.soldAt), before.key],
-      )
-    : await db.query(
-        `select ${COLUMNS} from indexer.sale where collection_id = $1 and asset <> '${BUNDLE}' order by sold_at desc, key desc limit $2`,
-        [collectionId, limit],
-      );
+  const { limit, before, asset = null } = options;
+  const params: unknown[] = [collectionId, limit];
+  const conditions = ['collection_id = $1', asset === null ? `asset <> '${BUNDLE}'` : `asset = $${params.push(asset)}`];
+  if (before) {
+    conditions.push(`(sold_at, key) < ($${params.push(new Date(before.soldAt))}, $${params.push(before.key)}::uuid)`);
+  }
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.sale where ${conditions.join(' and ')} order by sold_at desc, key desc limit $2`,
+    params,
+  );
   return rows.map(decodeSale);
 }
 
@@ -129,6 +128,8 @@ export type NewSale = {
   logIndex: number | null;
   /** The block of a sale that was read from a chain. */
   blockNumber?: number;
+  /** True for a sale of the past, which is stored without a change in the activity log: it is history and not news. */
+  isPast?: boolean;
 };
 
 /**
@@ -150,6 +151,22 @@ export const ADD_TO_SUMS = `hours as (
           set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
       )`;
 
+const SALE_CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
+  block_number, fact`;
+/** The change of the market that a sale is. \`stored\` has the columns of indexer.sale. The fact is the key of the sale. */
+const SALE_CHANGE_VALUES = `'sale', stored.sold_at, stored.chain, stored.collection_id, nullif(stored.asset, '${BUNDLE}'), stored.price_raw,
+  stored.seller, stored.buyer, stored.listing_id, stored.source, stored.tx, stored.block_number, stored.key::text`;
+
+/** A reported sale that is older than this is history: it is stored without a change in the activity log. */
+export const REPORTED_NEWS_MS = 60 * 60_000;
+
+/** A common table expression that records the sales in `added` as changes of the market, except past ones. */
+const RECORD_SALES = `recorded_sales as (
+        insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
+        select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.key = added.sale_key
+        where not stored.past order by stored.sold_at, stored.log_index, stored.key
+      ),`;
+
 /** Whether `incoming`, a sale that a marketplace reported, tells the listing or the marketplace of the chain's sale `stored`. */
 const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = incoming.tx and stored.tx is not null
   and stored.asset = incoming.asset and stored.block_number is not null and stored.price <> '${UNKNOWN_PRICE}'
@@ -167,6 +184,7 @@ export async function upsertSales(
   record = recordNothing,
 ): Promise<UpsertCounts> {
   const recording = await record(tx);
+  const isNews = sales.some(({ isPast }) => isPast !== true);
   return upsertRows(tx, sales, {
     recording,
     keyOf: (sale) => sale.key,
@@ -175,23 +193,24 @@ export async function upsertSales(
     sql: `incoming as (
         select * from json_to_recordset($1::json) as incoming (
           key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
-          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint)
+          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint, past boolean)
       ), named as (
         update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
           source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
         from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
-        returning false as inserted, stored.collection_id, stored.sold_at, stored.price_raw, stored.seller${recording.returning}
+        returning false as inserted, stored.collection_id, stored.sold_at, stored.price_raw, stored.seller, stored.key as sale_key${recording.returning}
       ), added as (
         insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
-        select * from incoming
+        select key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number
+        from incoming
         where block_number is not null or log_index is not null or not exists (
           select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
             and of_chain.tx = incoming.tx and of_chain.block_number is not null and of_chain.price <> '${UNKNOWN_PRICE}'
             and of_chain.asset in (incoming.asset, '${BUNDLE}'))
         on conflict (key) do nothing
-        returning true as inserted, collection_id, sold_at, price_raw, seller${recording.returning}
-      ), upserted as (
+        returning true as inserted, collection_id, sold_at, price_raw, seller, key as sale_key${recording.returning}
+      ), ${isNews ? RECORD_SALES : ''} upserted as (
         select * from added union all select * from named
       ), summed as (
         select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
@@ -264,9 +283,31 @@ function toDigestText(uuid: string): string {
   return uuid.replaceAll('-', '');
 }
 
-/** Deletes the sales of later blocks, and subtracts them from the sums. Returns their collections. */
+/**
+ * Records that stored sales are other sales now: the log takes the earlier ones back. Those that are not past at `now` are recorded again.
+ */
+export async function insertRestoredSaleChanges(tx: Queryable, keys: readonly string[], now: number): Promise<void> {
+  await tx.query(
+    `insert into indexer.market_change (kind, at, chain, reason, facts)
+     select 'reorg', $2, chain, 'correction', array_agg(key::text) from indexer.sale where key = any($1::uuid[]) group by chain`,
+    [keys, new Date(now)],
+  );
+  await tx.query(
+    `insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
+     select ${SALE_CHANGE_VALUES} from indexer.sale as stored where key = any($1::uuid[]) and sold_at >= $2
+     order by stored.sold_at, stored.key`,
+    [keys, new Date(now - REPORTED_NEWS_MS)],
+  );
+}
+
+/**
+ * Deletes the sales of later blocks, and subtracts them from the sums. Returns their collections. The caller records the reorganisation in
+ * the activity log.
+ */
 export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
-  const deleted = await deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber]);
+  const deleted = await deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber], {
+    isRecorded: false,
+  });
   return deleted.map(({ collectionId }) => collectionId);
 }
 
@@ -321,15 +362,22 @@ export async function mergeReportedSales(
 
 const decodeDeleted = rowDecoder('sale', { collectionId: column('collection_id', text), sales: integer });
 
-/** Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. */
+/**
+ * Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. Unless `isRecorded` is false, the
+ * activity log takes the sales back.
+ */
 export async function deleteSales(
   tx: Queryable,
   condition: string,
   params: readonly unknown[],
+  { isRecorded = true }: { isRecorded?: boolean } = {},
 ): Promise<{ collectionId: string; sales: number }[]> {
   const rows = await tx.query(
     `with deleted as (
-       delete from indexer.sale where ${condition} returning collection_id, sold_at, price_raw, seller
+       delete from indexer.sale where ${condition} returning key, chain, collection_id, sold_at, price_raw, seller
+     ), taken_back as (
+       insert into indexer.market_change (kind, at, chain, reason, facts)
+       select 'reorg', date_trunc('milliseconds', now()), chain, 'correction', array_agg(key::text) from deleted where ${isRecorded} group by chain
      ), summed as (
        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
        from deleted where ${TRADED} group by collection_id, hour
@@ -363,5 +411,6 @@ function toSaleColumns(sale: NewSale): Record<string, unknown> {
     tx: sale.tx,
     log_index: sale.logIndex,
     block_number: sale.blockNumber,
+    past: sale.isPast ?? false,
   };
 }

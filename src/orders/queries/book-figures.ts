@@ -3,7 +3,7 @@
 // `refreshBookAssets` for their assets after the last write.
 
 import type { Queryable, Row } from '../../database/port.ts';
-import { column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import { column, list, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
 export type OrderedAsset = { collectionId: string; asset: string };
@@ -144,6 +144,26 @@ export async function listStartedAssets(
     [new Date(now), limit],
   );
   return rows.map(decodeDueAsset);
+}
+
+const decodeStarted = rowDecoder('book_order', { orderId: column('id', text), at: column('starts_at', timestamp) });
+
+/** The fillable orders of the assets whose recorded start time is at or before `now`, with their start times, the earliest first. */
+export async function listStartedOrders(
+  tx: Queryable,
+  assets: readonly OrderedAsset[],
+  now: number,
+): Promise<{ orderId: string; at: number }[]> {
+  const rows = await tx.query(
+    `select planned.id, planned.starts_at from main.book_start as due join main.book_order as planned
+       on planned.collection_id = due.collection_id and planned.token_id = due.asset and planned.starts_at = due.starts_at
+     where due.starts_at <= $3 and planned.status = 'active' and planned.dormant is null and planned.price_raw > 0
+       and (planned.expires_at is null or planned.expires_at > $3)
+       and (due.collection_id, due.asset) in (select * from unnest($1::text[], $2::text[]))
+     order by planned.starts_at, planned.id`,
+    [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
+  );
+  return rows.map(decodeStarted);
 }
 
 /** Deletes the recorded start times up to `now`. Must be called after `refreshBookAssets`, in the same transaction. */

@@ -1,7 +1,11 @@
 // Records changes of own orders for the activity log. Primary database. Called in the transaction that changes the orders.
 
 import type { ActivityKind } from '../../activity/market-change.ts';
+import type { MarketRow } from '../../activity/state-change.ts';
 import type { Queryable } from '../../database/port.ts';
+import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { LISTING_STATUSES } from '../order-id.ts';
+import { DORMANT_REASONS } from '../status.ts';
 
 /** `at` in milliseconds. `tx`: the transaction of the chain that caused the change. `reason`: only of the kind `invalidate`. */
 export type RecordedOrderChange = {
@@ -11,6 +15,13 @@ export type RecordedOrderChange = {
   tx?: string | null;
   reason?: string | null;
 };
+
+/** The block of an event of the seller. Each kind has an index of its own. */
+const blockOf = (
+  kind: 'counter-incremented' | 'nonce-cancelled',
+) => `(select max(block_number) from main.chain_event as event
+          where event.chain = stored.chain and event.contract = stored.protocol_address and event.account = stored.seller
+            and kind = '${kind}' and event.tx = changed.tx)`;
 
 /**
  * Price, seller and token are those of the stored order. The block of a fill or cancel is found in the chain log by its transaction: among
@@ -24,9 +35,7 @@ export async function insertOrderChanges(tx: Queryable, changes: readonly Record
        changed.tx, changed.reason, case when changed.tx is not null then coalesce(
          (select max(block_number) from main.chain_event as event
           where event.chain = stored.chain and event.order_hash = stored.order_hash and event.tx = changed.tx),
-         (select max(block_number) from main.chain_event as event
-          where event.chain = stored.chain and event.contract = stored.protocol_address and event.account = stored.seller
-            and kind in ('counter-incremented', 'nonce-cancelled') and event.tx = changed.tx)) end
+         ${blockOf('counter-incremented')}, ${blockOf('nonce-cancelled')}) end
      from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[]) with ordinality
        as changed (id, kind, at, tx, reason, number)
      join main.book_order as stored on stored.id = changed.id order by number`,
@@ -38,4 +47,29 @@ export async function insertOrderChanges(tx: Queryable, changes: readonly Record
       changes.map(({ reason }) => reason ?? null),
     ],
   );
+}
+
+const decodeRow = rowDecoder('book_order', {
+  orderId: column('id', text),
+  chain: text,
+  collectionId: column('collection_id', text),
+  asset: column('token_id', text),
+  priceRaw: column('price_raw', amount),
+  totalRaw: column('buyer_total_raw', nullable(amount)),
+  seller: text,
+  status: oneOf(LISTING_STATUSES),
+  hidden: column('dormant', nullable(oneOf(DORMANT_REASONS))),
+  startsAt: column('starts_at', nullable(timestamp)),
+  expiresAt: column('expires_at', nullable(timestamp)),
+});
+
+/** The stored orders among the given ones, by id. */
+export async function listOrderRows(tx: Queryable, orderIds: readonly string[]): Promise<Map<string, MarketRow>> {
+  if (orderIds.length === 0) return new Map();
+  const rows = await tx.query(
+    `select id, chain, collection_id, token_id, price_raw, buyer_total_raw, seller, status, dormant, starts_at, expires_at
+     from main.book_order where id = any($1)`,
+    [orderIds],
+  );
+  return new Map(rows.map(decodeRow).map((row) => [row.orderId, { ...row, marketplace: null }]));
 }

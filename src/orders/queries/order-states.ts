@@ -1,7 +1,7 @@
 // Writes the states of orders, so that reads find active orders by an index. Primary database. The states are derived in orders/status.ts.
 
 import type { Queryable } from '../../database/port.ts';
-import { rowDecoder, text } from '../../database/rows.ts';
+import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { OrderState } from '../status.ts';
 import type { OrderedAsset } from './book-figures.ts';
 import { decodeDueAsset } from './book-figures.ts';
@@ -41,12 +41,18 @@ export async function listDueOrders(db: Queryable, now: number, limit: number): 
   return rows.map((row) => ({ orderId: decodeId(row).id, ...decodeDueAsset(row) }));
 }
 
-/** Marks those of the orders as expired that are active and whose expiry time has passed. Returns how many were marked. */
-export async function updateExpiredOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<number> {
+const decodeExpired = rowDecoder('book_order', { orderId: column('id', text), at: column('expires_at', timestamp) });
+
+/** Marks those of the orders as expired that are active and whose expiry time has passed. Returns them with their expiry times. */
+export async function updateExpiredOrders(
+  tx: Queryable,
+  orderIds: readonly string[],
+  now: number,
+): Promise<{ orderId: string; at: number }[]> {
   const rows = await tx.query(
     `update main.book_order set status = 'expired', dormant = null, ended_at = expires_at
-     where id = any($2) and status = 'active' and expires_at <= $1 returning 1`,
+     where id = any($2) and status = 'active' and expires_at <= $1 returning id, expires_at`,
     [new Date(now), orderIds],
   );
-  return rows.length;
+  return rows.map(decodeExpired);
 }

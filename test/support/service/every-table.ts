@@ -11,6 +11,9 @@ export const IMPORT_TABLES = [
   'indexer.import_change',
 ];
 
+/** The tables of the activity log. In this order a truncation cannot deadlock with a merge in progress. */
+export const LOG_TABLES = ['main.activity_head', 'main.market_change', 'indexer.market_change', 'main.activity'];
+
 export async function listEveryTable(db: Database): Promise<string[]> {
   const tables = await db.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables

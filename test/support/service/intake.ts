@@ -11,6 +11,7 @@ import { createLog } from '../../../src/core/log.ts';
 import type { ImportContext, ImportOptions } from '../../../src/intake/import.ts';
 import { importRecords } from '../../../src/intake/import.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
+import { LOG_TABLES } from './every-table.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
 export const SERVICE = 'mercat';
@@ -171,12 +172,9 @@ const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-/** The activity log. In this order a truncation cannot deadlock with a merge in progress. */
-export const ACTIVITY_TABLES = ['main.market_change', 'indexer.market_change', 'main.activity'];
-
 /** Empties the tables in TABLES, which imports write to, and the activity log. */
 export async function emptyTables(db: Database): Promise<void> {
-  await db.query(`truncate ${[...ACTIVITY_TABLES, ...TABLES].join(', ')}`);
+  await db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}`);
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];

@@ -1,7 +1,7 @@
 // Records of each kind in two versions, and the rows that an import and its undo must leave as they were.
 
 import type { Database } from '../../../src/database/port.ts';
-import { dumpEveryTable, IMPORT_TABLES } from './every-table.ts';
+import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from './every-table.ts';
 import { collection, EVM, listing, order, product, sale, SELLER, token } from './intake.ts';
 
 export const OTHER_CONTRACT = '0x00000000000000000000000000000000000000bb';
@@ -91,7 +91,7 @@ export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[
 };
 
 /** Tables that are not compared: logs that only grow, the records of imports, secrets, and the state of background work. */
-const OTHER_TABLES = [...IMPORT_TABLES, 'main.secret', 'main.event', 'main.delivery', 'main.adjustment'];
+const OTHER_TABLES = [...IMPORT_TABLES, ...LOG_TABLES, 'main.secret', 'main.event', 'main.delivery', 'main.adjustment'];
 
 /** Some rows mean the same as no row: a row that was created only to be locked, and a row of sums that are back at zero. */
 function isBlank(table: string, row: Record<string, unknown>): boolean {

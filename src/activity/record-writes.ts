@@ -1,0 +1,30 @@
+// Records what a write of several statements changes among orders or listings.
+
+import type { Queryable } from '../database/port.ts';
+import type { ChangeOrigin } from './market-change.ts';
+import { insertMarketChanges } from './queries/market-changes.ts';
+import type { MarketRow } from './state-change.ts';
+import { toRowChange } from './state-change.ts';
+
+/** `listRows` reads the stored rows among those with the given keys, by key. `now` in milliseconds. */
+export type RecordedWrite = {
+  origin: ChangeOrigin;
+  keys: readonly string[];
+  listRows: (tx: Queryable, keys: readonly string[]) => Promise<ReadonlyMap<string, MarketRow>>;
+  now: number;
+};
+
+/** Compares the rows before and after `write`. The transaction must hold the locks that writers of these rows take. */
+export async function recordMarketChanges<T>(
+  tx: Queryable,
+  { origin, keys, listRows, now }: RecordedWrite,
+  write: () => Promise<T>,
+): Promise<T> {
+  const before = await listRows(tx, keys);
+  const result = await write();
+  const after = await listRows(tx, keys);
+  const sorted = [...new Set(keys)].sort();
+  const changes = sorted.flatMap((key) => toRowChange(before.get(key) ?? null, after.get(key) ?? null, now) ?? []);
+  await insertMarketChanges(tx, origin, changes);
+  return result;
+}

@@ -1,0 +1,64 @@
+// Which change of the market follows from a new state of an order or a listing. Pure.
+
+import type { ActivityKind, MarketChange } from './market-change.ts';
+
+/** `hidden`: why an active order or listing cannot be bought now. `pending`: it is not known yet whether it can. */
+export type MarketState = {
+  status: 'active' | 'filled' | 'cancelled' | 'expired';
+  hidden: 'pending' | 'no-balance' | 'not-approved' | 'counter' | null;
+};
+
+export type StateChange = { kind: ActivityKind; reason: 'owner' | 'approval' | 'counter' | null };
+
+const ENDED = { filled: 'fill', cancelled: 'cancel', expired: 'expire' } as const;
+const REASONS = { 'no-balance': 'owner', 'not-approved': 'approval', counter: 'counter' } as const;
+
+/**
+ * Null if nothing is recorded. A pending listing is recorded when its state is known: `list` if it can be bought, otherwise `invalidate`.
+ */
+export function toStateChange(from: MarketState, to: MarketState): StateChange | null {
+  if (to.status !== 'active') {
+    return from.status === to.status ? null : { kind: ENDED[to.status], reason: null };
+  }
+  if (to.hidden === 'pending') return null;
+  const isSame = from.status === 'active' && from.hidden === to.hidden;
+  if (isSame) return null;
+  if (to.hidden !== null) return { kind: 'invalidate', reason: REASONS[to.hidden] };
+  return { kind: from.status === 'active' && from.hidden === 'pending' ? 'list' : 'revalidate', reason: null };
+}
+
+/** An order or listing as it is stored. Times in milliseconds. `marketplace` is null for an own order. */
+export type MarketRow = MarketState & {
+  orderId: string;
+  chain: string;
+  collectionId: string;
+  asset: string;
+  priceRaw: bigint;
+  totalRaw: bigint | null;
+  seller: string;
+  marketplace: string | null;
+  startsAt: number | null;
+  expiresAt: number | null;
+};
+
+/** The change that follows from the rows of one order or listing before and after a write. `now` in milliseconds. */
+export function toRowChange(before: MarketRow | null, after: MarketRow | null, now: number): MarketChange | null {
+  const row = after ?? before;
+  const change = row && toRowStateChange(before, after, now);
+  if (!change) return null;
+  const { chain, collectionId, asset, priceRaw, seller, orderId, marketplace } = row;
+  return { ...change, at: now, chain, collectionId, asset, priceRaw, from: seller, orderId, marketplace };
+}
+
+function toRowStateChange(before: MarketRow | null, after: MarketRow | null, now: number): StateChange | null {
+  if (!after) return before && isOffered(before, now) ? { kind: 'cancel', reason: null } : null;
+  if (!before) return isOffered(after, now) && after.hidden === null ? { kind: 'list', reason: null } : null;
+  const change = toStateChange(before, after);
+  const isPriceNew = before.priceRaw !== after.priceRaw || before.totalRaw !== after.totalRaw;
+  const isListed = isOffered(after, now) && after.hidden === null;
+  return change ?? (isListed && isPriceNew ? { kind: 'reprice', reason: null } : null);
+}
+
+function isOffered({ status, startsAt, expiresAt }: MarketRow, now: number): boolean {
+  return status === 'active' && (startsAt === null || startsAt <= now) && (expiresAt === null || expiresAt > now);
+}

@@ -1,0 +1,30 @@
+// The transfers of new blocks, as changes of the market for the activity log. The transfers that a backfill reads are history, and are
+// read from the chain log itself.
+
+import type { MarketChange } from '../activity/market-change.ts';
+import type { LoggedEvent } from '../chain-log/chain-event.ts';
+import { toCollectionId } from '../core/collection.ts';
+import { ZERO_ADDRESS } from '../core/evm.ts';
+
+export function toTransferChanges(chain: string, events: readonly LoggedEvent[]): MarketChange[] {
+  return events.flatMap((event): MarketChange[] => {
+    if (event.kind !== 'transfer') return [];
+    const { from, to, tokenId, contract, tx, blockNumber, blockTime, logIndex, part } = event;
+    const isMint = from === ZERO_ADDRESS;
+    const isBurn = to === ZERO_ADDRESS;
+    return [
+      {
+        kind: isMint ? 'mint' : isBurn ? 'burn' : 'transfer',
+        at: blockTime,
+        chain,
+        collectionId: toCollectionId(chain, contract),
+        asset: tokenId,
+        from: isMint ? null : from,
+        to: isBurn ? null : to,
+        tx,
+        blockNumber,
+        fact: `${chain} ${blockNumber} ${logIndex} ${part}`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,158 @@
+// GET /explore/v1/activity and GET /explore/v1/wallets/{address}/activity.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { ActivityKind } from '../../activity/market-change.ts';
+import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
+import type { AssetId } from '../../core/address.ts';
+import { parseAnyAddress, parseAssetId } from '../../core/address.ts';
+import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
+import { sealCursor } from '../../core/cursor.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { CachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import type { PageQuery } from '../../market/http/envelopes.ts';
+import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import type { Market } from '../../market/market.ts';
+import { locationOf, resolveCollection } from '../../market/resolve-collection.ts';
+import type { ActivityPosition } from '../activity.ts';
+import { NEWEST, readActivity } from '../activity.ts';
+import type { ActivityFilter } from '../queries/activity.ts';
+import { toListedActivity } from './listed-activity.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
+const NAME_LENGTH_MAX = 500;
+
+const listQuery = {
+  collection: Type.Optional(
+    Type.String({
+      maxLength: NAME_LENGTH_MAX,
+      description: 'Only changes of this collection: its canonical id, slug or address.',
+      examples: [EXAMPLE_COLLECTION.slug],
+    }),
+  ),
+  token: Type.Optional(
+    Type.String({
+      maxLength: 78,
+      description: 'Only changes of this token: EVM token id or Solana mint. Needs `collection`.',
+    }),
+  ),
+  kind: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: `Only these kinds, separated by commas: ${ACTIVITY_KINDS.join(', ')}.`,
+    }),
+  ),
+  ...pageQuery,
+};
+
+type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string };
+
+export function registerActivityRoutes(app: FastifyInstance, context: MarketplaceContext): void {
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/activity',
+    schema: {
+      operationId: 'listActivity',
+      summary: 'List what has changed in the market',
+      description:
+        'Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that ' +
+        'was taken back has `voidedBy`.',
+      tags: ['Activity'],
+      querystring: Type.Object({
+        ...listQuery,
+        wallet: Type.Optional(
+          Type.String({
+            maxLength: 44,
+            description: 'Only changes in which this account is the seller, sender, buyer or receiver.',
+          }),
+        ),
+      }),
+      response: marketResponses(pageOf('ListedActivity'), 400, 404, 502),
+    },
+    respond: (_params, query) => respond(context, query, query.wallet ?? null),
+  });
+
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/wallets/:address/activity',
+    schema: {
+      operationId: 'listWalletActivity',
+      summary: 'List the activity of a wallet',
+      description:
+        'The changes in which the wallet is the seller, sender, buyer or receiver, on all chains, newest first.',
+      tags: ['Wallets'],
+      params: Type.Object({
+        address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
+      }),
+      querystring: Type.Object(listQuery),
+      response: marketResponses(pageOf('ListedActivity'), 400, 404, 502),
+    },
+    respond: ({ address = '' }, query) => respond(context, query, address),
+  });
+}
+
+async function respond(
+  { market, cursorSecret }: MarketplaceContext,
+  query: Query,
+  wallet: string | null,
+): Promise<CachedResponse> {
+  const filter = await toFilter(market, query, wallet);
+  const scope = `activity ${JSON.stringify(filter)}`;
+  const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
+  const isHidden = filter.account !== null && new Set<string>(market.custodyWallets.keys()).has(filter.account);
+  const [page, prices] = await Promise.all([
+    isHidden ? { rows: [], next: null } : readActivity(market, filter, { after, limit: query.limit }),
+    readPriceContext(market),
+  ]);
+  return createCachedResponse({
+    cacheTag: filter.collectionId ?? ALL_COLLECTIONS,
+    policy: CACHE_POLICY,
+    body: {
+      data: page.rows.map((change) => toListedActivity(market, change, prices)),
+      pagination: {
+        nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
+        hasMore: page.next !== null,
+      },
+    },
+  });
+}
+
+async function toFilter(market: Market, query: Query, wallet: string | null): Promise<ActivityFilter> {
+  const account = wallet === null ? null : parseAnyAddress(wallet);
+  if (wallet !== null && account === null)
+    throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
+  const kinds = toKinds(query.kind);
+  if (query.collection === undefined) {
+    if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
+    return { collectionId: null, asset: null, account, kinds };
+  }
+  const collection = await resolveCollection(market, query.collection);
+  const asset = query.token === undefined ? null : requireAsset(market.chainOf(collection.chain)?.family, query.token);
+  return { collectionId: locationOf(market, collection)?.collectionId ?? collection.id, asset, account, kinds };
+}
+
+function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {
+  const asset = family && parseAssetId(family, token);
+  if (!asset) throw new ServiceError('bad_request', 'Query parameter token is not a token id of the collection');
+  return asset;
+}
+
+function toKinds(text: string | undefined): readonly ActivityKind[] {
+  if (text === undefined) return ACTIVITY_KINDS;
+  const names = text.split(',');
+  const kinds = ACTIVITY_KINDS.filter((kind) => names.includes(kind));
+  if (kinds.length !== new Set(names).size) {
+    throw new ServiceError(
+      'bad_request',
+      `Query parameter kind must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
+    );
+  }
+  return kinds;
+}
+
+function readPosition(secret: Buffer, scope: string, cursor: string): ActivityPosition {
+  return JSON.parse(readCursor(secret, { scope, list: 'this list' }, cursor)) as ActivityPosition;
+}

@@ -1,0 +1,119 @@
+// ListedActivity: a change of the market as the lists of activity show it.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
+import { closed, dateTime, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import {
+  EXAMPLE_COLLECTION,
+  EXAMPLE_TIME,
+  EXAMPLE_TOKEN,
+  toExamplePrice,
+} from '../../market/http/example-collection.ts';
+import type { PriceContext, WirePrice } from '../../market/http/price.ts';
+import { toPriceOrNull } from '../../market/http/price.ts';
+import type { Market } from '../../market/market.ts';
+import type { Activity } from '../activity.ts';
+
+const offsetForm = { pattern: '^[0-9]{16}$' };
+
+export const ListedActivitySchema = Type.Object(
+  {
+    offset: typeOrNull<string>(
+      'string',
+      'Position in the log; null for a past sale, which is history and in no stream. Offsets have one length, so comparing them as text gives the order of the changes.',
+      offsetForm,
+    ),
+    kind: Type.Unsafe<string>({ type: 'string', enum: ACTIVITY_KINDS, description: 'What has changed.' }),
+    at: dateTime('When it happened, as the chain, the marketplace or the service recorded it.'),
+    chain: Type.String({ description: 'Chain value.' }),
+    collectionId: typeOrNull<string>('string', 'Canonical collection id; null for `reorg`.'),
+    tokenId: typeOrNull<string>(
+      'string',
+      'EVM token id as a decimal string; null on Solana, and if no single token is concerned.',
+    ),
+    mint: typeOrNull<string>('string', 'Solana asset id; null on EVM chains, and if no single token is concerned.'),
+    price: refOrNull<WirePrice>(
+      'Price',
+      'The ask of a listing, the price of a sale, or the new floor; null if there is none.',
+    ),
+    from: typeOrNull<string>('string', 'Seller or sender; null if unknown, for a mint, and for a custody wallet.'),
+    to: typeOrNull<string>('string', 'Buyer or receiver; null if unknown, for a burn, and for a custody wallet.'),
+    orderId: typeOrNull<string>('string', 'The order or listing that the change concerns; null if there is none.'),
+    marketplace: typeOrNull<string>(
+      'string',
+      "An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned.",
+    ),
+    tx: typeOrNull<string>('string', 'Transaction hash or signature; null if there is none.'),
+    reason: typeOrNull<string>(
+      'string',
+      'Of `invalidate`: `owner`, `approval` or `counter`. Of `reorg`: `correction` if a better record has replaced the earlier ones. Otherwise null.',
+    ),
+    voids: Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', ...offsetForm },
+      description: 'Of `reorg`: the offsets that it takes back. Otherwise null.',
+    }),
+    voidedBy: typeOrNull<string>(
+      'string',
+      'The offset of the `reorg` that took this change back; null if none did.',
+      offsetForm,
+    ),
+  },
+  {
+    $id: 'ListedActivity',
+    title: 'ListedActivity',
+    description: 'A change of the market. All fields are always present.',
+    examples: [
+      {
+        offset: '0000000000001742',
+        kind: 'list',
+        at: EXAMPLE_TIME,
+        chain: EXAMPLE_COLLECTION.chain,
+        collectionId: EXAMPLE_COLLECTION.id,
+        tokenId: EXAMPLE_TOKEN.tokenId,
+        mint: null,
+        price: toExamplePrice(420n),
+        from: EXAMPLE_TOKEN.seller,
+        to: null,
+        orderId: 'ethereum-249-1764580800000',
+        marketplace: 'opensea',
+        tx: null,
+        reason: null,
+        voids: null,
+        voidedBy: null,
+      },
+    ],
+    ...closed,
+  },
+);
+type WireListedActivity = Static<typeof ListedActivitySchema>;
+
+/** The public text of a position in the log. */
+const toOffsetText = (position: number): string => String(position).padStart(16, '0');
+
+export function toListedActivity(market: Market, change: Activity, prices: PriceContext): WireListedActivity {
+  const chain = market.chainOf(change.chain);
+  const isMint = chain?.family === 'solana';
+  const toAccount = (account: string | null) =>
+    account !== null && prices.custodyWallets.has(account) ? null : account;
+  const isOwn = change.isOwn || change.marketplace === market.serviceName;
+  return {
+    offset: change.position === null ? null : toOffsetText(change.position),
+    kind: change.kind,
+    at: new Date(change.at).toISOString(),
+    chain: change.chain,
+    collectionId: change.collectionId,
+    tokenId: isMint ? null : change.asset,
+    mint: isMint ? change.asset : null,
+    price: toPriceOrNull(change.priceRaw, chain, prices),
+    from: toAccount(change.from),
+    to: toAccount(change.to),
+    orderId: change.orderId,
+    marketplace: isOwn ? prices.ownCode : change.marketplace,
+    tx: change.tx,
+    reason: change.reason,
+    voids: change.voids && change.voids.map(toOffsetText),
+    voidedBy: change.voidedBy === null ? null : toOffsetText(change.voidedBy),
+  };
+}

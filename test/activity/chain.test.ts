@@ -1,0 +1,100 @@
+// Changes of the market that a followed chain causes, with the real Seaport. The primary and the indexer are two databases.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { mergeChanges } from '../../src/activity/merge.ts';
+import type { ActivityRow } from '../../src/activity/queries/activity-rows.ts';
+import { ACTIVITY_COLUMNS, decodeActivity } from '../../src/activity/queries/activity-rows.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { callOf, mine, rollBack } from '../../devnet/chain.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import { importAll, toListingRecord, toMirrorContext } from '../support/chain/mirrored-listing.ts';
+
+const LIMITS = { timeoutMs: 60_000, batchesMax: 100 };
+
+forEachEngine('changes of the market on a followed chain', (engine) => {
+  let world: LocalWorld;
+  before(async () => {
+    world = await startLocalWorld();
+  });
+  after(() => world.chain.stop());
+
+  test('transfers, fills and sales are recorded with their block, and a reorganisation takes them back', async () => {
+    const databases = { main: await engine.open(), indexer: await engine.open() };
+    const context = toMirrorContext(databases);
+    const { settle } = followWorld(databases, world);
+    const [seller, buyer] = world.people;
+    const readNew = async () => {
+      await settle();
+      await copyCatalog(context, LIMITS);
+      await mergeChanges(context, LIMITS);
+      const rows = await databases.main.query(
+        `select ${ACTIVITY_COLUMNS} from main.activity where position > $1 order by position`,
+        [read],
+      );
+      const changes = rows.map(decodeActivity);
+      read = changes.at(-1)?.position ?? read;
+      return changes;
+    };
+    let read = 0;
+    const kindsOf = (changes: readonly ActivityRow[]) =>
+      changes
+        .filter(({ kind }) => kind !== 'floor')
+        .map(({ kind, asset, reason }) => [kind, asset, reason].filter((part) => part !== null).join(' '));
+
+    await world.mint(seller, 1n, 2n);
+    await world.approve(seller);
+    await importAll(context, {
+      kind: 'collection',
+      chain: 'ethereum',
+      contractAddress: world.nft.address,
+      name: 'Lamps',
+    });
+    await settle();
+    await follow(databases.main, world);
+    assert.deepEqual(kindsOf(await readNew()), [], 'the past that the backfill reads is not news');
+
+    await world.mint(seller, 3n);
+    assert.deepEqual(kindsOf(await readNew()), ['mint 3']);
+
+    const sold = await world.sign(0, { tokenId: 1n, price: 500n });
+    const moved = await world.sign(0, { tokenId: 2n, price: 700n });
+    const phantom = await world.sign(1, { tokenId: 2n, price: 9n });
+    for (const order of [sold, moved, phantom]) await importAll(context, toListingRecord(world, order));
+    assert.deepEqual(kindsOf(await readNew()).toSorted(), ['invalidate 2 owner', 'list 1', 'list 2']);
+
+    // The buyer then holds token 2, which the phantom order sells, but has approved nobody.
+    await world.act(world.fillCall(sold, buyer), callOf(seller, world.nft, 'transferFrom', [seller, buyer, 2n]));
+    const caused = await readNew();
+    assert.deepEqual(kindsOf(caused).toSorted(), [
+      'fill 1',
+      'invalidate 2 approval',
+      'invalidate 2 owner',
+      'sale 1',
+      'transfer 1',
+      'transfer 2',
+    ]);
+    const sale = caused.find(({ kind }) => kind === 'sale');
+    assert.deepEqual([sale?.priceRaw, sale?.from, sale?.to, sale?.origin], [500n, seller, buyer, 'indexer']);
+
+    await rollBack(world.chain, 1);
+    await mine(world.chain);
+    await mine(world.chain);
+    const reverted = await readNew();
+    assert.deepEqual(kindsOf(reverted).toSorted(), [
+      'invalidate 2 owner',
+      'reorg',
+      'reorg',
+      'revalidate 1',
+      'revalidate 2',
+    ]);
+    const voids = reverted.flatMap((change) => change.voids ?? []);
+    const ofBlock = caused.filter(({ kind }) => kind === 'transfer' || kind === 'sale');
+    assert.deepEqual(
+      voids.toSorted((a, b) => a - b),
+      ofBlock.map(({ position }) => position),
+    );
+  });
+});
