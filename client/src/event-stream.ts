@@ -56,7 +56,10 @@ class EventParser {
   }
 }
 
-/** The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever something arrives. */
+/**
+ * The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever something arrives. The caller
+ * ends the connection.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   state: StreamState,
@@ -66,26 +69,21 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   const parser = new EventParser(state);
   let rest = '';
-  try {
-    for (;;) {
-      const { done, value } = await read(reader);
-      if (done) return;
-      onBytes();
-      const text = rest + decoder.decode(value, { stream: true });
-      // A CR at the end may be the first half of a CRLF.
-      const held = text.endsWith('\r') ? 1 : 0;
-      const lines = text.slice(0, text.length - held).split(LINE_END);
-      rest = (lines.pop() ?? '') + text.slice(text.length - held);
-      if (rest.length > EVENT_CHARACTERS_MAX)
-        throw new MercatError('invalid_response', 'A line of the stream is too long');
-      for (const line of lines) {
-        const event = parser.push(line);
-        if (event) yield event;
-      }
+  for (;;) {
+    const { done, value } = await read(reader);
+    if (done) return;
+    onBytes();
+    const text = rest + decoder.decode(value, { stream: true });
+    // A CR at the end may be the first half of a CRLF.
+    const held = text.endsWith('\r') ? 1 : 0;
+    const lines = text.slice(0, text.length - held).split(LINE_END);
+    rest = (lines.pop() ?? '') + text.slice(text.length - held);
+    if (rest.length > EVENT_CHARACTERS_MAX)
+      throw new MercatError('invalid_response', 'A line of the stream is too long');
+    for (const line of lines) {
+      const event = parser.push(line);
+      if (event) yield event;
     }
-  } finally {
-    // Ends the connection when the caller stops reading. It fails if the connection is already lost.
-    reader.cancel().catch(() => null);
   }
 }
 

@@ -21,12 +21,13 @@ export type FollowOptions = {
   kinds?: readonly Activity['kind'][];
   /** Ends the stream, which then throws the reason of the signal. */
   signal?: AbortSignal;
+  /** A connection on which nothing arrives for this long is lost. The service sends something every 15 seconds. Default: 45 seconds. */
+  silenceMaxMs?: number;
   /** Called when a connection is open, and when it is lost. The stream then connects again by itself. */
   onConnection?: (state: 'open' | 'lost') => void;
 };
 
 const STREAM_PATH = '/explore/v1/stream';
-/** The service sends something every 15 seconds. A connection without any of it for this long is lost. */
 const SILENCE_MAX_MS = 45_000;
 /** The longest `Retry-After` that is honoured. The service is then tried again, because the stream has no time limit. */
 const RETRY_AFTER_MAX_MS = 300_000;
@@ -64,18 +65,19 @@ export async function* follow(
 /** The events of one connection. */
 async function* connect(
   transport: Transport,
-  { from, collections, kinds, signal, onConnection }: FollowOptions & { signal: AbortSignal },
+  options: FollowOptions & { signal: AbortSignal },
   state: StreamState,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
+  const { from, collections, kinds, signal, silenceMaxMs = SILENCE_MAX_MS } = options;
   signal.throwIfAborted();
   const connection = new AbortController();
   const onAbort = () => connection.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
   const lose = () => connection.abort(new MercatError('network_error', 'The stream has become silent'));
-  let silence = setTimeout(lose, SILENCE_MAX_MS);
+  let silence = setTimeout(lose, silenceMaxMs);
   const onBytes = () => {
     clearTimeout(silence);
-    silence = setTimeout(lose, SILENCE_MAX_MS);
+    silence = setTimeout(lose, silenceMaxMs);
   };
   const { lastEventId } = state;
   const search = toSearch([
@@ -89,7 +91,7 @@ async function* connect(
     const type = response.headers.get('content-type') ?? '';
     if (!response.body || !type.startsWith('text/event-stream'))
       throw new MercatError('invalid_response', 'The response is not an event stream', { status: response.status });
-    onConnection?.('open');
+    options.onConnection?.('open');
     yield* readEvents(response.body, state, onBytes);
   } finally {
     clearTimeout(silence);

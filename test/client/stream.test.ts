@@ -90,6 +90,15 @@ test('a position without an event is where the stream continues', async (context
   assert.equal(requests[1]?.headers['last-event-id'], offsetOf(7));
 });
 
+test('a connection that has become silent is replaced', async (context) => {
+  const { url, requests } = await start(context, streams(eventOf(1)), streams(eventOf(2)));
+  const states: string[] = [];
+  const onConnection = (state: string) => void states.push(state);
+  assert.deepEqual(await followUntil(url, 2, { silenceMaxMs: 200, onConnection }), [1, 2]);
+  assert.deepEqual(states, ['open', 'lost', 'open']);
+  assert.equal(requests[1]?.headers['last-event-id'], offsetOf(1));
+});
+
 test('an offset that is too old is an error that asks for a new snapshot', async (context) => {
   const { url, requests } = await start(context, fails(410, 'gone', { 'x-request-id': 'r7' }));
   await assert.rejects(followUntil(url, 1, { from: offsetOf(1) }), (error) => {
