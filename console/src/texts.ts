@@ -142,6 +142,7 @@ export const texts = {
     all: 'All',
     empty: 'No token of this collection is listed.',
     emptyAll: 'No token of this collection is known.',
+    emptyFilter: 'No token has the chosen traits.',
     notListed: 'Not listed',
     lastSale: (price: string) => `Last sold for ${price}`,
     columns: {
@@ -156,6 +157,13 @@ export const texts = {
     },
     rank: (rank: string) => `Rank ${rank}`,
     label: 'Tokens of the collection',
+  },
+  traits: {
+    title: 'Traits',
+    clear: 'Clear',
+    countUnknown: 'The traits of some tokens are not known, so the number is not known.',
+    shareOf: (share: string) => `${share} of the tokens`,
+    floor: 'floor',
   },
   sales: {
     empty: 'No sale of this collection is known.',

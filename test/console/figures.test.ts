@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
+import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
 import { exactAmount, formatAmount, formatUsd } from '../../console/src/format/amount.ts';
@@ -93,4 +94,16 @@ test('the depth states how many tokens cost up to a price, and unknown dollars s
       [7, 7, 28n * ETHER, null],
     ],
   );
+});
+
+test('the chosen traits stand in the URL, and a second choice of a value takes it back', () => {
+  const parameters = new URLSearchParams([
+    ['sort', 'rank'],
+    [traitParameter('Hat & coat'), 'Cap'],
+    [traitParameter('Hat & coat'), 'Fez'],
+  ]);
+  assert.deepEqual(chosenTraits(new URLSearchParams(parameters.toString())), { 'Hat & coat': ['Cap', 'Fez'] });
+  assert.deepEqual(toggleTrait(['Cap', 'Fez'], 'Cap'), ['Fez']);
+  assert.deepEqual(toggleTrait([], 'Cap'), ['Cap']);
+  assert.equal(toggleTrait(['Cap'], 'Cap'), null);
 });

@@ -11,6 +11,7 @@ const SELDOM_MS = 60_000;
 const COLLECTIONS_PER_PAGE = 25;
 const TOKENS_PER_PAGE = 48;
 const SALES_PER_PAGE = 100;
+const TRAITS_PER_PAGE = 50;
 /** The listing window of a collection has 250 rows, so this many pages read all of it. */
 const LISTINGS_PER_PAGE = 100;
 
@@ -60,21 +61,31 @@ export const provenanceQuery = (id: string) =>
     staleTime: SELDOM_MS,
   });
 
-export type TokenFilter = { sort: TokenSort; listed: boolean | null };
+/** `traits`: the chosen values by the name of their trait. */
+export type TokenFilter = { sort: TokenSort; listed: boolean | null; traits: Record<string, string[]> };
 
-export const tokensQuery = (id: string, { sort, listed }: TokenFilter) =>
+export const tokensQuery = (id: string, { sort, listed, traits }: TokenFilter) =>
   infiniteQueryOptions({
     ...paged,
-    queryKey: ['tokens', id, sort, listed],
+    queryKey: ['tokens', id, sort, listed, traits],
     queryFn: ({ pageParam, signal }) =>
       client
         .listTokens(
-          { id, sort, limit: TOKENS_PER_PAGE, ...(listed !== null && { listed }), ...withCursor(pageParam) },
+          { id, sort, limit: TOKENS_PER_PAGE, traits, ...(listed !== null && { listed }), ...withCursor(pageParam) },
           { signal },
         )
         .page(),
     refetchInterval: SELDOM_MS,
     placeholderData: keepPreviousData,
+  });
+
+export const traitsQuery = (id: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['traits', id],
+    queryFn: ({ pageParam, signal }) =>
+      client.listTraits({ id, limit: TRAITS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+    staleTime: SELDOM_MS,
   });
 
 export const salesQuery = (id: string) =>

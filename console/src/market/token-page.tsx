@@ -1,12 +1,12 @@
 // The page of one token.
 
-import { useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { Link, useParams } from 'wouter-preact';
 import type { MarketItem, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
-import { collectionQuery, orderQuery, tokenQuery } from '../data/market-queries.ts';
-import { formatCount } from '../format/amount.ts';
+import { collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
+import { formatCount, formatShare } from '../format/amount.ts';
 import { shortTokenId } from '../format/address.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
@@ -167,7 +167,12 @@ function OwnerPanel({ token: { owner } }: { token: Token }) {
   );
 }
 
-function Traits({ token: { traits } }: { token: Token }) {
+/** The traits of the token, each with its share of the collection and the floor of the tokens that have it. */
+function Traits({ token: { traits, collectionId } }: { token: Token }) {
+  const all = useInfiniteQuery({ ...traitsQuery(collectionId), enabled: traits.length > 0 });
+  const { data } = useQuery(collectionQuery(collectionId));
+  const supply = data?.data.stats.supply ?? null;
+  const listed = all.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <section>
       <h2 class="section-title">{texts.token.traits}</h2>
@@ -175,12 +180,29 @@ function Traits({ token: { traits } }: { token: Token }) {
         <p class="muted">{texts.token.noTraits}</p>
       ) : (
         <dl class="traits">
-          {traits.map(({ name, value }) => (
-            <div key={`${name} ${value}`} class="trait">
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
+          {traits.map(({ name, value }) => {
+            const figures = listed.find((one) => one.name === name)?.values.find((one) => one.value === value);
+            return (
+              <div key={`${name} ${value}`} class="trait">
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+                {figures && (
+                  <dd class="trait-figures">
+                    {figures.count !== null && supply !== null && supply > 0 && (
+                      <span data-tip={texts.traits.shareOf(formatShare(figures.count / supply))}>
+                        {formatShare(figures.count / supply)}
+                      </span>
+                    )}
+                    {figures.floor && (
+                      <span>
+                        {texts.traits.floor} <Price price={figures.floor} isNativeOnly />
+                      </span>
+                    )}
+                  </dd>
+                )}
+              </div>
+            );
+          })}
         </dl>
       )}
     </section>

@@ -4,8 +4,9 @@ import { useLocation, useSearchParams } from 'wouter-preact';
 
 export type UrlState = {
   get: (name: string) => string | null;
-  /** The link to this page with some parameters changed. Null removes a parameter. */
-  href: (changes: Readonly<Record<string, string | null>>) => string;
+  parameters: URLSearchParams;
+  /** The link to this page with some parameters changed. Null removes a parameter, a list repeats it. */
+  href: (changes: Readonly<Record<string, string | readonly string[] | null>>) => string;
 };
 
 export function useUrlState(): UrlState {
@@ -13,11 +14,12 @@ export function useUrlState(): UrlState {
   const [parameters] = useSearchParams();
   return {
     get: (name) => parameters.get(name),
+    parameters,
     href: (changes) => {
       const changed = new URLSearchParams(parameters);
       for (const [name, value] of Object.entries(changes)) {
-        if (value === null) changed.delete(name);
-        else changed.set(name, value);
+        changed.delete(name);
+        for (const one of value === null ? [] : [value].flat()) changed.append(name, one);
       }
       const query = changed.toString();
       return query === '' ? path : `${path}?${query}`;

@@ -12,7 +12,7 @@ const RETRY_MS = 2_000;
 const PROBE_TIMEOUT_MS = 4_000;
 
 /** Since when the service does not respond, in ms since the epoch. Null while it responds. */
-const lostSince = new Store<number | null>(null);
+export const lostSince = new Store<number | null>(null);
 
 /** Reports that a request got no response from the service. */
 export function noteLost(queries: QueryClient): void {

@@ -1,7 +1,12 @@
-// Pages and parts of pages whose scripts are loaded when they are first displayed.
+// Pages and parts of pages whose scripts are loaded when they are first displayed. A script that could not be loaded because the service was
+// gone is loaded when the service is back.
 
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { lostSince, noteLost } from './connection.tsx';
+import { useStore } from './store.ts';
+import { MercatError } from '../../../client/src/market.ts';
+import { queries } from '../data/client.ts';
 import { ErrorPanel, PageSkeleton, PartSkeleton } from '../parts/states.tsx';
 
 export function lazyPage(load: () => Promise<() => VNode>): () => VNode {
@@ -26,12 +31,17 @@ function lazy<Props extends object>(
       load().then((component) => {
         loaded = component;
         setState((count) => count + 1);
-      }, setError);
+      }, fail);
     };
+    const fail = (cause: unknown) => {
+      setError(new MercatError('network_error', 'The script of this part could not be loaded', { cause }));
+      noteLost(queries);
+    };
+    const isLost = useStore(lostSince) !== null;
     useEffect(() => {
-      if (!loaded) start();
-    }, []);
-    if (error !== null) return <ErrorPanel error={error} onRetry={start} />;
+      if (!loaded && !(isLost && error !== null)) start();
+    }, [isLost]);
+    if (error !== null && !loaded) return <ErrorPanel error={error} onRetry={start} />;
     const Loaded = loaded;
     return Loaded ? <Loaded {...props} /> : <Loading />;
   };

@@ -21,6 +21,8 @@ import { texts } from '../../texts.ts';
 import { tokenPath } from '../paths.ts';
 import { TokenGrid } from '../token-grid.tsx';
 import { tokenName } from '../token-name.ts';
+import { chosenTraits } from './trait-choice.ts';
+import { TraitFilter } from './trait-filter.tsx';
 
 const SORTS: readonly [TokenSort, ...TokenSort[]] = ['price', 'rank', 'id'];
 const VIEWS: readonly ['grid', 'table'] = ['grid', 'table'];
@@ -33,54 +35,69 @@ export function ListingsTab({ collection }: { collection: CollectionDetail }) {
   const sort = oneOf(SORTS, url.get('sort'));
   const view = oneOf(VIEWS, url.get('view'));
   const show = oneOf(FILTERS, url.get('show'));
-  const query = useInfiniteQuery(tokensQuery(collection.id, { sort, listed: LISTED[show] }));
+  const traits = chosenTraits(url.parameters);
+  const isFiltered = Object.keys(traits).length > 0;
+  const query = useInfiniteQuery(tokensQuery(collection.id, { sort, listed: LISTED[show], traits }));
   const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const skeletons = query.isPending || query.isFetchingNextPage ? SKELETONS : 0;
 
   return (
-    <section class="tab">
-      <div class="toolbar">
-        <Segments
-          label={texts.listings.filter}
-          value={show}
-          segments={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
-          hrefOf={(value) => url.href({ show: value === FILTERS[0] ? null : value })}
-        />
-        <div class="toolbar-group">
+    <section class="filtered">
+      <TraitFilter collectionId={collection.id} url={url} />
+      <div class="tab">
+        <div class="toolbar">
           <Segments
-            label={texts.listings.sort}
-            value={sort}
-            segments={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
-            hrefOf={(value) => url.href({ sort: value === SORTS[0] ? null : value })}
+            label={texts.listings.filter}
+            value={show}
+            segments={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
+            hrefOf={(value) => url.href({ show: value === FILTERS[0] ? null : value })}
           />
-          <Segments
-            label={texts.listings.view}
-            value={view}
-            segments={[
-              { value: 'grid', name: <GridIcon />, label: texts.listings.grid },
-              { value: 'table', name: <TableIcon />, label: texts.listings.table },
-            ]}
-            hrefOf={(value) => url.href({ view: value === VIEWS[0] ? null : value })}
-          />
+          <div class="toolbar-group">
+            <Segments
+              label={texts.listings.sort}
+              value={sort}
+              segments={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
+              hrefOf={(value) => url.href({ sort: value === SORTS[0] ? null : value })}
+            />
+            <Segments
+              label={texts.listings.view}
+              value={view}
+              segments={[
+                { value: 'grid', name: <GridIcon />, label: texts.listings.grid },
+                { value: 'table', name: <TableIcon />, label: texts.listings.table },
+              ]}
+              hrefOf={(value) => url.href({ view: value === VIEWS[0] ? null : value })}
+            />
+          </div>
         </div>
+        {query.isError && tokens.length === 0 && (
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        )}
+        {query.isSuccess && tokens.length === 0 && !query.hasNextPage && (
+          <EmptyState
+            title={
+              isFiltered
+                ? texts.listings.emptyFilter
+                : show === 'listed'
+                  ? texts.listings.empty
+                  : texts.listings.emptyAll
+            }
+          />
+        )}
+        {(query.isPending || tokens.length > 0) && view === 'grid' && (
+          <TokenGrid label={texts.listings.label} tokens={tokens} skeletons={skeletons} />
+        )}
+        {(query.isPending || tokens.length > 0) && view === 'table' && (
+          <DataTable
+            label={texts.listings.label}
+            columns={COLUMNS}
+            rows={tokens}
+            keyOf={(token) => tokenPath(token)}
+            skeletons={skeletons}
+          />
+        )}
+        <MoreRows query={query} />
       </div>
-      {query.isError && tokens.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && tokens.length === 0 && !query.hasNextPage && (
-        <EmptyState title={show === 'listed' ? texts.listings.empty : texts.listings.emptyAll} />
-      )}
-      {(query.isPending || tokens.length > 0) && view === 'grid' && (
-        <TokenGrid label={texts.listings.label} tokens={tokens} skeletons={skeletons} />
-      )}
-      {(query.isPending || tokens.length > 0) && view === 'table' && (
-        <DataTable
-          label={texts.listings.label}
-          columns={COLUMNS}
-          rows={tokens}
-          keyOf={(token) => tokenPath(token)}
-          skeletons={skeletons}
-        />
-      )}
-      <MoreRows query={query} />
     </section>
   );
 }

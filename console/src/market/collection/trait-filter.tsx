@@ -1,0 +1,84 @@
+// The filter of tokens by their traits: in a rail at the left, or folded above the tokens in a narrow window.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import { Link } from 'wouter-preact';
+import type { Trait } from '../../../../client/src/market.ts';
+import { traitsQuery } from '../../data/market-queries.ts';
+import { formatCount } from '../../format/amount.ts';
+import { Price } from '../../parts/price.tsx';
+import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
+import { Unknown } from '../../parts/unknown.tsx';
+import type { UrlState } from '../../parts/url-state.ts';
+import { texts } from '../../texts.ts';
+import { chosenTraits, toggleTrait, traitParameter } from './trait-choice.ts';
+
+/** Traits with more values are folded at first. */
+const OPEN_VALUES_MAX = 8;
+
+export function TraitFilter({ collectionId, url }: { collectionId: string; url: UrlState }) {
+  const query = useInfiniteQuery(traitsQuery(collectionId));
+  const traits = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  if (query.isError && traits.length === 0)
+    return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isSuccess && traits.length === 0) return null;
+  const chosen = chosenTraits(url.parameters);
+  const count = Object.values(chosen).flat().length;
+  return (
+    <details class="filter" open={matchMedia('(min-width: 1100px)').matches}>
+      <summary class="filter-head">
+        {texts.traits.title}
+        {count > 0 && <span class="badge">{count}</span>}
+      </summary>
+      {count > 0 && (
+        <Link
+          class="link filter-clear"
+          href={url.href(Object.fromEntries(Object.keys(chosen).map((name) => [traitParameter(name), null])))}
+          replace
+        >
+          {texts.traits.clear}
+        </Link>
+      )}
+      {query.isPending && <Skeleton width="100%" height="240px" />}
+      {traits.map((trait) => (
+        <TraitValues key={trait.name} trait={trait} chosen={chosen[trait.name] ?? []} url={url} />
+      ))}
+      {query.hasNextPage && (
+        <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
+          {texts.states.more}
+        </button>
+      )}
+    </details>
+  );
+}
+
+function TraitValues({ trait, chosen, url }: { trait: Trait; chosen: readonly string[]; url: UrlState }) {
+  return (
+    <details class="trait-values" open={chosen.length > 0 || trait.values.length <= OPEN_VALUES_MAX}>
+      <summary>
+        {trait.name}{' '}
+        <span class="muted">
+          {formatCount(trait.values.length)}
+          {trait.hasMoreValues ? '+' : ''}
+        </span>
+      </summary>
+      <ul>
+        {trait.values.map(({ value, count, floor }) => (
+          <li key={value}>
+            <Link
+              href={url.href({ [traitParameter(trait.name)]: toggleTrait(chosen, value) })}
+              replace
+              class="trait-value"
+              {...(chosen.includes(value) && { 'aria-current': 'true' as const })}
+            >
+              <span class="truncate">{value}</span>
+              <span class="trait-count">
+                {count === null ? <Unknown reason={texts.traits.countUnknown} /> : formatCount(count)}
+              </span>
+              <span class="trait-floor">{floor && <Price price={floor} isNativeOnly />}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
