@@ -175,6 +175,18 @@ test('parameters are encoded into the path and the query', async (context) => {
   assert.equal(requests[0]?.url, '/base/explore/v1/collections/a%2Fb%3Fc/tokens?limit=3&listed=false');
 });
 
+test('a filter by traits repeats its parameter for each value', async (context) => {
+  const { url, requests } = await startScriptedServer(
+    context,
+    sends(200, { data: [], pagination: { nextCursor: null } }),
+  );
+  await open(url)
+    .listTokens({ id: 'a', traits: { Hat: ['Cap', 'Crown'], Eyes: 'Blue' } })
+    .page();
+  const search = decodeURIComponent(requests[0]?.url.split('?')[1] ?? '');
+  assert.equal(search, 'traits[Hat]=Cap&traits[Hat]=Crown&traits[Eyes]=Blue');
+});
+
 test('a base URL that is no URL is an error of the program', () => {
   assert.throws(() => open('market.example'), TypeError);
 });

@@ -51,6 +51,17 @@ test('a batch of tokens is read with one request', async () => {
   assert.deepEqual(data, [listed]);
 });
 
+test('the service applies a filter by traits, and no token of the sample has the trait', async () => {
+  const id = SLUG;
+  assert.equal((await open().listTokens({ id }).take(1)).length, 1);
+  assert.deepEqual(
+    await open()
+      .listTokens({ id, traits: { Hat: ['Cap', 'Crown'], Eyes: 'Blue' } })
+      .take(1),
+    [],
+  );
+});
+
 test('an error of the service has its code, status and request id', async () => {
   await assert.rejects(open().getCollection({ id: 'no such/collection' }), (error) => {
     assert.ok(error instanceof MercatError);
@@ -58,4 +69,19 @@ test('an error of the service has its code, status and request id', async () => 
     assert.match(error.requestId ?? '', /\w/);
     return true;
   });
+});
+
+test('a repeated read of unchanged data is answered without a body, and has the same result', async () => {
+  const statuses: number[] = [];
+  const market = createMarketClient({
+    baseUrl: service.url,
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      statuses.push(response.status);
+      return response;
+    },
+  });
+  const read = () => market.listSales({ id: SLUG, limit: 5 }).page();
+  assert.deepEqual(await read(), await read());
+  assert.deepEqual(statuses, [200, 304]);
 });
