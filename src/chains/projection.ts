@@ -23,6 +23,7 @@ import type { NewSale } from '../market/queries/sales.ts';
 import { deleteSalesAfter, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import type { CollectionAsset } from '../market/queries/figures.ts';
+import { copyReportedTraits } from '../market/queries/reported-traits.ts';
 import { deleteUnmintedTokens, listTokensMovedAfter, upsertTokenHolders } from '../market/queries/tokens.ts';
 import { toSaleKey } from '../market/row-keys.ts';
 import { toOrderKeyText } from '../orders/order-id.ts';
@@ -259,5 +260,6 @@ async function readHolders(
 /** Returns the tokens that were deleted or burned, or whose burn was taken back. */
 async function writeHolders(tx: Queryable, { held, unminted }: TokenChanges): Promise<CollectionAsset[]> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
+  await copyReportedTraits(tx, unminted);
   return held.length > 0 ? [...unminted, ...(await upsertTokenHolders(tx, held))] : unminted;
 }

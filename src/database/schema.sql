@@ -631,6 +631,21 @@ CREATE INDEX collection_figures_by_validity ON indexer.collection_figures USING 
 CREATE INDEX collection_figures_by_volume ON indexer.collection_figures USING btree (chain, launched DESC, volume_rank DESC, collection_id) WHERE recorded;
 CREATE INDEX collection_figures_with_chain_holders ON indexer.collection_figures USING btree (collection_id) WHERE has_chain_holders;
 
+create table indexer.collection_rarity (
+  collection_id text collate "C" not null,
+  revision bigint default 0 not null,
+  state text collate "C",
+  ranked_revision bigint,
+  tokens bigint,
+  generation integer default 0 not null,
+  kind text collate "C",
+  source text collate "C",
+  ranked_at timestamp with time zone,
+  due_at timestamp with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
+  constraint collection_rarity_state_check CHECK ((state = ANY (ARRAY['ranked'::text, 'reported'::text, 'incomplete'::text, 'untraited'::text, 'too-large'::text]))),
+  constraint collection_rarity_pkey PRIMARY KEY (collection_id)
+);
+
 create table indexer.collection_stats (
   collection_id text collate "C" not null,
   owners bigint,
@@ -804,6 +819,17 @@ create table indexer.own_asset (
 );
 CREATE INDEX own_asset_by_expiry ON indexer.own_asset USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
 
+create table indexer.rarity_rank (
+  collection_id text collate "C" not null,
+  asset text collate "C" not null,
+  generation integer not null,
+  rank bigint not null,
+  constraint rarity_rank_rank_check CHECK ((rank > 0)),
+  constraint rarity_rank_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
+  constraint rarity_rank_pkey PRIMARY KEY (collection_id, asset, generation)
+);
+CREATE INDEX rarity_rank_by_rank ON indexer.rarity_rank USING btree (collection_id, generation, rank, length(asset), asset);
+
 create table indexer.sale (
   key uuid not null,
   source text collate "C" not null,
@@ -852,6 +878,8 @@ create table indexer.token (
   owner text,
   owner_block bigint,
   burned boolean default false not null,
+  rarity_source text collate "C",
+  traits jsonb,
   constraint token_rarity_rank_check CHECK ((rarity_rank >= 1)),
   constraint token_pkey PRIMARY KEY (collection_id, asset)
 );
@@ -875,7 +903,7 @@ create table indexer.token_metadata (
   failure text collate "C",
   host text collate "C",
   uri_digest text collate "C",
-  constraint token_metadata_source_check CHECK ((source = ANY (ARRAY['chain'::text, 'das'::text]))),
+  constraint token_metadata_source_check CHECK ((source = ANY (ARRAY['chain'::text, 'das'::text, 'import'::text]))),
   constraint token_metadata_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
   constraint token_metadata_pkey PRIMARY KEY (collection_id, asset)
 );

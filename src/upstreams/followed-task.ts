@@ -41,7 +41,7 @@ export function createFollowedTask(context: UpstreamContext, options: FollowedTa
     readsFollows: true,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isFull }) => {
-      const ingester = new Ingester(context);
+      const ingester = new Ingester(context, { source: upstream.name });
       const ownProblems: string[] = [];
       const { problems, soon } = await runFollowed({
         follows: (await listFollows(main)).filter(isWanted),

@@ -48,21 +48,27 @@ export class Ingester {
   #seenCount = 0;
   readonly #seenMax: number;
   readonly #isImport: boolean;
+  readonly #source: string | null;
   #unsupported = 0;
 
   /**
    * `isImport`: the records are the operator's own. The sales and listings of their collections are then stored as covered by an import.
-   * `seenMax`: how many active listings the run may see at most.
+   * `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see at most.
    */
   constructor(
     context: ImportContext,
-    { isImport = false, seenMax = SEEN_MAX }: { isImport?: boolean; seenMax?: number } = {},
+    {
+      isImport = false,
+      source = null,
+      seenMax = SEEN_MAX,
+    }: { isImport?: boolean; source?: string | null; seenMax?: number } = {},
   ) {
     const { chains, serviceName, seaport, clock } = context;
     this.#context = context;
     this.#records = { chains, serviceName, seaport, now: clock };
     this.#startedAt = clock();
     this.#isImport = isImport;
+    this.#source = source;
     this.#seenMax = seenMax;
   }
 
@@ -184,6 +190,7 @@ export class Ingester {
       now: this.#context.clock(),
       dryRun: false,
       isImport: this.#isImport,
+      ...(this.#source !== null && { source: this.#source }),
       onIngested,
     });
     this.#see(records.filter(({ line }) => !notMirrored.has(line)));

@@ -3,14 +3,10 @@
 
 import { JsonNumber } from '../core/json-text.ts';
 import { isStorable } from '../core/text.ts';
+import { TRAIT_NAME_MAX, TRAIT_VALUE_MAX, TRAITS_MAX } from '../intake/records/traits.ts';
 import type { Trait, TraitKind } from '../market/queries/token-metadata.ts';
 import type { VendorRow } from './response-rows.ts';
 import { isRow } from './response-rows.ts';
-
-export const TRAITS_MAX = 100;
-const TRAIT_NAME_MAX = 100;
-/** The names and values of traits are keys of an index, whose rows have at most 2,700 bytes. */
-const TRAIT_VALUE_MAX = 300;
 
 /**
  * Reads the array form (`[{trait_type, value, display_type}]`) and the object form (`{name: value}` or `{name: {value}}`). Returns at most

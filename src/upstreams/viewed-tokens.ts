@@ -39,7 +39,7 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
     deadlineMs: DEADLINE_MS,
     upstreams: () => [upstream.status()],
     run: async (signal, report, { isFull }) => {
-      const ingester = new Ingester(context);
+      const ingester = new Ingester(context, { source: upstream.name });
       const problems: string[] = [];
       const batches = await listBatches(context, options);
       let done = 0;

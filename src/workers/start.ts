@@ -18,6 +18,7 @@ import { createSalesStatus, readSalesStatus } from '../market/sales-status.ts';
 import { createMetadataStatus, readMetadataStatus } from '../metadata/status.ts';
 import { createMetadataTask } from '../metadata/task.ts';
 import { createExpiryTask } from './expiry.ts';
+import { createRarityTask } from './rarity.ts';
 import { createVendorTasks } from '../upstreams/vendor.ts';
 import { runTask } from '../tasks/run.ts';
 import type { StatusProvider } from '../core/status.ts';
@@ -38,14 +39,14 @@ export async function startTasks(context: WorkerContext, { drive }: { drive: boo
 /** Every task that the settings enable. */
 async function createTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
-  const metadataTask = createMetadataTask(context);
   return [
     ...createChainTasks(context),
-    ...(metadataTask ? [metadataTask] : []),
+    createMetadataTask(context),
     ...vendorTasks,
     createExpiryTask(context),
     createCatalogTask(context),
     createActivityTask(context),
+    createRarityTask(context),
     createSnapshotsTask(context),
     createBuyerFloorsTask(context),
   ];

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../support/until.ts';
 import type { TestCollection } from '../support/service/market.ts';
 import { HOUR_MS, MINUTE_MS, START, forEachMarket, newCollection } from '../support/service/market.ts';
 
@@ -16,8 +17,9 @@ const NAMES = [
   'supply',
   'owners',
   'listedCount',
+  'rarity.rank',
 ];
-const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false };
+const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false, method: null };
 const pathOf = (subject: TestCollection) => `/explore/v1/collections/${subject.slug}/provenance`;
 
 forEachMarket('provenance', {}, (market) => {
@@ -45,12 +47,43 @@ forEachMarket('provenance', {}, (market) => {
       subject.analytics({ volume: { allTime: 7, twentyFourHour: 1 }, at }),
     ]);
     const figures = await figuresOf(subject);
-    const analytics = { kind: 'reported', source: 'analytics', at, complete: true };
-    assert.deepEqual(figures['owners'], { kind: 'reported', source: 'stats', at, complete: true });
-    assert.deepEqual(figures['supply'], { kind: 'reported', source: 'stats', at, complete: true });
+    const analytics = { kind: 'reported', source: 'analytics', at, complete: true, method: null };
+    assert.deepEqual(figures['owners'], { kind: 'reported', source: 'stats', at, complete: true, method: null });
+    assert.deepEqual(figures['supply'], { kind: 'reported', source: 'stats', at, complete: true, method: null });
     assert.deepEqual(figures['volume.allTime'], analytics);
     assert.deepEqual(figures['volume.twentyFourHour'], analytics);
     assert.deepEqual(figures['volume.sevenDay'], UNKNOWN);
+  });
+
+  test('imported ranks are named as such, and are complete if each token has one', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), subject.token('1', { rarityRank: 1 }), subject.token('2')]);
+    const ranks = { kind: 'imported', source: 'import', at: null, method: null };
+    assert.deepEqual((await figuresOf(subject))['rarity.rank'], { ...ranks, complete: false });
+    await market.load([subject.token('2', { rarityRank: 2 })]);
+    market.advance(MINUTE_MS);
+    assert.deepEqual((await figuresOf(subject))['rarity.rank'], { ...ranks, complete: true });
+  });
+
+  test('ranks that the service computed from traits have their method', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection({ tokensComplete: true }),
+      subject.token('1', { traits: ['Hat: Cap'] }),
+      subject.token('2', { traits: ['Hat: Crown', 'Eyes: Blue'] }),
+    ]);
+    await market.operate('sync.start', { name: 'rarity' });
+    const computed = async () => ((await figuresOf(subject)) as any)['rarity.rank'].kind !== 'unknown';
+    const soon = async () => {
+      market.advance(MINUTE_MS);
+      return computed();
+    };
+    await until(soon, 60_000, 'the tokens have no ranks');
+    const { at, ...ranks } = (await figuresOf(subject))['rarity.rank'] as any;
+    assert.deepEqual(ranks, { kind: 'imported', source: 'import', complete: true, method: 'information-content' });
+    assert.ok(Date.parse(at) <= market.now());
+    const { data } = await market.ok(`/v1/tokens/ethereum/${subject.address}/2`);
+    assert.deepEqual(data.rarity, { rank: 1 });
   });
 
   test('a figure that became too old is unknown', async () => {
@@ -72,7 +105,7 @@ forEachMarket('provenance', {}, (market) => {
     ]);
     const { stats } = (await market.ok(subject.path)).data;
     const figures: any = await figuresOf(subject);
-    for (const name of NAMES) {
+    for (const name of NAMES.filter((one) => one !== 'rarity.rank')) {
       const value = name.split('.').reduce((part, key) => part[key], stats);
       assert.equal(figures[name].kind === 'unknown', value === null, name);
     }

@@ -68,6 +68,25 @@ forEachEngine('upserts of metadata', (engine) => {
       await sameInOneBatch(token({ name: 'One' }), token({ owner: SELLER }), token(), token({ name: 'Two' }));
     });
 
+    test('the traits of a record replace all imported traits of the token', async () => {
+      const traits = [{ name: 'Hat', value: 'Cap' }, 'Eyes: Blue: dark', { name: 'Level', value: 7 }, 'Hat:Cap'];
+      const traitsOf = () => db.query(`select name, value, kind from indexer.token_trait order by position`);
+      assert.deepEqual(await ingest(db, token({ traits })), INSERTED);
+      assert.deepEqual(await ingest(db, token({ traits })), UNCHANGED);
+      assert.deepEqual(await traitsOf(), [
+        { name: 'Hat', value: 'Cap', kind: 'text' },
+        { name: 'Eyes', value: 'Blue: dark', kind: 'text' },
+        { name: 'Level', value: '7', kind: 'number' },
+      ]);
+      assert.deepEqual(await ingest(db, token({ name: 'One' })), UPDATED);
+      assert.equal((await traitsOf()).length, 3);
+      assert.deepEqual(await ingest(db, token({ traits: ['Hat: Fez'] })), UPDATED);
+      assert.deepEqual(await traitsOf(), [{ name: 'Hat', value: 'Fez', kind: 'text' }]);
+      assert.deepEqual(await ingest(db, token({ traits: [] })), UPDATED);
+      assert.deepEqual(await traitsOf(), []);
+      await sameInOneBatch(token({ traits: ['Hat: Cap'] }), token({ name: 'One' }), token({ traits: ['Hat: Fez'] }));
+    });
+
     for (const [kind, table, field, column] of [
       ['stats', 'indexer.collection_stats', 'owners', 'owners'],
       ['analytics', 'indexer.collection_analytics', 'floorRaw', 'floor_raw'],

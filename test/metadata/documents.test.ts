@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { AssetId } from '../../src/core/address.ts';
 import { fillTokenId, parseMetadataUri } from '../../src/metadata/metadata-uri.ts';
 import { parseCollectionDocument, parseTokenDocument } from '../../src/metadata/parse-metadata.ts';
-import { readTraits, TRAITS_MAX } from '../../src/upstreams/traits.ts';
+import { TRAITS_MAX } from '../../src/intake/records/traits.ts';
+import { readTraits } from '../../src/upstreams/traits.ts';
 
 const GATEWAYS = { ipfsGateways: ['https://one.example/ipfs', 'http://127.0.0.1:8080'], arweaveGateways: [] };
 const CID = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG';

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { callOf, deploy, mine, rollBack } from '../../devnet/chain.ts';
 import { readContract } from '../../devnet/artifacts.ts';
 import type { Contract } from '../../devnet/protocol.ts';
+import { projectAndCover } from '../../src/chains/coverage.ts';
 import { FollowedChains } from '../../src/chains/followed-chains.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Address, AssetId } from '../../src/core/address.ts';
@@ -14,7 +15,12 @@ import { createLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/database/port.ts';
 import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
+import type { Hex } from '../../src/core/evm.ts';
+import { resolveBuyerFloor } from '../../src/market/buyer-floor.ts';
+import { findRankSource } from '../../src/market/queries/rarity.ts';
+import { listObservedTokens } from '../../src/market/queries/tokens.ts';
 import { readToken } from '../../src/market/token.ts';
+import { createRarityTask } from '../../src/workers/rarity.ts';
 import { upsertCollectionMetadata } from '../../src/metadata/queries/collection-metadata.ts';
 import { listCollectionsByIds, listRecordedCollections } from '../../src/market/queries/collections.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
@@ -66,12 +72,12 @@ forEachEngine('metadata from contracts', (engine) => {
     const random = () => 0.5;
     const followed = new FollowedChains({ config, chains, log, clock, random });
     t.after(() => followed.close());
-    const { settle } = followWorld({ main: db, indexer: db }, world, { clock });
+    const { settle, projection } = followWorld({ main: db, indexer: db }, world, { clock });
     await settle();
     for (const contract of contracts) await follow(db, world, contract);
     await settle();
     const context = { ...toContext(db, { clock, log, random }), config, followed };
-    const task = createMetadataTask(context, PACE) ?? assert.fail('metadata is off');
+    const task = createMetadataTask(context, PACE);
     const run = () => task.run(AbortSignal.timeout(60_000), () => undefined, { isFull: false });
     const [chain = assert.fail()] = [chains.get(world.chain.id)];
     const tokenOf = (contract: Contract, id: number) =>
@@ -86,9 +92,14 @@ forEachEngine('metadata from contracts', (engine) => {
     const skip = (ms: number) => {
       ahead += ms;
     };
+    const rank = () => createRarityTask(context).run(AbortSignal.timeout(60_000), () => undefined, { isFull: false });
     return {
       add,
       run,
+      rank,
+      /** Stores that the log of the chain covers the collections. */
+      cover: () => projectAndCover(projection),
+      market: context.market,
       endpointStates: () =>
         followed
           .readerOf(chain.id)
@@ -184,6 +195,102 @@ forEachEngine('metadata from contracts', (engine) => {
     await ingest(db, { kind: 'token', ...reported, name: 'Reported again' });
     const token = await tokenOf(contract, 1);
     assert.deepEqual([token.name, token.rarityRank], ['Lamps #1', 5]);
+  });
+
+  test('imported traits are served until the metadata of the contract is read', async (t) => {
+    const contract = await deployCollection('', 1);
+    const { run, tokenOf } = await start(t, [contract]);
+    const imported = { chain: 'ethereum', contractAddress: contract.address, tokenId: '1', traits: ['Hat: Cap'] };
+    await ingest(db, { kind: 'token', ...imported });
+    assert.deepEqual((await tokenOf(contract, 1)).traits, [{ name: 'Hat', value: 'Cap' }]);
+    await run();
+    const names = (await tokenOf(contract, 1)).traits.map(({ name }) => name);
+    assert.deepEqual(names, ['Colour', 'Season', 'Weight']);
+    await ingest(db, { kind: 'token', ...imported, traits: ['Hat: Fez'] });
+    assert.deepEqual(
+      (await tokenOf(contract, 1)).traits.map(({ name }) => name),
+      names,
+    );
+  });
+
+  test('imported tokens are read from the contract once the chain has their mint', async (t) => {
+    const contract = await deployCollection('', 1);
+    const { run, tokenOf, settle } = await start(t, [contract]);
+    const [owner] = world.people;
+    const imported = { chain: 'ethereum', contractAddress: contract.address, tokenId: '2', traits: ['Hat: Cap'] };
+    await ingest(db, { kind: 'token', ...imported });
+    assert.equal((await run()).read, 1);
+    assert.deepEqual((await tokenOf(contract, 2)).traits, [{ name: 'Hat', value: 'Cap' }]);
+    await world.act(callOf(owner, contract, 'mint', [owner, 2n]));
+    await settle();
+    await run();
+    assert.equal((await tokenOf(contract, 2)).name, 'Lamps #2');
+    await rollBack(world.chain, 1);
+    for (let blocks = 0; blocks < 2; blocks += 1) await mine(world.chain);
+    await settle();
+    assert.deepEqual((await tokenOf(contract, 2)).traits, [{ name: 'Hat', value: 'Cap' }]);
+  });
+
+  test('the tokens of a followed collection are ranked, and its royalty is part of the buyer floor', async (t) => {
+    const contract = await deployCollection('', 12);
+    const { run, idOf, rank, cover, market } = await start(t, [contract]);
+    const location = { chain: 'ethereum', contractAddress: contract.address };
+    await ingest(db, { kind: 'collection', ...location, name: contract.address });
+    const [seller] = world.people;
+    const createdAt = new Date(Date.now() - 60_000).toISOString();
+    await ingest(db, { kind: 'order', ...location, tokenId: '1', priceRaw: '10000', seller, createdAt });
+    await cover();
+    await run();
+    await rank();
+    const states = await db.query(`select state, kind, tokens::int from indexer.collection_rarity`);
+    assert.deepEqual(states, [{ state: 'ranked', kind: 'chain', tokens: 12 }]);
+    const keys = Array.from({ length: 12 }, (_, index) => ({ collectionId: idOf(contract), asset: String(index + 1) }));
+    const observed = await listObservedTokens(db, keys, Date.now());
+    const ranks = [...observed.values()].map(({ rarityRank }) => rarityRank ?? assert.fail('no rank'));
+    assert.equal(ranks.length, 12);
+    assert.equal(Math.min(...ranks), 1);
+    assert.ok(Math.max(...ranks) <= 12);
+    const source = await findRankSource(db, idOf(contract));
+    assert.deepEqual([source?.kind, source?.source, source?.isComplete], ['chain', 'ethereum', true]);
+    const [collection = assert.fail()] = await listCollectionsByIds(db, [idOf(contract)]);
+    const floor = await resolveBuyerFloor(market, collection);
+    const [royalty, platformFee] = [450n, 200n];
+    assert.deepEqual(floor, { ok: true, value: 10_000n + royalty + platformFee });
+  });
+
+  test('a contract that announces changed metadata of its collection is read again', async (t) => {
+    // The code emits ContractURIUpdated of ERC-7572 at each call.
+    const topic = 'a5d4097edda6d87cb9329af83fb3712ef77eeb13738ffe43cc35a4ce305ad962';
+    const bytecode: Hex = `0x602780600b6000396000f37f${topic}60006000a100`;
+    const contract = { address: await deploy(world.chain, { abi: [], bytecode }), abi: [] };
+    const { run, settle, idOf, skip } = await start(t, [contract]);
+    const dueAt = async () => {
+      const rows = await db.query(`select due_at from main.collection_metadata where collection_id = $1`, [
+        idOf(contract),
+      ]);
+      return Number(rows[0]?.['due_at']);
+    };
+    await run();
+    const before = await dueAt();
+    skip(HOUR_MS);
+    const [from] = world.people;
+    await world.act({ from, to: contract.address, data: '0x' });
+    await settle();
+    assert.ok((await dueAt()) < before - HOUR_MS);
+    await run();
+    assert.ok((await dueAt()) >= before + HOUR_MS - 60_000);
+  });
+
+  test('announcements do not accumulate while metadata is not read', async (t) => {
+    const host = await startMetadataHost(t);
+    const contract = await deployCollection(`${host.url}/`, 2);
+    const { run, settle } = await start(t, [contract], { METADATA_HOURLY_BUDGET: '0' });
+    const [owner] = world.people;
+    await world.act(callOf(owner, contract, 'announce', [1n]));
+    await settle();
+    assert.equal((await run()).read, 1);
+    assert.deepEqual(await db.query(`select * from main.metadata_announcement`), []);
+    assert.deepEqual(host.requests, []);
   });
 
   const tokenUriOf = (id: number) => `c87b56dd${id.toString(16).padStart(64, '0')}`;

@@ -109,16 +109,18 @@ export type Order = {
 export type Provenance = {
   /** One entry for each figure. */
   figures: {
-    /** The field below `stats` in `GET /v1/collections/{id}`. */
-    figure: 'floor' | 'volume.allTime' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'sales.allTime' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'supply' | 'owners' | 'listedCount';
+    /** The field below `stats` in `GET /v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens. */
+    figure: 'floor' | 'volume.allTime' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'sales.allTime' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'supply' | 'owners' | 'listedCount' | 'rarity.rank';
     /** `chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. `reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the collection record. `unknown`: the figure is null at present. */
     kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot' | 'unknown';
     /** The chain, marketplace or import; null for a snapshot, or if unknown. */
     source: string | null;
     /** When the figure was right; null if this is not known. */
     at: string | null;
-    /** True if the figure covers all that its name says. A figure that does not is served as null. */
+    /** True if the figure covers all that its name says. A figure that does not is served as null. For `rarity.rank`: true if each token has a rank. */
     complete: boolean;
+    /** How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of the tokens. Null for ranks that the source states, and for all other figures. */
+    method: string | null;
   }[];
 };
 
@@ -365,7 +367,7 @@ export type ExploreMethods = {
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
   /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
-  /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves. */
+  /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;

@@ -14,6 +14,7 @@ import {
   asIs,
   acceptDecimal,
   acceptInteger,
+  acceptTraits,
   acceptUrl,
 } from './column-values.ts';
 
@@ -224,6 +225,7 @@ export const FIELD_RULES: Readonly<Partial<Record<RecordKind, FieldRules>>> = {
     name: { names: ['name', 'title'], accepts: acceptAnyText },
     image: { names: ['image', 'image_url', 'img_url', 'image_uri'], accepts: acceptUrl },
     owner: { names: ['owner', 'owner_address', 'holder'], accepts: acceptAddress },
+    traits: { names: ['traits', 'attributes'], accepts: acceptTraits },
   },
   collection: {
     contractAddress: CONTRACT,

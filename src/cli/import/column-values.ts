@@ -22,6 +22,11 @@ export const acceptInteger = asIs(/^\d{1,15}$/);
 export const acceptDecimal = asIs(/^\d+(\.\d+)?(e[+-]?\d+)?$/i);
 export const acceptUrl = asIs(/^(https?:|ipfs:|ar:|data:)/i);
 
+/** Lists of `Name: Value`. */
+export function acceptTraits(samples: readonly string[]): Partial<ColumnSource> | null {
+  return all(samples, /^[^:,;|]+:[^,;|]+([,;|][^:,;|]+:[^,;|]+)*$/) ? { as: ['list'] } : null;
+}
+
 const EVM_ADDRESS = /^0x[0-9a-f]{1,40}$/i;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 

@@ -38,13 +38,14 @@ function describeParts(chains: Chains, record: IntakeRecord): Parts {
       ];
     }
     case 'token': {
-      const { name, rarityRank, image, owner } = record.row;
+      const { name, rarityRank, image, owner, traits } = record.row;
       return [
         `token ${toToken(record.row)}`,
         name && `name ${name}`,
         rarityRank === null ? null : `rarity rank ${rarityRank}`,
         owner && `owner ${owner}`,
         image && `image ${image}`,
+        traits && `traits ${traits.map((trait) => `${trait.name}: ${trait.value}`).join(', ') || 'none'}`,
       ];
     }
     case 'collection': {

@@ -11,8 +11,12 @@ import { readCollectionDetail } from '../../market/collection.ts';
 import { collectionParams } from '../../market/http/collection-identity.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
+import { valueOrNull } from '../../market/market-source.ts';
 import type { Figure, ProvenanceKind } from '../../market/provenance/figure.ts';
 import { PROVENANCE_KINDS } from '../../market/provenance/figure.ts';
+import type { RankSource } from '../../market/queries/rarity.ts';
+import { findRankSource } from '../../market/queries/rarity.ts';
+import { RARITY_METHOD } from '../../market/rarity.ts';
 import { cacheTagOf } from '../../market/resolve-collection.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
@@ -28,6 +32,7 @@ const FIGURES = [
   'supply',
   'owners',
   'listedCount',
+  'rarity.rank',
 ] as const;
 type FigureName = (typeof FIGURES)[number];
 
@@ -41,7 +46,8 @@ export const ProvenanceSchema = Type.Object(
           figure: Type.Unsafe<FigureName>({
             type: 'string',
             enum: FIGURES,
-            description: 'The field below `stats` in `GET /v1/collections/{id}`.',
+            description:
+              'The field below `stats` in `GET /v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens.',
           }),
           kind: Type.Unsafe<ProvenanceKind | 'unknown'>({
             type: 'string',
@@ -54,8 +60,15 @@ export const ProvenanceSchema = Type.Object(
           source: typeOrNull<string>('string', 'The chain, marketplace or import; null for a snapshot, or if unknown.'),
           at: dateTimeOrNull('When the figure was right; null if this is not known.'),
           complete: Type.Boolean({
-            description: 'True if the figure covers all that its name says. A figure that does not is served as null.',
+            description:
+              'True if the figure covers all that its name says. A figure that does not is served as null. For `rarity.rank`: ' +
+              'true if each token has a rank.',
           }),
+          method: typeOrNull<string>(
+            'string',
+            'How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of ' +
+              'the tokens. Null for ranks that the source states, and for all other figures.',
+          ),
         },
         { description: 'Where one figure comes from.', ...closed },
       ),
@@ -69,9 +82,31 @@ export const ProvenanceSchema = Type.Object(
     examples: [
       {
         figures: [
-          { figure: 'floor', kind: 'scan', source: 'opensea', at: '2026-06-01T08:58:12.000Z', complete: true },
-          { figure: 'supply', kind: 'chain', source: 'ethereum', at: '2026-06-01T08:59:47.000Z', complete: true },
-          { figure: 'volume.allTime', kind: 'unknown', source: null, at: null, complete: false },
+          {
+            figure: 'floor',
+            kind: 'scan',
+            source: 'opensea',
+            at: '2026-06-01T08:58:12.000Z',
+            complete: true,
+            method: null,
+          },
+          {
+            figure: 'supply',
+            kind: 'chain',
+            source: 'ethereum',
+            at: '2026-06-01T08:59:47.000Z',
+            complete: true,
+            method: null,
+          },
+          {
+            figure: 'rarity.rank',
+            kind: 'chain',
+            source: 'ethereum',
+            at: '2026-06-01T08:51:02.000Z',
+            complete: true,
+            method: RARITY_METHOD,
+          },
+          { figure: 'volume.allTime', kind: 'unknown', source: null, at: null, complete: false, method: null },
         ],
       },
     ],
@@ -86,24 +121,30 @@ export function registerProvenanceRoute(app: FastifyInstance, context: Marketpla
     schema: {
       operationId: 'getProvenance',
       summary: 'Read where the figures of a collection come from',
-      description: 'The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves.',
+      description:
+        'The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(dataOf(ref('Provenance')), 400, 404),
     },
     respond: async ({ id = '' }) => {
-      const detail = await readCollectionDetail(context.market, id);
+      const { market } = context;
+      const detail = await readCollectionDetail(market, id);
+      const ranks = await market.tokenLists.read((db) => findRankSource(db, detail.collection.id));
       return createCachedResponse({
         cacheTag: cacheTagOf(detail.collection, id),
-        policy: detail.degraded ? DEGRADED_POLICY : CACHE_POLICY,
-        body: { data: toWireProvenance(detail) },
+        policy: detail.degraded || !ranks.ok ? DEGRADED_POLICY : CACHE_POLICY,
+        body: { data: toWireProvenance(detail, valueOrNull(ranks)) },
       });
     },
   });
 }
 
-function toWireProvenance({ floor, volume, sales, supply, owners, listedCount }: CollectionDetail): WireProvenance {
-  const figures: Record<FigureName, Figure<unknown> | null> = {
+function toWireProvenance(
+  { floor, volume, sales, supply, owners, listedCount }: CollectionDetail,
+  ranks: RankSource | null,
+): WireProvenance {
+  const figures: Record<FigureName, Provenance | null> = {
     floor,
     'volume.allTime': volume.allTime,
     'volume.sevenDay': volume.sevenDay,
@@ -114,13 +155,25 @@ function toWireProvenance({ floor, volume, sales, supply, owners, listedCount }:
     supply,
     owners,
     listedCount,
+    'rarity.rank': ranks && toRankProvenance(ranks),
   };
   return {
     figures: FIGURES.map((figure) => {
       const known = figures[figure];
-      if (!known) return { figure, kind: 'unknown', source: null, at: null, complete: false };
-      const { kind, source, at, complete } = known;
-      return { figure, kind, source, at: at === null ? null : new Date(at).toISOString(), complete };
+      if (!known) return { figure, kind: 'unknown', source: null, at: null, complete: false, method: null };
+      const { kind, source, at, complete, method = null } = known;
+      return { figure, kind, source, at: at === null ? null : new Date(at).toISOString(), complete, method };
     }),
   };
+}
+
+type Provenance = Pick<Figure<unknown>, 'kind' | 'source' | 'at' | 'complete'> & { method?: string };
+
+function toRankProvenance({ isComplete, ...ranks }: RankSource): Provenance {
+  if (ranks.isReported) {
+    const kind = ranks.reportedBy === 'import' ? 'imported' : 'reported';
+    return { kind, source: ranks.reportedBy, at: null, complete: isComplete };
+  }
+  const kind = PROVENANCE_KINDS.find((one) => one === ranks.kind) ?? 'scan';
+  return { kind, source: ranks.source, at: ranks.rankedAt, complete: isComplete, method: RARITY_METHOD };
 }

@@ -5,6 +5,7 @@ import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
 import { amount, assetId, column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { LISTED } from '../../market/queries/figures.ts';
+import { computedRankSql, hasReportedRanks } from '../../market/queries/rarity.ts';
 
 /** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
@@ -50,7 +51,7 @@ export async function listAssetsById(
   options: TokenFilter & { after: string | null; limit: number; unranked: boolean },
 ): Promise<AssetId[]> {
   const rows = await db.query(
-    `select asset from indexer.token where collection_id = $1 and ${passes(options)} and ($7 or rarity_rank is null)
+    `select asset from indexer.token where collection_id = $1 and ${passes(options)} and ($7 or rarity_rank is null and not exists (${computedRankSql('$1', 'token.asset')}))
        and (length(asset), asset) > (length($5::text), $5::text)
      order by length(asset), asset limit $6`,
     [...toParameters(collectionId, options), options.after ?? '', options.limit, !options.unranked],
@@ -62,7 +63,7 @@ export type RankedAsset = { rank: number; asset: AssetId };
 
 const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
 
-/** Rarest first. Tokens without a rarity rank are missing. */
+/** Rarest first. Tokens without a rarity rank are missing. Computed ranks count while no source reports ranks of the collection. */
 export async function listAssetsByRank(
   db: Queryable,
   collectionId: string,
@@ -70,8 +71,21 @@ export async function listAssetsByRank(
 ): Promise<RankedAsset[]> {
   const { after, limit } = options;
   const rows = await db.query(
-    `select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${passes(options)}
-       and (rarity_rank, length(asset), asset) > ($5::bigint, length($6::text), $6::text)
+    `select rarity_rank, asset from (
+       (select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${passes(options)}
+          and (rarity_rank, length(asset), asset) > ($5::bigint, length($6::text), $6::text)
+        order by rarity_rank, length(asset), asset limit $7)
+       union all
+       (select computed.rank, token.asset from indexer.collection_rarity as rarity
+        join indexer.rarity_rank as computed
+          on computed.collection_id = rarity.collection_id and computed.generation = rarity.generation
+        cross join lateral (
+          select asset from indexer.token where collection_id = $1 and asset = computed.asset and ${passes(options)} limit 1
+        ) as token
+        where rarity.collection_id = $1 and not ${hasReportedRanks('$1')}
+          and (computed.rank, length(computed.asset), computed.asset) > ($5::bigint, length($6::text), $6::text)
+        order by computed.rank, length(computed.asset), computed.asset limit $7)
+     ) as ranked
      order by rarity_rank, length(asset), asset limit $7`,
     [...toParameters(collectionId, options), after?.rank ?? 0, after?.asset ?? '', limit],
   );

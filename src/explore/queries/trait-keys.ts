@@ -9,6 +9,7 @@ import type { AssetId } from '../../core/address.ts';
 import { isStorable } from '../../core/text.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import { amount, assetId, boolean, column, integer, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import { findServedGeneration } from '../../market/queries/rarity.ts';
 import type { RankedAsset } from './token-keys.ts';
 import { isListedSql } from './token-keys.ts';
 
@@ -160,12 +161,14 @@ async function listTokens(
   query: TokenListQuery,
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
+  const generation = await findServedGeneration(db, collectionId);
+  const ranked = { ...query, generation };
   return readOneWay(query, {
     walk: async () => {
-      const rows = await walkTokens(db, collectionId, query, toOrder);
+      const rows = await walkTokens(db, collectionId, ranked, toOrder);
       return rows.length === query.limit ? rows : null;
     },
-    search: (max) => searchTokens(db, collectionId, { ...query, max }, toOrder),
+    search: (max) => searchTokens(db, collectionId, { ...ranked, max }, toOrder),
   });
 }
 
@@ -181,6 +184,17 @@ async function readOneWay({ filter: { rarest, expected } }: TraitListQuery, { wa
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
 }
 
+/** The generation of the computed ranks. Null if ranks are reported. */
+type RankedQuery = TokenListQuery & { generation: number | null };
+
+/** The tokens with their rank. */
+function tokenSource(parameters: Parameters, { generation }: RankedQuery): string {
+  if (generation === null) return 'indexer.token';
+  return `(select token.collection_id, token.asset, token.burned, computed.rank as rarity_rank from indexer.token
+    left join indexer.rarity_rank as computed on computed.collection_id = token.collection_id
+      and computed.asset = token.asset and computed.generation = ${parameters.use(generation, 'integer')}) as token`;
+}
+
 function listedCondition(parameters: Parameters, collectionId: string, { listed, now }: TokenListQuery): string {
   if (listed === null) return 'true';
   const isListed = isListedSql({
@@ -194,7 +208,7 @@ function listedCondition(parameters: Parameters, collectionId: string, { listed,
 function walkTokens(
   db: Queryable,
   collectionId: string,
-  query: TokenListQuery,
+  query: RankedQuery,
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
   const parameters = new Parameters();
@@ -203,7 +217,7 @@ function walkTokens(
   return db.query(
     `select * from (
        select token.* from (
-         select asset, rarity_rank, length(asset) as size from indexer.token
+         select asset, rarity_rank, length(asset) as size from ${tokenSource(parameters, query)}
          where collection_id = ${parameters.use(collectionId, 'text')} and not burned and ${condition}
          order by ${columns} limit ${WALK_MAX}
        ) as token cross join lateral ${setOf(parameters, collectionId, 'token')} as owned
@@ -227,7 +241,7 @@ function toRows(rows: readonly Row[], max: number | null): Row[] | null {
 async function searchTokens(
   db: Queryable,
   collectionId: string,
-  { max, ...query }: TokenListQuery & { max: number | null },
+  { max, ...query }: RankedQuery & { max: number | null },
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[] | null> {
   const parameters = new Parameters();
@@ -235,7 +249,7 @@ async function searchTokens(
   const tokens = isInSet
     ? `select asset from matched`
     : `select token.* from matched cross join lateral (
-         select asset, rarity_rank from indexer.token
+         select asset, rarity_rank from ${tokenSource(parameters, query)}
          where collection_id = ${parameters.use(collectionId, 'text')} and asset = matched.asset and not burned limit 1
        ) as token`;
   // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
 import { LISTING_EXAMPLE, SALE_EXAMPLE } from '../../market/http/market-item.ts';
+import { TRAIT_KINDS } from '../../market/queries/token-metadata.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import { PRODUCT_CREATE_EXAMPLE } from '../../shop/http/example-shop.ts';
 import { newProductProperties } from '../../shop/http/product-schemas.ts';
@@ -12,6 +13,7 @@ import { closed, ref } from '../../http/schema-builders.ts';
 import { WARNING_CODES } from '../import-warnings.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
+import { TRAIT_NAME_MAX, TRAIT_VALUE_MAX, TRAITS_MAX } from '../records/traits.ts';
 import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
 
 /** The keywords of the schema of a field. If `type` is absent, it follows from `KIND_FIELDS`. */
@@ -53,6 +55,22 @@ const observedAt = time('When the figures were observed. Absent: at the time of 
 
 const { chain, contractAddress, slug, name } = EXAMPLE_COLLECTION;
 const exampleAsset = { chain, contractAddress, tokenId: LISTING_EXAMPLE.tokenId };
+
+const TRAIT = {
+  anyOf: [
+    {
+      type: 'object',
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: TRAIT_NAME_MAX },
+        value: { type: ['string', 'number'], maxLength: TRAIT_VALUE_MAX },
+        kind: { enum: TRAIT_KINDS, description: 'Absent: `number` if the value is a number, otherwise `text`.' },
+      },
+      required: ['name', 'value'],
+      additionalProperties: false,
+    },
+    { type: 'string', description: 'The name, a colon and the value: `Sky: Clear`.' },
+  ],
+};
 
 const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocument<K> } = {
   collection: {
@@ -186,8 +204,20 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       image: { description: 'Image URL.' },
       rarityRank: integer('Rarity rank; 1 is rarest.', { minimum: 1 }),
       owner: { description: 'Address of the owner.' },
+      traits: {
+        description: 'All traits of the token; an empty array for a token without traits.',
+        maxItems: TRAITS_MAX,
+        items: TRAIT,
+      },
     },
-    example: { kind: 'token', ...exampleAsset, name: `${name} #249`, rarityRank: 211, owner: LISTING_EXAMPLE.seller },
+    example: {
+      kind: 'token',
+      ...exampleAsset,
+      name: `${name} #249`,
+      rarityRank: 211,
+      owner: LISTING_EXAMPLE.seller,
+      traits: [{ name: 'Sky', value: 'Clear' }],
+    },
   },
   stats: {
     description: 'Figures of a collection, as a source reports them.',

@@ -23,6 +23,7 @@ import {
 import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertStats } from '../../market/queries/stats.ts';
 import { upsertAnalytics } from '../../market/queries/analytics.ts';
+import { copyReportedTraits } from '../../market/queries/reported-traits.ts';
 import { upsertTokens } from '../../market/queries/tokens.ts';
 import type { RefreshContext } from '../../market/ranks.ts';
 import { refreshFigures } from '../../market/ranks.ts';
@@ -74,6 +75,8 @@ export type IngestOptions = {
    * this coverage is stored. False for records of a marketplace: the task that reads the marketplace stores the coverage.
    */
   isImport: boolean;
+  /** The marketplace that reported the records. Absent for an import and for the operator's own feed. */
+  source?: string;
   /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
   /** Whether a collection record, named by its address, is created for each collection without one. */
@@ -227,12 +230,12 @@ function toLineRejections(
 }
 
 type IndexedOptions = RefreshContext &
-  Pick<IngestOptions, 'isImport' | 'replace' | 'changes'> & { coverage: readonly CollectionCoverage[] };
+  Pick<IngestOptions, 'isImport' | 'source' | 'replace' | 'changes'> & { coverage: readonly CollectionCoverage[] };
 
 async function writeIndexed(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { chains, now, isImport, replace = false, changes, coverage }: IndexedOptions,
+  { chains, now, isImport, source = IMPORTED.source, replace = false, changes, coverage }: IndexedOptions,
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
   const track = changes?.track ?? trackNothing;
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
@@ -242,7 +245,15 @@ async function writeIndexed(
   counts.set('listing', listings.counts);
   const sales = await ingestSales(tx, records, { now, isImport, replace, ...(changes && { changes }) });
   counts.set('sale', sales.counts);
-  counts.set('token', await upsertTokens(tx, rowsOf(records, 'token'), changes?.recordTo('token')));
+  const tokens = rowsOf(records, 'token').map((row) => ({
+    ...row,
+    raritySource: row.rarityRank === null ? null : source,
+  }));
+  counts.set('token', await upsertTokens(tx, tokens, changes?.recordTo('token')));
+  await copyReportedTraits(
+    tx,
+    tokens.filter(({ traits }) => traits !== null),
+  );
   const stats = rowsOf(records, 'stats');
   const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
   counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));

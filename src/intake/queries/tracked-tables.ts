@@ -25,6 +25,11 @@ type TrackedTable = {
    * status `expired` is compared as `active`, because an order expires by time alone.
    */
   compared: readonly string[];
+  /**
+   * Columns that are compared and restored like `compared`. A row without a value in any of them has the hash that was recorded before the
+   * columns existed.
+   */
+  comparedIfSet?: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */
   derived: readonly string[];
   /** Whether an undo locks the rows before it reads them. Rows of the other tables are protected by the lock of their collection. */
@@ -84,7 +89,8 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     name: 'token',
     key: { collection_id: 'text', asset: 'text' },
     compared: columns('name, image, rarity_rank, owner, owner_block, burned'),
-    derived: [],
+    comparedIfSet: columns('traits'),
+    derived: columns('rarity_source'),
     isLocked: false,
   },
   stats: {
@@ -180,17 +186,21 @@ export function storedRowSql(kind: TrackedKind): string {
 
 /** The SQL expression for the hash of the compared columns. The hash does not depend on session settings such as the time zone. */
 export function hashSql(kind: TrackedKind): string {
-  const values = TRACKED_TABLES[kind].compared.map((column) =>
+  const { compared, comparedIfSet = [] } = TRACKED_TABLES[kind];
+  const values = compared.map((column) =>
     column === 'status'
       ? `case when stored.status = 'expired' then 'active' else stored.status end`
       : `stored.${column}`,
   );
-  return `hash_record_extended(row(${values.join(', ')}), 0)`;
+  const toHash = (row: readonly string[]) => `hash_record_extended(row(${row.join(', ')}), 0)`;
+  if (comparedIfSet.length === 0) return toHash(values);
+  const optional = comparedIfSet.map((column) => `stored.${column}`);
+  return `case when num_nonnulls(${optional.join(', ')}) = 0 then ${toHash(values)} else ${toHash([...values, ...optional])} end`;
 }
 
 /** The SQL assignment that gives the row `stored` the columns of `wanted.image`, the row as JSON text. */
 export function restoreSql(kind: TrackedKind): string {
-  const { compared, derived } = TRACKED_TABLES[kind];
-  const names = [...compared, ...derived].join(', ');
+  const { compared, comparedIfSet = [], derived } = TRACKED_TABLES[kind];
+  const names = [...compared, ...comparedIfSet, ...derived].join(', ');
   return `(${names}) = (select ${names} from jsonb_populate_record(stored, wanted.image::jsonb))`;
 }

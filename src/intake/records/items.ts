@@ -35,6 +35,7 @@ import {
 } from './identifiers.ts';
 import type { UnverifiedOrder } from './signed-order.ts';
 import { readSignedOrder } from './signed-order.ts';
+import { readTraitList } from './traits.ts';
 
 /** The largest log index that fits into its database column of the type `integer`. */
 const LOG_INDEX_MAX = 2 ** 31 - 1;
@@ -162,7 +163,10 @@ function readParty(chain: Chain, fields: Fields, name: string): string | null {
   return readAddress(chain, fields, name);
 }
 
-export function parseTokenRecord(context: RecordContext, fields: Fields): WithWrittenAddress<NewToken> {
+export function parseTokenRecord(
+  context: RecordContext,
+  fields: Fields,
+): WithWrittenAddress<Omit<NewToken, 'raritySource'>> {
   const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   return {
     collectionId,
@@ -173,6 +177,7 @@ export function parseTokenRecord(context: RecordContext, fields: Fields): WithWr
     image: readText(fields, 'image', URL_MAX),
     rarityRank: readInteger(fields, 'rarityRank', { min: 1 }),
     owner: readAddress(chain, fields, 'owner'),
+    traits: readTraitList(fields, 'traits'),
   };
 }
 

@@ -69,7 +69,7 @@ export const KIND_FIELDS = {
     tx: 'text',
     logIndex: 'number',
   },
-  token: { ...ASSET, name: 'text', image: 'text', rarityRank: 'number', owner: 'text' },
+  token: { ...ASSET, name: 'text', image: 'text', rarityRank: 'number', owner: 'text', traits: 'list' },
   stats: {
     chain: 'text',
     contractAddress: 'text',

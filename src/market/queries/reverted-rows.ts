@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
+import { copyReportedTraits } from './reported-traits.ts';
 import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, TRADED } from './sales.ts';
 
 /** `image` has the earlier columns of the stored row as JSON text. */
@@ -61,7 +62,7 @@ export async function deleteTokens(tx: Queryable, tokens: readonly CollectionAss
   );
 }
 
-const TOKEN_COLUMNS = 'name, image, rarity_rank, owner';
+const TOKEN_COLUMNS = 'name, image, rarity_rank, rarity_source, owner, traits';
 
 export async function restoreTokens(
   tx: Queryable,
@@ -85,6 +86,7 @@ export async function restoreTokens(
       tokens.map(({ image }) => image),
     ],
   );
+  await copyReportedTraits(tx, tokens);
 }
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });

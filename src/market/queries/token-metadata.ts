@@ -2,7 +2,8 @@
 // stand in indexer.token. A transaction that writes must have locked the figures of the collection.
 
 import type { Queryable } from '../../database/port.ts';
-import { rowDecoder, text } from '../../database/rows.ts';
+import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
+import { noteChangedTraits } from './rarity.ts';
 import { refreshTraits } from './traits.ts';
 
 export const TRAIT_KINDS = ['text', 'number', 'date'] as const;
@@ -26,6 +27,11 @@ type Written = { collectionId: string; source: 'chain' | 'das'; at: number };
 
 const IS_SAME_TOKEN = 'stored.collection_id = $1 and stored.asset = incoming.asset';
 const decodeAsset = rowDecoder('token_metadata', { asset: text });
+const decodeWritten = rowDecoder('token_metadata', {
+  asset: text,
+  isChanged: column('is_changed', boolean),
+  isFirst: column('is_first', boolean),
+});
 
 /**
  * Replaces the metadata and the traits of tokens of one collection. Each token must be given once. A token that is not stored is left out.
@@ -46,13 +52,13 @@ export async function upsertTokenMetadata(
     host,
     uri_digest: uriDigest,
   }));
-  const changed = await tx.query(
+  const written = await tx.query(
     `with incoming as (
        select incoming.* from json_to_recordset($2::json) as incoming (
          asset text, name text, image text, description text, host text, uri_digest text)
        where exists (select from indexer.token as stored where ${IS_SAME_TOKEN})
      ), before as (
-       select stored.asset, stored.name, stored.image, stored.description
+       select stored.asset, stored.name, stored.image, stored.description, stored.fetched_at
        from indexer.token_metadata as stored join incoming on ${IS_SAME_TOKEN}
      ), written as (
        insert into indexer.token_metadata as stored
@@ -63,8 +69,9 @@ export async function upsertTokenMetadata(
          uri_digest = excluded.uri_digest, fetched_at = excluded.fetched_at, due_at = null, attempts = 0, failure = null
        where excluded.source = 'chain' or (stored.source, stored.description) is distinct from ('das', excluded.description)
      )
-     select incoming.asset from incoming left join before using (asset)
-     where (incoming.name, incoming.image, incoming.description) is distinct from (before.name, before.image, before.description)`,
+     select incoming.asset, before.fetched_at is null as is_first,
+       (incoming.name, incoming.image, incoming.description) is distinct from (before.name, before.image, before.description) as is_changed
+     from incoming left join before using (asset)`,
     [collectionId, JSON.stringify(fields), source, new Date(at)],
   );
   const retraited = await replaceTraits(tx, collectionId, rows);
@@ -72,7 +79,9 @@ export async function upsertTokenMetadata(
     tokens: retraited.map((asset) => ({ collectionId, asset })),
     moved: rows.map(({ asset }) => ({ collectionId, asset })),
   });
-  return [...new Set([...changed.map((row) => decodeAsset(row).asset), ...retraited])];
+  const outcomes = written.map(decodeWritten);
+  if (retraited.length > 0 || outcomes.some(({ isFirst }) => isFirst)) await noteChangedTraits(tx, [collectionId]);
+  return [...new Set([...outcomes.flatMap(({ asset, isChanged }) => (isChanged ? [asset] : [])), ...retraited])];
 }
 
 async function replaceTraits(tx: Queryable, collectionId: string, tokens: readonly NewTokenMetadata[]) {

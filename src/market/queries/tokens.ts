@@ -22,6 +22,7 @@ import type { CollectionAsset } from './figures.ts';
 import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
+import { computedRankSql } from './rarity.ts';
 import type { Trait } from './token-metadata.ts';
 
 /** `raw` is in base units, and null if the price cannot be interpreted. `soldAt` in milliseconds. */
@@ -88,7 +89,8 @@ export async function listObservedTokens(
 ): Promise<Map<string, ObservedToken>> {
   const rows = await db.query(
     `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
-       coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image, token.rarity_rank, token.owner,
+       coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image,
+       coalesce(token.rarity_rank, computed.rank) as rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        coalesce(token.burned, false) as is_burned,
        exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
@@ -102,6 +104,7 @@ export async function listObservedTokens(
        select name, image from indexer.token_metadata
        where collection_id = wanted.id and asset = wanted.asset limit 1
      ) as metadata on true
+     left join lateral (${computedRankSql('wanted.id', 'wanted.asset')}) as computed on true
      cross join lateral (
        select coalesce(json_agg(json_build_object('name', name, 'value', value) order by position, name, value), '[]') as traits
        from indexer.token_trait where collection_id = wanted.id and asset = wanted.asset
@@ -154,7 +157,10 @@ export type NewToken = {
   name: string | null;
   image: string | null;
   rarityRank: number | null;
+  /** The marketplace that reported the rank, or `import`. */
+  raritySource: string | null;
   owner: string | null;
+  traits: readonly Trait[] | null;
 };
 
 /** A holder that was read from a chain is never replaced by a reported holder. */
@@ -172,7 +178,9 @@ export async function upsertTokens(
       name: later.name ?? earlier.name,
       image: later.image ?? earlier.image,
       rarityRank: later.rarityRank ?? earlier.rarityRank,
+      raritySource: later.rarityRank === null ? earlier.raritySource : later.raritySource,
       owner: later.owner ?? earlier.owner,
+      traits: later.traits ?? earlier.traits,
     }),
     toColumns: (token) => ({
       collection_id: token.collectionId,
@@ -181,19 +189,25 @@ export async function upsertTokens(
       name: token.name,
       image: token.image,
       rarity_rank: token.rarityRank,
+      rarity_source: token.raritySource,
       owner: token.owner,
+      traits: token.traits,
     }),
     sql: `incoming as (select * from json_to_recordset($1::json) as incoming (
-        collection_id text, asset text, chain text, name text, image text, rarity_rank bigint, owner text)
-      ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, owner)
+        collection_id text, asset text, chain text, name text, image text, rarity_rank bigint,
+        rarity_source text, owner text, traits jsonb)
+      ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
       select * from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
         rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),
+        rarity_source = case when excluded.rarity_rank <> stored.rarity_rank or stored.rarity_rank is null
+          then excluded.rarity_source else stored.rarity_source end,
+        traits = coalesce(excluded.traits, stored.traits),
         owner = case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end
-      where (stored.name, stored.image, stored.rarity_rank, stored.owner) is distinct from (
+      where (stored.name, stored.image, stored.rarity_rank, stored.traits, stored.owner) is distinct from (
         coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
-        coalesce(excluded.rarity_rank, stored.rarity_rank),
+        coalesce(excluded.rarity_rank, stored.rarity_rank), coalesce(excluded.traits, stored.traits),
         case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
       returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block${recording.returning}
       ), replaced as (
@@ -248,7 +262,8 @@ export async function upsertTokenHolders(
        select collection_id, asset, 'chain', 'epoch' from upserted
        where not burned and not exists (
          select from before as stored where ${isSameToken('upserted')} and stored.owner_block is not null)
-       on conflict do nothing
+       on conflict (collection_id, asset) do update set source = excluded.source, due_at = excluded.due_at, fetched_at = null
+       where token_metadata.source = 'import'
      )
      select upserted.collection_id, upserted.asset from upserted
      where exists (select from before as stored where ${isSameToken('upserted')} and stored.burned <> upserted.burned)`,
@@ -306,4 +321,5 @@ export async function deleteUnmintedTokens(
   );
 }
 
-const IS_DESCRIBED = `(stored.name is not null or stored.image is not null or stored.rarity_rank is not null)`;
+const IS_DESCRIBED = `(stored.name is not null or stored.image is not null or stored.rarity_rank is not null
+  or stored.traits is not null)`;

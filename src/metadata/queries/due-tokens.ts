@@ -19,9 +19,10 @@ export async function insertMissingStates(tx: Queryable, collectionId: string): 
     `insert into indexer.token_metadata (collection_id, asset, source, due_at)
      select collection_id, asset, 'chain', 'epoch' from indexer.token
      where collection_id = $1 and owner_block is not null and not burned and not exists (
-       select from indexer.token_metadata as stored
-       where stored.collection_id = token.collection_id and stored.asset = token.asset)
-     order by asset on conflict do nothing`,
+       select from indexer.token_metadata as stored where stored.collection_id = token.collection_id
+         and stored.asset = token.asset and stored.source <> 'import')
+     order by asset on conflict (collection_id, asset) do update
+       set source = excluded.source, due_at = excluded.due_at, fetched_at = null`,
     [collectionId],
   );
 }

@@ -117,6 +117,8 @@ describe('mercat import --explain', () => {
     );
     assert.match(ranks.stdout, /token 3043 of 0xc{40} on ethereum, rarity rank 1/);
     assert.doesNotMatch(ranks.stdout, /REPLACE/);
+    const traited = await explain('t.csv', 'token_id,attributes\n7,Hat: Cap; Eyes: Blue\n8,Hat: Fez\n');
+    assert.match(traited.stdout, /token 7 of .*, traits Hat: Cap, Eyes: Blue/);
     assert.match(
       (await explain('p.csv', 'title,price,stock\nMug,19.90,3\n', '--set', 'shop=s')).stdout,
       /product Mug \(mug\) of the shop s, price 19\.90, stock 3/,

@@ -157,6 +157,7 @@ const TABLES = [
   'indexer.token',
   'indexer.token_metadata',
   'indexer.token_trait',
+  'indexer.rarity_rank',
   'indexer.collection_stats',
   'indexer.collection_analytics',
   'indexer.collection_figures',
@@ -174,7 +175,7 @@ export type TableName = (typeof TABLES)[number];
 
 /** Empties the tables in TABLES, which imports write to, and the activity log. */
 export async function emptyTables(db: Database): Promise<void> {
-  await db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}`);
+  await db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}, indexer.collection_rarity`);
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
@@ -196,6 +197,10 @@ function dumpSql(table: TableName): string {
   // `to_time` is left out. It is the time of an import or of a read, which no record has.
   if (table === 'indexer.coverage') {
     return `select (collection_id, subject, source, kind, from_time)::text as row from ${table} order by 1`;
+  }
+  // `fetched_at` is the time of an import.
+  if (table === 'indexer.token_metadata') {
+    return `select (to_jsonb(t) - 'fetched_at')::text as row from ${table} as t order by 1`;
   }
   // A transaction may lock the figures of a collection and then write nothing. The lock creates the row of the figures.
   const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded

@@ -1,0 +1,38 @@
+// The task that ranks the tokens of collections by their traits, where no source reports their ranks.
+
+import { listDueRankings } from '../market/queries/rarity.ts';
+import { rankTokens } from '../market/token-ranking.ts';
+import type { Task } from '../tasks/task.ts';
+import type { WorkerContext } from './context.ts';
+
+const PERIOD_MS = 30_000;
+const DEADLINE_MS = 10 * 60_000;
+/** The most collections of one run. */
+const COLLECTIONS_MAX = 50;
+
+export function createRarityTask(context: Pick<WorkerContext, 'main' | 'indexer' | 'clock' | 'onChanged'>): Task {
+  const { indexer, clock, onChanged } = context;
+  return {
+    name: 'rarity',
+    periodMs: PERIOD_MS,
+    deadlineMs: DEADLINE_MS,
+    run: async (signal, report) => {
+      const due = await listDueRankings(indexer, { now: clock(), limit: COLLECTIONS_MAX });
+      const problems: string[] = [];
+      let changed = 0;
+      for (const [index, ranking] of due.entries()) {
+        signal.throwIfAborted();
+        report({ done: index, total: due.length, what: 'collections' });
+        const ranked = await rankTokens(context, ranking, signal);
+        changed += ranked.changed;
+        if (ranked.state === 'too-large') {
+          problems.push(`${ranking.collectionId}: too many tokens or different traits to compute ranks`);
+        }
+        if (ranked.changed > 0) {
+          onChanged({ collectionIds: new Set([ranking.collectionId]), kinds: new Set(['token']) });
+        }
+      }
+      return { read: due.length, changed, refused: 0, problems, ...(due.length === COLLECTIONS_MAX && { soon: true }) };
+    },
+  };
+}
