@@ -5,6 +5,8 @@ import type { Address, AssetId } from '../src/core/address.ts';
 import { parseNativeAmount } from '../src/core/amount.ts';
 import type { Chain } from '../src/core/chains.ts';
 import type { SampleCollection } from './catalogue.ts';
+import type { SampleTrait } from './traits.ts';
+import { pickTraits } from './traits.ts';
 import { at, Random, toEvmAddress, toEvmHash, toLargeTokenId, toSolanaAddress, toSolanaSignature } from './random.ts';
 
 /** The time at which the sample is set, in milliseconds since the epoch. Nothing in it happens later, but listings can expire later. */
@@ -35,6 +37,7 @@ export type SampleAsset = {
   name: string;
   /** The price of this token relative to a common token, in basis points. */
   premiumBps: number;
+  traits: readonly SampleTrait[];
   rank: number | null;
   holder: Address;
   /** When the holder received the token. */
@@ -81,11 +84,13 @@ export function generateAssets(context: CollectionContext, wallets: readonly Add
   const { spec, createdAt } = context;
   const rng = new Random('assets', spec.slug);
   const ranks = generateRanks(spec, rng);
+  const traits = pickTraits(spec.art, ranks, new Random('traits', spec.slug));
   const names = spec.registry ? pickRegistryNames(rng, spec.tokens) : [];
   return ranks.map((rank, index) => ({
     id: toAssetId(context, index + 1),
     number: index + 1,
     name: names[index] ?? `${spec.name} #${index + 1}`,
+    traits: at(traits, index),
     rank,
     premiumBps: pickPremiumBps(rank, spec.tokens, rng),
     holder: rng.pick(wallets),

@@ -173,6 +173,7 @@ function toTokenRecord(
     image: drawPicture(art, `${slug} ${asset.number}`, asset.name),
     rarityRank: asset.rank,
     owner: hasKnownOwner(asset) ? owner : null,
+    traits: asset.traits,
   });
 }
 

@@ -9,6 +9,7 @@ import { base58 } from '@scure/base';
 import { parseAddress, parseAssetId } from '../../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../../src/core/amount.ts';
 import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/core/chains.ts';
+import { RarityRanking } from '../../src/market/rarity.ts';
 import { mergeListings, WINDOW_SIZE_MAX } from '../../src/market/listing-window.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
@@ -33,7 +34,7 @@ test('The sample has the same bytes in every load', () => {
   assert.equal(digest(generateSampleMarket({ serviceName: SERVICE })), digest(records));
   // The hash covers all bytes of the sample. Every new user sees the sample: check the pictures and the market before changing the
   // hash.
-  assert.equal(digest(records), '556497dcdd6b59f260969ddc6daa9d046b07425d025a18a6669b8f1115da847e');
+  assert.equal(digest(records), 'ef783b55d8c83448a8ab223f25d2fd5ce0ba8dd51d97a1218bb210b2e67fa779');
 });
 
 test('The intake accepts every record, even if the service has the name of a marketplace in the sample', () => {
@@ -121,6 +122,33 @@ test('Ranks run from 1 without a gap or a tie', () => {
     inCollection('token', collection).every((t) => assetOf(t).length === 78),
   );
   assert.equal(large.length, 1);
+});
+
+test('Every token has traits, each trait has several values, and a smaller rank has rarer traits', () => {
+  for (const collection of collections) {
+    const tokens = inCollection('token', collection).map((token) => ({
+      rank: Number(token['rarityRank'] ?? Infinity),
+      traits: token['traits'] as { name: string; value: string }[],
+    }));
+    const ranking = new RarityRanking();
+    for (const [index, { traits }] of tokens.entries()) {
+      assert.ok(traits.length >= 2);
+      ranking.add(String(index), traits);
+    }
+    const ranks = ranking
+      .ranks()
+      .map(({ asset, rank }) => ({ computed: rank, served: tokens[Number(asset)]?.rank ?? 0 }));
+    for (const one of ranks) {
+      if (one.served === Infinity) continue;
+      assert.ok(ranks.every((other) => other.computed <= one.computed || other.served > one.served));
+    }
+    const values = Map.groupBy(
+      tokens.flatMap(({ traits }) => traits),
+      ({ name }) => name,
+    );
+    assert.equal(values.size, 3);
+    for (const [name, all] of values) assert.ok(new Set(all.map(({ value }) => value)).size >= 2, name);
+  }
 });
 
 test('The seller of each sale is the holder at that time', () => {
