@@ -100,6 +100,9 @@ export type MetadataUpdated = EventPosition & {
   toId: bigint;
 };
 
+/** The contract has announced that the metadata of the collection has changed. */
+type CollectionMetadataUpdated = EventPosition & { kind: 'collection-metadata-updated'; contract: Address };
+
 /** An event that the chain log stores. */
 export type LoggedEvent =
   | OrderFulfilled
@@ -113,7 +116,14 @@ export type LoggedEvent =
   | ApprovalForAll
   | TokenApproval;
 
-export type ChainEvent = LoggedEvent | MetadataUpdated;
+/** An event that makes metadata due and is not stored. */
+type Announcement = MetadataUpdated | CollectionMetadataUpdated;
+
+export type ChainEvent = LoggedEvent | Announcement;
+
+export function isLogged(event: ChainEvent): event is LoggedEvent {
+  return event.kind !== 'metadata-updated' && event.kind !== 'collection-metadata-updated';
+}
 
 /** `time` in milliseconds. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; time: number };

@@ -8,6 +8,7 @@ import type {
   OrderCancelled,
   OrderFulfilled,
 } from '../chain-log/chain-event.ts';
+import { isLogged } from '../chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import { toEvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { OperatorApproval, TokenApprovalState } from '../chain-log/queries/approvals.ts';
@@ -24,7 +25,7 @@ import { listFormerHolders, updateHoldings } from '../chain-log/queries/holdings
 import type { Address } from '../core/address.ts';
 import { toCollectionId } from '../core/collection.ts';
 import type { TokenRange } from '../market/queries/metadata-announcements.ts';
-import { insertMetadataAnnouncements } from '../market/queries/metadata-announcements.ts';
+import { insertMetadataAnnouncements, updateCollectionMetadataDue } from '../market/queries/metadata-announcements.ts';
 import { isTokenItem } from '../core/seaport.ts';
 import type { Queryable } from '../database/port.ts';
 import { evaluateAffectedOrders } from '../orders/evaluate.ts';
@@ -102,7 +103,8 @@ export async function applyEvents(
   now: number,
 ): Promise<BlockChanges> {
   await insertMetadataAnnouncements(tx, toAnnouncements(chain, events));
-  const logged = events.filter((event) => event.kind !== 'metadata-updated');
+  await updateCollectionMetadataDue(tx, toAnnouncedCollections(chain, events), now);
+  const logged = events.filter(isLogged);
   const added = await insertChainEvents(tx, chain, logged);
   if (added.length === 0) return noChanges(chain);
   await updateHoldings(tx, toHoldingChanges(chain, added, 1n));
@@ -147,6 +149,11 @@ function toAnnouncements(chain: string, events: readonly ChainEvent[]): TokenRan
     if (event.kind !== 'metadata-updated') return [];
     return [{ collectionId: toCollectionId(chain, event.contract), from: event.fromId, to: event.toId }];
   });
+}
+
+function toAnnouncedCollections(chain: string, events: readonly ChainEvent[]): string[] {
+  const announced = events.filter((event) => event.kind === 'collection-metadata-updated');
+  return [...new Set(announced.map(({ contract }) => toCollectionId(chain, contract)))];
 }
 
 /** `sign` is -1 to revert the transfers. */

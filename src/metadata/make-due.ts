@@ -11,10 +11,10 @@ import { insertMissingStates } from './queries/due-tokens.ts';
 
 const ANNOUNCEMENTS_MAX = 500;
 
-/** If the process ends after the commit in the indexer and before the announcements are deleted from the primary, they are applied again. */
-export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<void> {
+/** If the process ends after the commit in the indexer and before the announcements are deleted from the primary, they are applied again. Returns how many were applied. */
+export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<number> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);
-  if (announced.length === 0) return;
+  if (announced.length === 0) return 0;
   await indexer.transaction(async (tx) => {
     await lockFigures(
       tx,
@@ -23,6 +23,7 @@ export async function applyAnnouncements({ main, indexer, clock }: MetadataConte
     await updateMetadataDue(tx, announced, clock());
   });
   await deleteMetadataAnnouncements(main, announced);
+  return announced.length;
 }
 
 export async function makeMissingDue({ indexer }: MetadataContext, collectionIds: readonly string[]): Promise<void> {

@@ -41,11 +41,11 @@ const MISSING_MS = 60 * 60_000;
 /** A viewed token is read again this long after its last read. */
 const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
 
-/** Null when the settings turn the reading of metadata off. */
-export function createMetadataTask(context: MetadataContext, pace: MetadataPace = {}): Task | null {
+/** If the settings turn the reading of metadata off, the task only makes tokens due, so that announcements of changes do not accumulate. */
+export function createMetadataTask(context: MetadataContext, pace: MetadataPace = {}): Task {
   const { config, main, clock, random } = context;
   const perHour = config.metadataHourlyBudget;
-  if (perHour === 0) return null;
+  if (perHour === 0) return createAnnouncementTask(context);
   const client = new MetadataClient({
     ipfsGateways: config.ipfsGateways,
     arweaveGateways: config.arweaveGateways,
@@ -76,6 +76,18 @@ export function createMetadataTask(context: MetadataContext, pace: MetadataPace 
         findsMissing,
         sliceMs: pace.sliceMs ?? SLICE_MS,
       }).run();
+    },
+  };
+}
+
+function createAnnouncementTask(context: MetadataContext): Task {
+  return {
+    name: METADATA_TASK,
+    periodMs: MISSING_MS / 60,
+    deadlineMs: DEADLINE_MS,
+    run: async () => {
+      const changed = await applyAnnouncements(context);
+      return { read: changed, changed, refused: 0 };
     },
   };
 }

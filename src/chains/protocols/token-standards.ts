@@ -27,6 +27,7 @@ export const TOKEN_TOPICS = {
   metadataUpdate: '0xf8e1a15aba9398e019f0b49df1a4fde98ee17ae345cb5f6b5e2c27f5033e8ce7',
   batchMetadataUpdate: '0x6bd5c950a8d8df17f772f5af37cb3655737899cbf903264b9795592da439661c',
   uri: '0x6bb7ff708619ba0610cba295a58592e0451dee2622938c8755667688daf3529b',
+  contractUriUpdated: '0xa5d4097edda6d87cb9329af83fb3712ef77eeb13738ffe43cc35a4ce305ad962',
   approval: '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
 } as const satisfies Record<string, Hex>;
 
@@ -99,11 +100,17 @@ const uriChange: EventDecoder = ({ address, topics }, position, events) => {
   events.push({ ...position, kind: 'metadata-updated', contract: address, fromId: tokenId, toId: tokenId });
 };
 
+/** ERC-7572. The event has no parameters. */
+const contractUriUpdated: EventDecoder = ({ address }, position, events) => {
+  events.push({ ...position, kind: 'collection-metadata-updated', contract: address });
+};
+
 /** Announcements of changed metadata. Past ones are not read: metadata is read once a token is known. */
 export const ANNOUNCEMENT_TOPICS: ReadonlySet<Hex> = new Set([
   TOKEN_TOPICS.metadataUpdate,
   TOKEN_TOPICS.batchMetadataUpdate,
   TOKEN_TOPICS.uri,
+  TOKEN_TOPICS.contractUriUpdated,
 ]);
 
 export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
@@ -115,6 +122,7 @@ export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
   [TOKEN_TOPICS.metadataUpdate, metadataUpdate],
   [TOKEN_TOPICS.batchMetadataUpdate, batchMetadataUpdate],
   [TOKEN_TOPICS.uri, uriChange],
+  [TOKEN_TOPICS.contractUriUpdated, contractUriUpdated],
 ]);
 
 /** The transfers of tokens among the logs, in their order. Logs that cannot be decoded are left out. */

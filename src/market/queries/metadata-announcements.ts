@@ -66,6 +66,24 @@ export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRan
   );
 }
 
+/**
+ * Makes the metadata of collections due, because their contracts have announced a change (ERC-7572). Metadata that was read less than
+ * REFRESH_MS_MIN ago becomes due later. Primary database.
+ */
+export async function updateCollectionMetadataDue(
+  tx: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<void> {
+  if (collectionIds.length === 0) return;
+  await tx.query(
+    `update main.collection_metadata set due_at = least(due_at,
+       greatest($2::timestamptz, coalesce(fetched_at, 'epoch') + $3 * interval '1 ms'))
+     where collection_id = any($1)`,
+    [collectionIds, new Date(now), REFRESH_MS_MIN],
+  );
+}
+
 function toColumns(ranges: readonly TokenRange[]): unknown[] {
   return [
     ranges.map(({ collectionId }) => collectionId),
