@@ -22,6 +22,9 @@ const AIM_MS = { postgresql: 20, embedded: 60 };
 const AIM_RATIO = 1.5;
 const SMALLER = 0.1;
 
+/** The beginning of a name, a name, a misspelt name, and a word of a name. */
+const SEARCHES = ['harbour', 'harbour of foxes', 'habour of lamps', 'pines'];
+
 type Medians = Map<string, number>;
 
 export async function benchExplore(): Promise<void> {
@@ -124,6 +127,11 @@ async function measure(
       (round) => `${list}/tokens?sort=id&listed=false&limit=${25 + round}&${filter(common(2))}`,
     ],
     ['traits of the collection', (round) => `${list}/traits?limit=${25 + round}`],
+    [
+      'search of a collection',
+      (round) => `${service.url}/explore/v1/search?q=${SEARCHES[round % 4]}&limit=${1 + round}`,
+    ],
+    ['search of a token', (round) => `${service.url}/explore/v1/search?q=harbour%201%20%23${1 + round}`],
     ['tokens of a wallet', (round) => `${service.url}/explore/v1/wallets/${wallet}/tokens?limit=${25 + round}`],
     ['listings of a wallet', (round) => `${service.url}/explore/v1/wallets/${wallet}/listings?limit=${25 + round}`],
   ];

@@ -231,6 +231,8 @@ create table main.collection (
   constraint collection_slug_key UNIQUE (slug)
 );
 CREATE INDEX collection_by_contract ON main.collection USING btree (contract_address) WHERE (contract_address IS NOT NULL);
+CREATE INDEX collection_by_name ON main.collection USING btree ("left"(lower((name COLLATE "C")), 100), id);
+CREATE INDEX collection_by_trigrams ON main.collection USING gin (main.trigrams("left"(name, 200)));
 
 create table main.collection_book (
   collection_id text collate "C" not null,
@@ -256,6 +258,8 @@ create table main.collection_metadata (
   constraint collection_metadata_royalty_bps_check CHECK (((royalty_bps >= 0) AND (royalty_bps <= 10000))),
   constraint collection_metadata_pkey PRIMARY KEY (collection_id)
 );
+CREATE INDEX collection_metadata_by_name ON main.collection_metadata USING btree ("left"(lower((name COLLATE "C")), 100), collection_id) WHERE (name IS NOT NULL);
+CREATE INDEX collection_metadata_by_trigrams ON main.collection_metadata USING gin (main.trigrams("left"(name, 200))) WHERE (name IS NOT NULL);
 
 create table main.delivery (
   id bigint not null,
@@ -885,6 +889,8 @@ create table indexer.token (
 );
 CREATE INDEX token_by_account ON indexer.token USING btree (owner, collection_id, asset) WHERE (NOT burned);
 CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(asset), asset) WHERE (NOT burned);
+CREATE INDEX token_by_mint ON indexer.token USING btree (asset, collection_id) WHERE ((chain = 'solana'::text) AND (NOT burned));
+CREATE INDEX token_by_name ON indexer.token USING btree (chain, "left"(lower((name COLLATE "C")), 100), collection_id, asset) WHERE ((name IS NOT NULL) AND (NOT burned));
 CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);
 CREATE INDEX token_by_rank ON indexer.token USING btree (collection_id, rarity_rank, length(asset), asset) WHERE ((rarity_rank IS NOT NULL) AND (NOT burned));
@@ -907,6 +913,7 @@ create table indexer.token_metadata (
   constraint token_metadata_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
   constraint token_metadata_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX token_metadata_by_name ON indexer.token_metadata USING btree ("left"(lower((name COLLATE "C")), 100), collection_id, asset) WHERE (name IS NOT NULL);
 CREATE INDEX token_metadata_due ON indexer.token_metadata USING btree (collection_id, due_at, asset) WHERE (due_at IS NOT NULL);
 CREATE INDEX token_metadata_failed ON indexer.token_metadata USING btree (collection_id, failure, host) WHERE (failure IS NOT NULL);
 

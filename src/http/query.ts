@@ -19,7 +19,7 @@ type ParameterSchema = {
   maxLength?: number;
   default?: unknown;
 };
-type QuerySchema = { properties: Record<string, ParameterSchema> };
+type QuerySchema = { properties: Record<string, ParameterSchema>; required?: string[] };
 
 /** Splits a query string. The length of a request target is limited, and so is the number of parameters. */
 export function splitQuery(text: string): RawQuery {
@@ -37,6 +37,7 @@ export function splitQuery(text: string): RawQuery {
 export function createQueryValidator(chains: Chains): FastifySchemaCompiler<QuerySchema> {
   return ({ schema }) => {
     const parameters = Object.entries(schema.properties);
+    const required = new Set(schema.required);
     return (raw: RawQuery) => {
       const value: Record<string, unknown> = {};
       for (const [name, parameter] of parameters) {
@@ -48,11 +49,12 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
         }
         const texts = raw[name];
         if (texts === undefined) {
+          if (required.has(name)) return { error: toValidationError(name, 'is missing') };
           if (parameter.default !== undefined) value[name] = parameter.default;
           continue;
         }
         const parsed = texts.length === 1 ? parseParameter(name, texts[0] ?? null, parameter, chains) : undefined;
-        if (parsed === undefined) return { error: toValidationError(name, texts, parameter) };
+        if (parsed === undefined) return { error: toValidationError(name, toMessage(texts, parameter)) };
         value[name] = parsed;
       }
       return { value };
@@ -74,8 +76,7 @@ function parseObject(
 ): ObjectParameter | ServiceError | undefined {
   const names = Object.keys(raw).filter((key) => key === name || key.startsWith(`${name}[`));
   if (names.length === 0) return undefined;
-  const toError = (message: string) =>
-    new ServiceError('bad_request', `Query parameter ${name} ${message}`, { details: [{ path: name, message }] });
+  const toError = (message: string) => toValidationError(name, message);
   const object = new Map<string, string[]>();
   for (const key of names.toSorted()) {
     const inner = key.slice(name.length + 1, -1);
@@ -110,8 +111,7 @@ function parseParameter(
   return countCharacters(text) <= (schema.maxLength ?? Infinity) ? text : undefined;
 }
 
-function toValidationError(name: string, texts: (string | null)[], schema: ParameterSchema): ServiceError {
-  const message = toMessage(texts, schema);
+function toValidationError(name: string, message: string): ServiceError {
   return new ServiceError('bad_request', `Query parameter ${name} ${message}`, { details: [{ path: name, message }] });
 }
 

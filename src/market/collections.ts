@@ -38,7 +38,8 @@ export async function listCollections(
   return { ...summaries, next: following.length > page.length ? (page.at(-1) ?? null) : null };
 }
 
-async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
+/** In the order of the ids. Throws like `listCollections`. */
+export async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
   const found = requireValue(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
   const byId = new Map(found.map((collection) => [collection.id, collection]));
   const collections = ids.flatMap((id) => byId.get(id) ?? []);

@@ -62,6 +62,7 @@ export class Market {
   readonly tokenLists: MarketSource;
   readonly tokenBatches: MarketSource;
   readonly wallets: MarketSource;
+  readonly searches: MarketSource;
   /** Reads of the own order book for the explore interface. */
   readonly exploredOrders: MarketSource;
   /** The activity log. */
@@ -102,6 +103,7 @@ export class Market {
     this.tokenLists = addSource('token-lists', indexer);
     this.tokenBatches = addSource('token-batches', indexer);
     this.wallets = addSource('wallets', indexer);
+    this.searches = addSource('searches', indexer);
     this.exploredOrders = addSource('explored-orders', main);
     this.activity = addSource('activity', main);
     this.pastSales = addSource('past-sales', indexer);

@@ -3,7 +3,7 @@
 import type { Operations } from '../calls.ts';
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import type { Chain, MarketItem, Pagination, Price } from './marketplace.ts';
+import type { Chain, CollectionSummary, MarketItem, Pagination, Price } from './marketplace.ts';
 
 /** The holders of a collection. If the holder of any token is not known, the numbers are null and the lists are empty. */
 export type Holders = {
@@ -122,6 +122,18 @@ export type Provenance = {
     /** How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of the tokens. Null for ranks that the source states, and for all other figures. */
     method: string | null;
   }[];
+};
+
+/** A collection or a token that was found. */
+export type SearchResult = {
+  /** What was found. */
+  type: 'collection' | 'token';
+  /** The collection; null if a token was found. */
+  collection: CollectionSummary | null;
+  /** The token; null if a collection was found. */
+  token: Token | null;
+  /** How well the result fits: 1 is an exact match. */
+  score: number;
 };
 
 /** A token. All fields are always present. */
@@ -356,6 +368,21 @@ export type ListWalletActivityResult = {
   pagination: Pagination;
 };
 
+export type SearchMarketParameters = {
+  /** The text to search for. */
+  q: string;
+  /** One of the chain values. */
+  chain?: Chain | undefined;
+  /** The most results. */
+  limit?: number | undefined;
+};
+
+export type SearchMarketResult = {
+  /** The rows of this page. */
+  data: SearchResult[];
+  pagination: Pagination;
+};
+
 export type ExploreMethods = {
   /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
@@ -377,6 +404,8 @@ export type ExploreMethods = {
   listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;
   /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains, newest first. */
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
+  /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
+  searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
 };
 
 export const EXPLORE_OPERATIONS = {
@@ -390,4 +419,5 @@ export const EXPLORE_OPERATIONS = {
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
   listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },
   listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit'] },
+  searchMarket: { method: 'GET', path: '/explore/v1/search', kind: 'list', query: ['q', 'chain', 'limit'] },
 } as const satisfies Operations;

@@ -5,6 +5,7 @@ import type { Chains } from '../../core/chains.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
 import type { MarketplaceContext } from '../../market/http/context.ts';
 import { PaginationSchema } from '../../market/http/envelopes.ts';
+import { CollectionSummarySchema } from '../../market/http/collections.ts';
 import { MarketItemSchema } from '../../market/http/market-item.ts';
 import { PriceSchema } from '../../market/http/price.ts';
 import type { PublicInterface } from '../../market/http/public-interface.ts';
@@ -14,6 +15,7 @@ import { ListedActivitySchema } from './listed-activity.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
+import { SearchResultSchema, registerSearchRoute } from './search.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
@@ -33,6 +35,7 @@ const DOCUMENT = {
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
     { name: 'Wallets', description: 'What a wallet owns and sells.' },
     { name: 'Activity', description: 'What has changed in the market.' },
+    { name: 'Search', description: 'Collections and tokens by name or address.' },
     { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
@@ -47,6 +50,8 @@ const EXPLORE: PublicInterface = {
     PriceSchema,
     MarketItemSchema,
     TokenSchema,
+    CollectionSummarySchema,
+    SearchResultSchema,
     TokenBatchSchema,
     OrderSchema,
     ProvenanceSchema,
@@ -64,6 +69,7 @@ const EXPLORE: PublicInterface = {
     registerHoldersRoute,
     registerTraitsRoute,
     registerActivityRoutes,
+    registerSearchRoute,
   ],
 };
 

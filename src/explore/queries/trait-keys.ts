@@ -13,21 +13,24 @@ import { findServedGeneration } from '../../market/queries/rarity.ts';
 import type { RankedAsset } from './token-keys.ts';
 import { isListedSql } from './token-keys.ts';
 
-/** A token has a group if it has one of its traits. `tokens` and `listed` count the tokens of all traits of the group. */
-export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number };
+/**
+ * A token has a group if it has one of its traits. `tokens` and `listed` count the tokens of all traits of the group. `share`: `tokens` as a
+ * share of all tokens with known traits.
+ */
+export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number; share: number };
 
 /**
- * A token passes if it has every group. `rarest`: the group with the fewest tokens. `expected`: how many tokens would pass if the groups were
- * independent of one another.
+ * A token passes if it has every group. `rarest`: the group with the fewest tokens. `share`: which share of the tokens would pass if the groups
+ * were independent of one another.
  */
-export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; expected: number };
+export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
 
 /** How many rows a walk visits at most. */
 const WALK_MAX = 1_000;
 /** If more tokens have the traits, a walk is tried before they are sorted. */
-const SEARCH_MAX = 4_000;
-/** If at most this many tokens are expected, they are searched first. */
-const EXPECTED_MAX = 1_000;
+const SEARCH_MAX = 20_000;
+/** If the rarest group has at most this many tokens, they are searched first. */
+const FEW_TOKENS = 1_000;
 
 const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeInteger, listed: safeInteger });
 
@@ -51,19 +54,16 @@ export async function findTraitFilter(
     [collectionId, pairs.map(([name]) => name), pairs.map(([, value]) => value)],
   );
   const byName = Map.groupBy(rows.map(decodeTrait), ({ name }) => name);
-  const groups = [...byName.values()]
-    .map((traits) => ({
-      ids: traits.map(({ id }) => id),
-      tokens: traits.reduce((sum, { tokens }) => sum + tokens, 0),
-      listed: traits.reduce((sum, { listed }) => sum + listed, 0),
-    }))
-    .sort((a, b) => a.tokens - b.tokens);
-  const [rarest, ...others] = groups;
   const [row] = rows;
-  if (!rarest || !row || byName.size < wanted.size) return null;
+  if (!row || byName.size < wanted.size) return null;
   const { traitSets } = decodeSets(row);
-  const expected = groups.reduce((share, { tokens }) => (share * tokens) / traitSets, traitSets);
-  return { rarest, others, expected };
+  const groups = [...byName.values()].map((traits) => {
+    const tokens = traits.reduce((sum, one) => sum + one.tokens, 0);
+    const listed = traits.reduce((sum, one) => sum + one.listed, 0);
+    return { ids: traits.map(({ id }) => id), tokens, listed, share: tokens / traitSets };
+  });
+  const [rarest, ...others] = groups.sort((a, b) => a.tokens - b.tokens);
+  return rarest ? { rarest, others, share: groups.reduce((product, one) => product * one.share, 1) } : null;
 }
 
 export const toGroups = ({ rarest, others }: TraitFilter): TraitGroup[] => [rarest, ...others];
@@ -164,6 +164,7 @@ async function listTokens(
   const generation = await findServedGeneration(db, collectionId);
   const ranked = { ...query, generation };
   return readOneWay(query, {
+    share: query.filter.share,
     walk: async () => {
       const rows = await walkTokens(db, collectionId, ranked, toOrder);
       return rows.length === query.limit ? rows : null;
@@ -173,14 +174,16 @@ async function listTokens(
 }
 
 type Ways = {
+  /** Which share of the rows of a walk is expected to pass. */
+  share: number;
   /** Null if the walk reached its limit. */
   walk: () => Promise<Row[] | null>;
   /** Null if more than `max` tokens have the traits. Null `max`: no limit. */
   search: (max: number | null) => Promise<Row[] | null>;
 };
 
-async function readOneWay({ filter: { rarest, expected } }: TraitListQuery, { walk, search }: Ways): Promise<Row[]> {
-  const isSearchFirst = Math.min(rarest.tokens, expected) <= EXPECTED_MAX;
+async function readOneWay({ filter, limit }: TraitListQuery, { share, walk, search }: Ways): Promise<Row[]> {
+  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || share * WALK_MAX < limit;
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
 }
 
@@ -288,9 +291,11 @@ export async function listTraitAssetsByPrice(
     const isComplete = rows.length === query.limit || rarest.listed <= walkMax || others.length === 0;
     return isComplete ? rows : null;
   };
+  // The walk visits only tokens of the rarest group.
+  const share = others.reduce((product, { share: one }) => product * one, 1);
   const search = (max: number | null) => searchListed(db, collectionId, { ...query, max });
   const rows = others.length === 0 || rarest.listed <= query.limit ? await walk() : null;
-  return (rows ?? (await readOneWay(query, { walk, search }))).map(decodePriced);
+  return (rows ?? (await readOneWay(query, { share, walk, search }))).map(decodePriced);
 }
 
 type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };

@@ -59,11 +59,9 @@ export const CollectionSummarySchema = Type.Object(
   },
 );
 
-function toWireSummary(
-  summary: CollectionSummary,
-  chain: Chain | null,
-  prices: PriceContext,
-): Static<typeof CollectionSummarySchema> {
+export type WireSummary = Static<typeof CollectionSummarySchema>;
+
+export function toWireSummary(summary: CollectionSummary, chain: Chain | null, prices: PriceContext): WireSummary {
   const { collection, askFloorRaw, volumeAllTime, supply, owners } = summary;
   const floor = toPriceOrNull(askFloorRaw, chain, prices);
   return { ...toCollectionIdentity(collection), stats: { floor, volumeAllTime, supply, owners } };

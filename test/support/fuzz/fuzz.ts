@@ -189,19 +189,24 @@ function allowedValues(context: Context, operation: Operation): fc.Arbitrary<Val
   );
   const query = operation.parameters.filter((one) => one.in === 'query' && !context.authenticated.has(one.name));
   const queryValues = fc.record(Object.fromEntries(query.map((one) => [one.name, toArbitrary(one.schema)])), {
-    requiredKeys: [],
+    requiredKeys: query.filter((one) => one.required).map((one) => one.name),
   });
   const named = fc
     .tuple(knownValues(context, operation), queryValues)
     .map(([known, chosen]) => ({ ...known, ...chosen }));
-  return fc.oneof({ weight: 2, arbitrary: named }, { weight: 1, arbitrary: generated }) as fc.Arbitrary<Values>;
+  return fc.oneof({ weight: 2, arbitrary: named }, { weight: 1, arbitrary: generated });
 }
 
-/** Path parameters that name a collection or token from an earlier response. Empty while no collection or token is known. */
+/**
+ * Path parameters that name a collection or token from an earlier response, and the required query parameters. No path parameters while
+ * no collection or token is known.
+ */
 function knownValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
-  return fc.nat().map((index) => {
+  const query = operation.parameters.filter((one) => one.in === 'query' && one.required);
+  const required = fc.record(Object.fromEntries(query.map((one) => [one.name, toArbitrary(one.schema)])));
+  return fc.tuple(fc.nat(), required).map(([index, values]) => {
     const sets = context.known.valuesOf(operation);
-    return sets[index % sets.length] ?? {};
+    return { ...sets[index % sets.length], ...values };
   });
 }
 

@@ -1,0 +1,94 @@
+// GET /explore/v1/search.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, refOrNull } from '../../http/schema-builders.ts';
+import { chainSchema } from '../../market/http/asset-identity.ts';
+import type { WireSummary } from '../../market/http/collections.ts';
+import { toWireSummary } from '../../market/http/collections.ts';
+import type { MarketplaceContext } from '../../market/http/context.ts';
+import { marketResponses, pageOf } from '../../market/http/envelopes.ts';
+import { EXAMPLE_COLLECTION } from '../../market/http/example-collection.ts';
+import type { PriceContext } from '../../market/http/price.ts';
+import { readPriceContext } from '../../market/http/price.ts';
+import { firstExpiry } from '../../market/listing-window.ts';
+import type { Market } from '../../market/market.ts';
+import type { SearchResult } from '../search.ts';
+import { search } from '../search.ts';
+import type { WireToken } from './token.ts';
+import { toWireToken } from './token.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
+const QUERY_LENGTH_MAX = 100;
+
+export const SearchResultSchema = Type.Object(
+  {
+    type: Type.Unsafe<'collection' | 'token'>({
+      type: 'string',
+      enum: ['collection', 'token'],
+      description: 'What was found.',
+    }),
+    collection: refOrNull<WireSummary>('CollectionSummary', 'The collection; null if a token was found.'),
+    token: refOrNull<WireToken>('Token', 'The token; null if a collection was found.'),
+    score: Type.Number({ minimum: 0, maximum: 1, description: 'How well the result fits: 1 is an exact match.' }),
+  },
+  { $id: 'SearchResult', title: 'SearchResult', description: 'A collection or a token that was found.', ...closed },
+);
+
+type Query = { q: string; chain?: string; limit: number };
+
+export function registerSearchRoute(app: FastifyInstance, context: MarketplaceContext): void {
+  const { market } = context;
+
+  cachedRoute<Query>(app, context, {
+    path: '/explore/v1/search',
+    schema: {
+      operationId: 'searchMarket',
+      summary: 'Search collections and tokens',
+      description:
+        'Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. ' +
+        'A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page.',
+      tags: ['Search'],
+      querystring: Type.Object({
+        q: Type.String({
+          minLength: 1,
+          maxLength: QUERY_LENGTH_MAX,
+          description: 'The text to search for.',
+          examples: [EXAMPLE_COLLECTION.slug],
+        }),
+        chain: Type.Optional(chainSchema),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'The most results.' })),
+      }),
+      response: marketResponses(pageOf('SearchResult'), 400, 502),
+    },
+    respond: async (_params, { q, chain = null, limit }) => {
+      const [{ results, degraded }, prices] = await Promise.all([
+        search(market, { text: q, chain: market.chainOf(chain), limit }),
+        readPriceContext(market),
+      ]);
+      return createCachedResponse({
+        cacheTag: ALL_COLLECTIONS,
+        policy: degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        validUntil: firstExpiry(results.flatMap((one) => ('token' in one ? (one.token.listing ?? []) : []))),
+        body: {
+          data: results.map((result) => toWireResult(market, result, prices)),
+          pagination: { nextCursor: null, hasMore: false },
+        },
+      });
+    },
+  });
+}
+
+function toWireResult(market: Market, result: SearchResult, prices: PriceContext): Static<typeof SearchResultSchema> {
+  const { score } = result;
+  if ('token' in result) {
+    return { type: 'token', collection: null, token: toWireToken(market, result.token, prices), score };
+  }
+  const { summary } = result;
+  const chain = market.chainOf(summary.collection.chain);
+  return { type: 'collection', collection: toWireSummary(summary, chain, prices), token: null, score };
+}

@@ -1,0 +1,90 @@
+// Candidates for a search: collections in the primary database, tokens in the indexer database. The order of the results is computed from
+// the candidates.
+
+import type { AssetId } from '../../core/address.ts';
+import type { Queryable } from '../../database/port.ts';
+import { assetId, column, nullable, rowDecoder, text } from '../../database/rows.ts';
+
+/** `prefix`: the beginning of a name, with ASCII letters in lower case. */
+export type SearchQuery = { prefix: string; chains: readonly string[]; limit: number };
+
+export type FoundCollection = { id: string; name: string; slug: string | null; contractAddress: string | null };
+
+const decodeCollection = rowDecoder('collection', {
+  id: text,
+  name: text,
+  slug: nullable(text),
+  contractAddress: column('contract_address', nullable(text)),
+});
+
+/** A text that sorts after all texts with the prefix. */
+const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`;
+
+const NAME = `left(lower(name collate "C"), 100)`;
+
+/** `parts`: trigrams, of which a similar name has all of one part. */
+export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
+
+/** Collections by the beginning of the name or the slug, by id or address, and by similar names. `limit` of each kind. */
+export async function listCollectionsLike(
+  db: Queryable,
+  { prefix, chains, limit, parts, id, address }: SearchQuery & CollectionNames,
+): Promise<FoundCollection[]> {
+  const params: unknown[] = [prefix, afterPrefix(prefix), chains, limit, address, id];
+  const hasPart = parts.map((part) => `main.trigrams(left(name, 200)) @> $${params.push(part)}::text[]`).join(' or ');
+  const rows = await db.query(
+    `with ids as (
+       (select id from main.collection where ${NAME} >= $1 and ${NAME} < $2 and chain = any($3) order by ${NAME}, id limit $4)
+       union (select collection_id from main.collection_metadata where name is not null and ${NAME} >= $1 and ${NAME} < $2
+         order by ${NAME}, collection_id limit $4)
+       union (select id from main.collection where slug >= $1 and slug < $2 and chain = any($3) order by slug limit $4)
+       union (select id from main.collection where contract_address = $5 or id = $6)
+       union (select id from main.collection where (${hasPart || 'false'}) and chain = any($3) limit $4)
+       union (select collection_id from main.collection_metadata where name is not null and (${hasPart || 'false'}) limit $4)
+     )
+     select collection.id, collection.slug, collection.contract_address,
+       case when collection.name = contract_address then coalesce(metadata.name, collection.name) else collection.name end as name
+     from ids cross join lateral (select * from main.collection where id = ids.id and chain = any($3) limit 1) as collection
+     left join main.collection_metadata as metadata on metadata.collection_id = collection.id`,
+    params,
+  );
+  return rows.map(decodeCollection);
+}
+
+export type FoundToken = { collectionId: string; asset: AssetId; name: string | null };
+
+const decodeToken = rowDecoder('token', {
+  collectionId: column('collection_id', text),
+  asset: assetId,
+  name: nullable(text),
+});
+
+/** Tokens by the beginning of the name, by mint, and by token id within the given collections. `limit` of each kind. */
+export async function listTokensLike(
+  db: Queryable,
+  {
+    prefix,
+    chains,
+    limit,
+    mint,
+    numbered,
+  }: SearchQuery & {
+    mint: string | null;
+    numbered: { tokenId: string; collectionIds: readonly string[] } | null;
+  },
+): Promise<FoundToken[]> {
+  const rows = await db.query(
+    `select token.* from unnest($3::text[]) as wanted (chain) cross join lateral (
+       select collection_id, asset, name from indexer.token
+       where chain = wanted.chain and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
+       order by ${NAME}, collection_id, asset limit $4) as token
+     union all (select collection_id, asset, name from indexer.token_metadata where name is not null and ${NAME} >= $1 and ${NAME} < $2
+       order by ${NAME}, collection_id, asset limit $4)
+     union all (select collection_id, asset, name from indexer.token where asset = $5 and chain = 'solana' and not burned limit $4)
+     union all (select token.collection_id, asset, name from unnest($6::text[]) as wanted (id) cross join lateral (
+       select * from indexer.token where collection_id = wanted.id and asset = $7 and not burned limit 1) as token)`,
+    [prefix, afterPrefix(prefix), chains, limit, mint, numbered?.collectionIds ?? [], numbered?.tokenId ?? null],
+  );
+  const isWanted = ({ collectionId }: FoundToken) => chains.some((chain) => collectionId.startsWith(`${chain}_`));
+  return rows.map(decodeToken).filter(isWanted);
+}

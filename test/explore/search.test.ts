@@ -1,0 +1,92 @@
+// GET /explore/v1/search.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { forEachMarket, mintOf, newCollection } from '../support/service/market.ts';
+
+const pathOf = (text: string, more = '') => `/explore/v1/search?q=${encodeURIComponent(text)}${more}`;
+
+forEachMarket('search', {}, (market) => {
+  /** The slugs of collections and the names of tokens that are found. */
+  const find = async (text: string, more = ''): Promise<string[]> => {
+    const { data } = await market.ok(pathOf(text, more));
+    const scores = data.map(({ score }: any) => score);
+    assert.deepEqual(
+      scores,
+      scores.toSorted((a: number, b: number) => b - a),
+    );
+    return data.map(({ collection, token }: any) => collection?.slug ?? token.name ?? token.tokenId);
+  };
+
+  test('finds a collection by its id, address, slug and name, and by the beginning of the name', async () => {
+    const subject = newCollection({ slug: 'quiet-marsh', name: 'Quiet Marsh' });
+    await market.load([subject.collection()]);
+    for (const text of [
+      subject.id,
+      subject.address,
+      subject.address.toUpperCase().replace('0X', '0x'),
+      'quiet-marsh',
+      'Quiet Marsh',
+    ]) {
+      const { data, pagination } = await market.ok(pathOf(text));
+      assert.deepEqual(
+        [data[0].type, data[0].collection.id, data[0].token, data[0].score],
+        ['collection', subject.id, null, 1],
+        text,
+      );
+      assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
+    }
+    for (const text of ['q', 'QUIET', 'quiet m', ' quiet  marsh ', 'quiet-m'])
+      assert.deepEqual((await find(text))[0], 'quiet-marsh', text);
+  });
+
+  test('finds a misspelt name of a collection, and a word of it', async () => {
+    const subject = newCollection({ slug: 'copper-lanterns', name: 'Copper Lanterns' });
+    const other = newCollection({ slug: 'copper-kettles', name: 'Copper Kettles' });
+    await market.load([subject.collection(), other.collection()]);
+    for (const text of ['coper lanterns', 'copper lantrens', 'lanterns', 'coppr lantern', 'LANTERNS copper']) {
+      assert.equal((await find(text))[0], 'copper-lanterns', text);
+    }
+    assert.deepEqual((await find('copper')).sort(), ['copper-kettles', 'copper-lanterns']);
+    assert.deepEqual(await find('zzzzqqqq'), []);
+  });
+
+  test('finds a token by the beginning of its name, by mint, and by the name of its collection with its id', async () => {
+    const subject = newCollection({ slug: 'brass-owls', name: 'Brass Owls' });
+    const solana = newCollection({ chain: 'solana', slug: 'tin-owls', name: 'Tin Owls' });
+    const mint = mintOf('owl');
+    await market.load([
+      subject.collection(),
+      solana.collection(),
+      subject.token('7', { name: 'Old Barnaby' }),
+      subject.token('8'),
+      solana.token(mint, { name: 'Tin 1' }),
+      subject.listing('8', 5),
+    ]);
+    assert.deepEqual(await find('old barn'), ['Old Barnaby']);
+    assert.deepEqual(await find(mint), ['Tin 1']);
+    for (const text of ['brass owls 8', 'Brass Owls #8', 'bras owls 8'])
+      assert.ok((await find(text)).includes('8'), text);
+    const { data } = await market.ok(pathOf('brass owls 8'));
+    const { token } = data.find(({ type }: any) => type === 'token');
+    assert.deepEqual([token.collectionId, token.listing.price.raw], [subject.id, '5']);
+    assert.deepEqual(await find('old barnaby', '&chain=solana'), []);
+    assert.deepEqual(await find('owls', '&chain=solana'), ['tin-owls']);
+    assert.equal((await find('owls', '&limit=1')).length, 1);
+  });
+
+  test('the parameters are checked', async () => {
+    for (const query of [
+      '',
+      '?q=',
+      `?q=${'x'.repeat(101)}`,
+      '?q=a&limit=0',
+      '?q=a&limit=51',
+      '?q=a&chain=Ethereum',
+      '?q=a&q=b',
+    ]) {
+      assert.equal((await market.get(`/explore/v1/search${query}`)).status, 400, query);
+    }
+    for (const text of ['%', '\\', "'", ' ', '\0', '#1', '😀', '1']) await market.ok(pathOf(text));
+  });
+});
