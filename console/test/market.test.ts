@@ -33,6 +33,7 @@ describe('the market on the sample', options, () => {
       collection: `/c/${COLLECTION}`,
       'collection-table': `/c/${COLLECTION}?view=table&show=all`,
       sales: `/c/${COLLECTION}?tab=sales`,
+      activity: `/c/${COLLECTION}?tab=activity`,
       depth: `/c/${COLLECTION}?tab=depth`,
       holders: `/c/${COLLECTION}?tab=holders`,
       token: `/t/${chain}/${contractAddress}/${tokenId}`,

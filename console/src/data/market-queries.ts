@@ -12,6 +12,7 @@ const COLLECTIONS_PER_PAGE = 25;
 const TOKENS_PER_PAGE = 48;
 const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
+const ACTIVITY_PER_PAGE = 50;
 /** The listing window of a collection has 250 rows, so this many pages read all of it. */
 const LISTINGS_PER_PAGE = 100;
 
@@ -103,6 +104,18 @@ export const listingsQuery = (id: string) =>
     queryKey: ['listings', id],
     queryFn: ({ signal }) => client.listListings({ id, limit: LISTINGS_PER_PAGE }, { signal }).take(Infinity),
     refetchInterval: SELDOM_MS,
+  });
+
+/** A collection, a token of it, or a wallet. */
+export type ActivityFilter = { collection: string; token?: string } | { wallet: string };
+
+export const activityQuery = (filter: ActivityFilter) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['activity', filter],
+    queryFn: ({ pageParam, signal }) =>
+      client.listActivity({ ...filter, limit: ACTIVITY_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+    refetchInterval: OFTEN_MS,
   });
 
 export const holdersQuery = (id: string) =>

@@ -20,6 +20,7 @@ import { Unknown } from '../parts/unknown.tsx';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { ActivityList } from './activity-list.tsx';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 
@@ -49,6 +50,10 @@ export function TokenPage() {
         <Traits token={token} />
         <IdentityPanel token={token} />
       </div>
+      <section class="token-history">
+        <h2 class="section-title">{texts.token.history}</h2>
+        <ActivityList filter={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
+      </section>
     </article>
   );
 }

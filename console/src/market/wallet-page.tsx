@@ -20,12 +20,13 @@ import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { ActivityList } from './activity-list.tsx';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { tokenName } from './token-name.ts';
 
-const TABS: readonly ['tokens', 'listings'] = ['tokens', 'listings'];
+const TABS: readonly ['tokens', 'listings', 'activity'] = ['tokens', 'listings', 'activity'];
 const SKELETONS = 6;
 
 export function WalletPage() {
@@ -48,7 +49,9 @@ export function WalletPage() {
         tabs={TABS.map((id) => ({ id, name: texts.wallet[id] }))}
         hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id })}
       />
-      {tab === 'tokens' ? <WalletTokens address={address} /> : <WalletListings address={address} />}
+      {tab === 'tokens' && <WalletTokens address={address} />}
+      {tab === 'listings' && <WalletListings address={address} />}
+      {tab === 'activity' && <ActivityList filter={{ wallet: address }} />}
     </div>
   );
 }

@@ -18,6 +18,7 @@ import { lazyPart } from '../../shell/lazy-page.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
+import { ActivityList } from '../activity-list.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
@@ -26,9 +27,15 @@ const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
 const HoldersTab = lazyPart(async () => (await import('./holders-tab.tsx')).HoldersTab);
 
-const TABS = { listings: ListingsTab, sales: SalesTab, depth: DepthTab, holders: HoldersTab };
+const TABS = {
+  listings: ListingsTab,
+  sales: SalesTab,
+  activity: ActivityTab,
+  depth: DepthTab,
+  holders: HoldersTab,
+};
 type TabId = keyof typeof TABS;
-const TAB_IDS: readonly TabId[] = ['listings', 'sales', 'depth', 'holders'];
+const TAB_IDS: readonly TabId[] = ['listings', 'sales', 'activity', 'depth', 'holders'];
 
 export function CollectionPage() {
   const { id } = useParams<{ id: string }>();
@@ -75,6 +82,10 @@ export function CollectionPage() {
       </div>
     </article>
   );
+}
+
+function ActivityTab({ collection }: { collection: CollectionDetail }) {
+  return <ActivityList filter={{ collection: collection.id }} />;
 }
 
 function CollectionHead({ collection }: { collection: CollectionDetail }) {

@@ -1,0 +1,112 @@
+// What has changed in the market, newest first: of a collection, a token or a wallet.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import type { ListedActivity } from '../../../client/src/market.ts';
+import type { ActivityFilter } from '../data/market-queries.ts';
+import { activityQuery } from '../data/market-queries.ts';
+import { Account } from '../parts/account.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { MoreRows } from '../parts/more-rows.tsx';
+import { Price } from '../parts/price.tsx';
+import { EmptyState, ErrorPanel } from '../parts/states.tsx';
+import { Time } from '../parts/time.tsx';
+import { texts } from '../texts.ts';
+import { tokenPath } from './paths.ts';
+import { tokenName } from './token-name.ts';
+
+const SKELETONS = 8;
+
+export function ActivityList({ filter }: { filter: ActivityFilter }) {
+  const query = useInfiniteQuery(activityQuery(filter));
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  if (query.isError && rows.length === 0)
+    return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isSuccess && rows.length === 0 && !query.hasNextPage) return <EmptyState title={texts.activity.empty} />;
+  return (
+    <div class="tab">
+      <DataTable
+        label={texts.activity.label}
+        columns={COLUMNS}
+        rows={rows}
+        keyOf={({ offset, at, orderId, tx, tokenId, mint }) => offset ?? `${at} ${orderId} ${tx} ${tokenId ?? mint}`}
+        skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+      />
+      <MoreRows query={query} />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<ListedActivity>[] = [
+  {
+    id: 'kind',
+    head: texts.activity.columns.kind,
+    width: 'minmax(110px, 1fr)',
+    place: 'bottom-left',
+    cell: ({ kind, voidedBy, reason }) => (
+      <>
+        <span class="badge" {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}>
+          {texts.activity.kinds[kind]}
+        </span>
+        {voidedBy !== null && <span class="muted"> {texts.activity.voided}</span>}
+      </>
+    ),
+  },
+  {
+    id: 'token',
+    head: texts.activity.columns.token,
+    width: 'minmax(120px, 1.4fr)',
+    place: 'top-left',
+    cell: (row) => <ActivitySubject row={row} />,
+  },
+  {
+    id: 'price',
+    head: texts.activity.columns.price,
+    width: 'minmax(110px, 1fr)',
+    isNumber: true,
+    place: 'top-right',
+    cell: ({ price }) => price && <Price price={price} />,
+  },
+  {
+    id: 'from',
+    head: texts.activity.columns.from,
+    width: 'minmax(120px, 1fr)',
+    from: 'desktop',
+    cell: ({ from }) => from !== null && <Account address={from} />,
+  },
+  {
+    id: 'to',
+    head: texts.activity.columns.to,
+    width: 'minmax(120px, 1fr)',
+    from: 'desktop',
+    cell: ({ to }) => to !== null && <Account address={to} />,
+  },
+  {
+    id: 'marketplace',
+    head: texts.activity.columns.marketplace,
+    width: 'minmax(100px, 1fr)',
+    from: 'tablet',
+    cell: ({ marketplace }) => marketplace,
+  },
+  {
+    id: 'time',
+    head: texts.activity.columns.time,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    place: 'bottom-right',
+    cell: ({ at }) => <Time at={at} />,
+  },
+];
+
+/** The token that has changed, or the collection if no single token has. */
+function ActivitySubject({ row }: { row: ListedActivity }) {
+  const { collectionId, tokenId, mint } = row;
+  if (collectionId === null || (tokenId === null && mint === null)) return <>{texts.activity.collection}</>;
+  return (
+    <span class="truncate">
+      <RowLink href={tokenPath({ ...row, collectionId, contractAddress: null })}>
+        {tokenName({ name: null, tokenId, mint })}
+      </RowLink>
+    </span>
+  );
+}
