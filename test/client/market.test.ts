@@ -1,11 +1,13 @@
-// The market part of the client, against a service with the sample marketplace.
+// The client against a service with the sample marketplace. The suites beside this file test the examples, in a browser too.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { MercatError, createMarketClient } from '../../client/src/market.ts';
+import { describeBrowser } from './browser.suite.ts';
+import { describeExamples } from './examples.suite.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
-const service = useSampleService();
+const service = useSampleService({ settings: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
 const open = () => createMarketClient({ baseUrl: `${service.url}/` });
 
 const SLUG = 'harbour-lights';
@@ -51,15 +53,16 @@ test('a batch of tokens is read with one request', async () => {
   assert.deepEqual(data, [listed]);
 });
 
-test('the service applies a filter by traits, and no token of the sample has the trait', async () => {
+test('tokens are filtered by several values of a trait', async () => {
   const id = SLUG;
-  assert.equal((await open().listTokens({ id }).take(1)).length, 1);
-  assert.deepEqual(
-    await open()
-      .listTokens({ id, traits: { Hat: ['Cap', 'Crown'], Eyes: 'Blue' } })
-      .take(1),
-    [],
-  );
+  const [trait = assert.fail()] = await open().listTraits({ id }).take(1);
+  const wanted = trait.values.slice(0, 2).map(({ value }) => value);
+  const tokens = await open()
+    .listTokens({ id, limit: 100, traits: { [trait.name]: wanted } })
+    .take(1_000);
+  const valuesOf = (traits: (typeof tokens)[number]['traits']) =>
+    traits.filter(({ name }) => name === trait.name).map(({ value }) => value);
+  assert.deepEqual(new Set(tokens.flatMap(({ traits }) => valuesOf(traits))), new Set(wanted));
 });
 
 test('an error of the service has its code, status and request id', async () => {
@@ -85,3 +88,6 @@ test('a repeated read of unchanged data is answered without a body, and has the 
   assert.deepEqual(await read(), await read());
   assert.deepEqual(statuses, [200, 304]);
 });
+
+describe('the examples', () => describeExamples(service));
+describe('in a browser', () => describeBrowser(service));

@@ -1,4 +1,5 @@
-// An example of the client in a browser. The page is of another origin than the service.
+// An example of the client in a browser. The page is of another origin than the service. market.test.ts runs this
+// suite.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,14 +12,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { listCollection } from '../../client/examples/list-collection.ts';
-import { useSampleService } from '../support/service/sample-service.ts';
+import type { TestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const skip = existsSync(EXECUTABLE) ? false : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
 const EXAMPLES = fileURLToPath(new URL('../../client/examples/', import.meta.url));
-
-const service = useSampleService();
 
 /** Bundles the script, and serves a page that runs it. Returns the URL of the page. */
 async function servePage(context: TestContext, script: string): Promise<string> {
@@ -34,23 +33,25 @@ async function servePage(context: TestContext, script: string): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('the example list-collection prints the same in Chromium as in Node', { skip }, async (context) => {
-  const expected: string[] = [];
-  await listCollection(service.url, 'harbour-lights', (line) => expected.push(line));
-  const url = await servePage(
-    context,
-    `import { listCollection } from '${EXAMPLES}list-collection.ts';
-     const output = document.querySelector('pre');
-     const print = (line) => { output.textContent += line + '\\n'; };
-     listCollection('${service.url}', 'harbour-lights', print).then(
-       () => { document.title = 'done'; },
-       (error) => { document.title = 'failed'; print(String(error)); },
-     );`,
-  );
-  const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
-  context.after(() => browser.close());
-  const page = await browser.newPage();
-  await page.goto(url);
-  await page.waitForFunction(`document.title !== 'Example'`, undefined, { timeout: 60_000 });
-  assert.deepEqual((await page.textContent('pre'))?.trim().split('\n'), expected);
-});
+export function describeBrowser(service: TestService): void {
+  test('the example list-collection prints the same in Chromium as in Node', { skip }, async (context) => {
+    const expected: string[] = [];
+    await listCollection(service.url, 'harbour-lights', (line) => expected.push(line));
+    const url = await servePage(
+      context,
+      `import { listCollection } from '${EXAMPLES}list-collection.ts';
+       const output = document.querySelector('pre');
+       const print = (line) => { output.textContent += line + '\\n'; };
+       listCollection('${service.url}', 'harbour-lights', print).then(
+         () => { document.title = 'done'; },
+         (error) => { document.title = 'failed'; print(String(error)); },
+       );`,
+    );
+    const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
+    context.after(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.waitForFunction(`document.title !== 'Example'`, undefined, { timeout: 60_000 });
+    assert.deepEqual((await page.textContent('pre'))?.trim().split('\n'), expected);
+  });
+}
