@@ -1,4 +1,4 @@
-// The store part of a service, `/api/v1`: products, stock and webhooks of one shop. Keep the API key out of browsers.
+// The store part of a service, `/api/v1`: products, stock and webhooks of one shop. Keep the API key out of pages that run code of others.
 
 import { createCalls } from './calls.ts';
 import type { StoreMethods } from './generated/store.ts';

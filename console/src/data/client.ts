@@ -14,11 +14,13 @@ const FRESH_MS = 5_000;
 const KEPT_MS = 300_000;
 const UNAVAILABLE = 503;
 
-export const client = createMarketClient({
+export const CALL_OPTIONS = {
   baseUrl: location.origin + basePath,
   timeoutMs: CALL_TIMEOUT_MS,
   retriesMax: RETRIES_MAX,
-});
+};
+
+export const client = createMarketClient(CALL_OPTIONS);
 
 export const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteError }),

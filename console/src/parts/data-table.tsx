@@ -37,7 +37,7 @@ const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
 export function DataTable<Row>({ label, columns, rows, keyOf, skeletons = 0 }: TableProps<Row>) {
   return (
     <div
-      class="table"
+      class={columns.some(({ place }) => place === 'picture') ? 'table' : 'table table-without-picture'}
       role="table"
       aria-label={label}
       aria-busy={skeletons > 0}

@@ -1,15 +1,151 @@
-// The workplace of who runs the service.
+// The workplace of who runs the service: what is wrong first, then the state of each part. Everything here is public.
 
-import { EmptyState } from '../parts/states.tsx';
+import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import type { ServiceState } from '../data/service-state.ts';
+import { statusQuery } from '../data/status-query.ts';
+import { chainName } from '../parts/chain-mark.tsx';
+import { CheckIcon, WarningIcon } from '../parts/icons.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { ErrorPanel, PartSkeleton } from '../parts/states.tsx';
+import { Time } from '../parts/time.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { CHAIN_COLUMNS, DATABASE_COLUMNS, METADATA_COLUMNS, SOURCE_COLUMNS, TASK_COLUMNS } from './columns.tsx';
+import type { Problem } from './problems.ts';
+import { findProblems, listSources } from './problems.ts';
+
+const t = texts.service;
 
 export function ServicePage() {
-  usePageTitle(texts.service.title);
+  usePageTitle(t.title);
+  const query = useQuery(statusQuery);
+  const state = query.data;
   return (
-    <div class="page">
-      <h1>{texts.service.title}</h1>
-      <EmptyState title={texts.service.soon} />
+    <div class="page page-narrow">
+      <div class="page-head">
+        <h1>{t.title}</h1>
+        <p class="muted">
+          {t.lead} {state && <ReadAt at={state.at} />}
+        </p>
+      </div>
+      {query.isPending && <PartSkeleton />}
+      {query.isError && !state && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {state && <State state={state} />}
     </div>
   );
+}
+
+function ReadAt({ at }: { at: string }) {
+  return (
+    <>
+      {t.readAt} <Time at={at} />.
+    </>
+  );
+}
+
+function State({ state }: { state: ServiceState }) {
+  const problems = findProblems(state, chainName);
+  const { databases, chains, tasks, metadata } = state;
+  return (
+    <>
+      <Problems problems={problems} />
+      <Part
+        title={t.databases}
+        columns={DATABASE_COLUMNS}
+        rows={databases && Object.entries(databases).map(([name, database]) => ({ name, ...database }))}
+        keyOf={({ name }) => name}
+      />
+      <Part title={t.chains} columns={CHAIN_COLUMNS} rows={chains} keyOf={({ chain }) => chain}>
+        <p>{t.noChains}</p>
+        <p class="muted">{t.noChainsHint}</p>
+      </Part>
+      <Part title={t.sources} columns={SOURCE_COLUMNS} rows={tasks && listSources(tasks)} keyOf={({ name }) => name}>
+        <p>{t.noSources}</p>
+      </Part>
+      <Part title={t.tasks} columns={TASK_COLUMNS} rows={tasks} keyOf={({ name }) => name}>
+        <p>{t.noTasks}</p>
+      </Part>
+      {metadata && metadata.length > 0 && (
+        <Part
+          title={t.metadata}
+          columns={METADATA_COLUMNS}
+          rows={metadata}
+          keyOf={({ collectionId }) => collectionId}
+        />
+      )}
+      <section class="status-part">
+        <h2>{t.limits}</h2>
+        <p class="status-empty">{describeLimits(state.rateLimits)}</p>
+      </section>
+    </>
+  );
+}
+
+function Problems({ problems }: { problems: readonly Problem[] }) {
+  if (problems.length === 0) {
+    return (
+      <div class="all-good" role="status">
+        <CheckIcon />
+        <p>
+          <strong>{t.good}</strong> {t.goodHint}
+        </p>
+      </div>
+    );
+  }
+  return (
+    <section class="status-part">
+      <h2>{t.problems}</h2>
+      <ul class="problems" role="status">
+        {problems.map(({ severity, title, meaning, action, since }) => (
+          <li key={title} class={`problem problem-${severity}`}>
+            <WarningIcon />
+            <div class="problem-text">
+              <h3>{title}</h3>
+              <p>
+                {meaning}{' '}
+                {since !== null && (
+                  <span class="muted">
+                    {t.since} <Time at={since} />.
+                  </span>
+                )}
+              </p>
+              <p class="muted">
+                {t.toDo} {action}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p class="muted">{t.operatorHint}</p>
+    </section>
+  );
+}
+
+type PartProps<Row> = {
+  title: string;
+  columns: readonly Column<Row>[];
+  /** Null if the part cannot be read. */
+  rows: readonly Row[] | null;
+  keyOf: (row: Row) => string;
+  /** What is displayed instead of an empty table. */
+  children?: ComponentChildren;
+};
+
+function Part<Row>({ title, columns, rows, keyOf, children }: PartProps<Row>) {
+  return (
+    <section class="status-part">
+      <h2>{title}</h2>
+      {rows === null && <p class="status-empty muted">{t.unread}</p>}
+      {rows?.length === 0 && <div class="status-empty">{children}</div>}
+      {rows && rows.length > 0 && <DataTable label={title} columns={columns} rows={rows} keyOf={keyOf} />}
+    </section>
+  );
+}
+
+function describeLimits(limits: ServiceState['rateLimits']): string {
+  if (limits === undefined) return t.limitsAlone;
+  if (limits === null) return t.unread;
+  return limits.counted === 'shared' ? t.limitsShared : t.limitsLost;
 }

@@ -1,29 +1,11 @@
 // The list of keys.
 
-import { useEffect, useRef } from 'preact/hooks';
-import { CloseIcon } from '../parts/icons.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { texts } from '../texts.ts';
 
 export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen]);
   return (
-    <dialog
-      ref={dialog}
-      class="dialog"
-      aria-labelledby="help-title"
-      onClose={onClose}
-      onClick={(event) => event.target === dialog.current && onClose()}
-    >
-      <div class="dialog-head">
-        <h2 id="help-title">{texts.shell.help}</h2>
-        <button type="button" class="icon-button" aria-label={texts.shell.close} onClick={onClose}>
-          <CloseIcon />
-        </button>
-      </div>
+    <Dialog title={texts.shell.help} isOpen={isOpen} onClose={onClose}>
       <dl class="keys">
         {texts.keys.map(({ keys, meaning }) => (
           <div key={meaning}>
@@ -36,6 +18,6 @@ export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
           </div>
         ))}
       </dl>
-    </dialog>
+    </Dialog>
   );
 }

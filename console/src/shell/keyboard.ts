@@ -5,6 +5,8 @@ import { useLocation } from 'wouter-preact';
 
 const ROW_LINKS = 'a[data-row]';
 const SEARCH = 'input[type=search]';
+/** While the page has such an element, no key leaves it. */
+const UNSAVED = '[data-unsaved]';
 const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
 /** The second key of a pair must follow within this time. */
 const PAIR_MS = 1_000;
@@ -20,13 +22,13 @@ export function useKeyboard(openHelp: () => void): void {
       const isField = target?.matches('input, textarea, select, [contenteditable]') ?? false;
       if (event.key === 'Escape') {
         if (isField) target?.blur();
-        else if (location !== '/') history.back();
+        else if (location !== '/' && !document.querySelector(UNSAVED)) history.back();
         return;
       }
       if (isField) return;
       const workplace = event.timeStamp < pairUntil ? WORKPLACES[event.key] : undefined;
       pairUntil = event.key === 'g' ? event.timeStamp + PAIR_MS : 0;
-      if (workplace !== undefined) navigate(workplace);
+      if (workplace !== undefined && !document.querySelector(UNSAVED)) navigate(workplace);
       else if (event.key === '/') focusSearch();
       else if (event.key === 'j') moveRow(1);
       else if (event.key === 'k') moveRow(-1);

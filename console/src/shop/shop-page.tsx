@@ -1,15 +1,92 @@
-// The workplace of who runs a shop.
+// The workplace of who runs a shop. Parts that the scopes of the key do not allow are not offered.
 
+import type { ComponentChildren } from 'preact';
+import { Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { EmptyState } from '../parts/states.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { useStore } from '../shell/store.ts';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { NewProductPage } from './products/new-product-page.tsx';
+import { ProductPage } from './products/product-page.tsx';
+import { ProductsPage } from './products/products-page.tsx';
+import type { Scope, ShopSession } from './session.ts';
+import { shopSession, signOut } from './session.ts';
+import { SignIn } from './sign-in.tsx';
+import { LogPage } from './stock/log-page.tsx';
+import { StockPage } from './stock/stock-page.tsx';
+import { WebhookPage } from './webhooks/webhook-page.tsx';
+import { WebhooksPage } from './webhooks/webhooks-page.tsx';
+
+/** The parts by their paths below /shop, with the scope that each one needs. */
+const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
+  { id: 'products', scope: 'products:read' },
+  { id: 'stock', scope: 'inventory:read' },
+  { id: 'log', scope: 'inventory:read' },
+  { id: 'webhooks', scope: 'webhooks:read' },
+];
 
 export function ShopPage() {
+  const session = useStore(shopSession);
   usePageTitle(texts.shop.title);
   return (
-    <div class="page">
-      <h1>{texts.shop.title}</h1>
-      <EmptyState title={texts.shop.soon} />
+    <div class="page page-narrow">
+      <div class="page-head">
+        <h1>{texts.shop.title}</h1>
+        {session ? (
+          <p class="session">
+            <span class="muted">
+              {texts.shop.signedIn} <span class="mono">{session.keyHint}</span>
+            </span>
+            <button type="button" class="text-button" onClick={signOut}>
+              {texts.shop.signOut}
+            </button>
+          </p>
+        ) : (
+          <p class="muted">{texts.shop.lead}</p>
+        )}
+      </div>
+      {session ? <Workplace session={session} /> : <SignIn />}
     </div>
+  );
+}
+
+function Workplace({ session }: { session: ShopSession }) {
+  const [path] = useLocation();
+  const parts = PARTS.filter(({ scope }) => session.scopes.has(scope));
+  const first = parts[0];
+  const current = path.split('/')[2] ?? '';
+  const only = (scope: Scope, part: ComponentChildren) =>
+    session.scopes.has(scope) ? part : <EmptyState title={texts.shop.missingScope(scope)} />;
+  return (
+    <>
+      <Tabs
+        label={texts.shop.tabsLabel}
+        current={current}
+        tabs={parts.map(({ id }) => ({ id, name: texts.shop.tabs[id] }))}
+        hrefOf={(id) => `/shop/${id}`}
+      />
+      <Switch>
+        <Route path="/shop">
+          {first ? (
+            <Redirect to={`/shop/${first.id}`} replace />
+          ) : (
+            <EmptyState title={texts.shop.nothingToRead}>
+              <p class="muted">{texts.shop.nothingToReadHint}</p>
+            </EmptyState>
+          )}
+        </Route>
+        <Route path="/shop/products">{only('products:read', <ProductsPage session={session} />)}</Route>
+        <Route path="/shop/products/new">{only('products:write', <NewProductPage session={session} />)}</Route>
+        <Route path="/shop/products/:id">{only('products:read', <ProductPage session={session} />)}</Route>
+        <Route path="/shop/stock">{only('inventory:read', <StockPage session={session} />)}</Route>
+        <Route path="/shop/log">{only('inventory:read', <LogPage session={session} />)}</Route>
+        <Route path="/shop/webhooks">{only('webhooks:read', <WebhooksPage session={session} />)}</Route>
+        <Route path="/shop/webhooks/:id">{only('webhooks:read', <WebhookPage session={session} />)}</Route>
+        <Route>
+          <EmptyState title={texts.states.unknownPage} />
+        </Route>
+      </Switch>
+    </>
   );
 }

@@ -1,0 +1,56 @@
+// The shape of the public state of the service. GET /status is for monitors and has no OpenAPI document.
+
+export type DatabaseState = { engine: string; answers: boolean; latencyMs: number | null };
+
+export type ChainState = {
+  chain: string;
+  mode: string;
+  block: number | null;
+  blockTime: string | null;
+  headDistance: number | null;
+  reorganisations: number;
+  note: string | null;
+  collections: { live: number; catchingUp: number };
+  comparison: { compared: string; disputed: { kind: string; block: number; since: string } | null } | null;
+  endpoints: readonly { position: number; state: string; lag: number | null; failures: number }[];
+};
+
+export type SourceState = {
+  name: string;
+  breaker: string;
+  budget: { perHour: number; left: number } | null;
+  requests: number;
+  retries: number;
+  refused: number;
+  lastFailure: string | null;
+};
+
+export type TaskState = {
+  name: string;
+  state: string;
+  periodSeconds: number;
+  lastSuccess: string | null;
+  failures: number;
+  rows: { read: number; changed: number; refused: number };
+  upstreams: readonly SourceState[];
+};
+
+export type MetadataState = {
+  collectionId: string;
+  tokens: number;
+  waiting: number;
+  failed: number;
+  reasons: readonly string[];
+};
+
+/** A section that cannot be read is null, and named in `unavailable`. */
+export type ServiceState = {
+  at: string;
+  databases: Readonly<Record<string, DatabaseState>> | null;
+  /** Absent if the service does not use Redis. */
+  rateLimits?: { counted: string } | null;
+  chains: readonly ChainState[] | null;
+  tasks: readonly TaskState[] | null;
+  metadata?: readonly MetadataState[] | null;
+  unavailable: readonly string[];
+};

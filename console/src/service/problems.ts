@@ -1,0 +1,86 @@
+// What is wrong with a service, in words, the worst first.
+
+import type { ChainState, ServiceState, SourceState, TaskState } from '../data/service-state.ts';
+import { texts } from '../texts.ts';
+
+export type Problem = {
+  /** `bad`: something fails now. `warn`: the service works with less than it was set up for. */
+  severity: 'bad' | 'warn';
+  title: string;
+  meaning: string;
+  action: string;
+  /** Since when, as ISO 8601, if the state says so. */
+  since: string | null;
+};
+
+type Words = Pick<Problem, 'title' | 'meaning' | 'action'>;
+
+const t = texts.service.problem;
+/** A chain that is read normally is a few blocks behind its head. */
+const BLOCKS_BEHIND_MAX = 50;
+const count = new Intl.NumberFormat('en');
+
+export function findProblems(state: ServiceState, nameOf: (chain: string) => string): Problem[] {
+  const sources = listSources(state.tasks ?? []);
+  const problems = [
+    ...findDatabaseProblems(state),
+    ...state.unavailable.map((section) => bad(t.unavailable(section))),
+    ...(state.chains ?? []).flatMap((chain) => findChainProblems(chain, nameOf(chain.chain))),
+    ...(state.tasks ?? []).flatMap(findTaskProblems),
+    ...sources.flatMap(findSourceProblems),
+    ...(state.rateLimits?.counted === 'alone' ? [warn(t.redis)] : []),
+  ];
+  return [
+    ...problems.filter(({ severity }) => severity === 'bad'),
+    ...problems.filter(({ severity }) => severity === 'warn'),
+  ];
+}
+
+/** Several tasks may read one source. */
+export function listSources(tasks: readonly TaskState[]): SourceState[] {
+  return [...new Map(tasks.flatMap(({ upstreams }) => upstreams.map((source) => [source.name, source]))).values()];
+}
+
+/** If both are one database, only the primary is named. */
+function findDatabaseProblems({ databases }: ServiceState): Problem[] {
+  if (databases?.['main']?.answers === false) return [bad(t.main)];
+  return databases?.['indexer']?.answers === false ? [bad(t.indexer)] : [];
+}
+
+function findChainProblems(state: ChainState, name: string): Problem[] {
+  const { mode, endpoints, note, comparison, headDistance } = state;
+  if (mode !== 'live') return [];
+  const failing = endpoints.filter((endpoint) => endpoint.state === 'resting' || endpoint.state === 'wrong-chain');
+  const disputed = comparison?.disputed ?? null;
+  const problems: Problem[] = [];
+  if (note !== null) problems.push(bad(t.stopped(name, `${note.charAt(0).toUpperCase()}${note.slice(1)}`)));
+  if (disputed !== null) {
+    const subject = t.disputes[disputed.kind]?.(count.format(disputed.block)) ?? count.format(disputed.block);
+    problems.push(bad(t.disputed(name, subject), disputed.since));
+  }
+  if (failing.length > 0 && failing.length === endpoints.length) problems.push(bad(t.noEndpoint(name)));
+  else if (failing.length > 0) problems.push(warn(t.someEndpoints(name, failing.length, endpoints.length)));
+  if (headDistance !== null && headDistance > BLOCKS_BEHIND_MAX)
+    problems.push(warn(t.behind(name, count.format(headDistance)), state.blockTime));
+  if (comparison?.compared === 'one-endpoint') problems.push(warn(t.oneEndpoint(name)));
+  return problems;
+}
+
+function findTaskProblems({ name, state, failures, lastSuccess }: TaskState): Problem[] {
+  if (state === 'failing') return [bad(t.failing(name, failures), lastSuccess)];
+  if (state === 'overdue') return [bad(t.overdue(name), lastSuccess)];
+  return state === 'partial' ? [warn(t.partial(name))] : [];
+}
+
+function findSourceProblems({ name, breaker, budget, lastFailure }: SourceState): Problem[] {
+  if (breaker !== 'closed') return [warn(t.paused(name, lastFailure === null ? '' : ` (${lastFailure})`))];
+  return budget !== null && budget.left <= 0 ? [warn(t.spent(name))] : [];
+}
+
+function bad(words: Words, since: string | null = null): Problem {
+  return { severity: 'bad', ...words, since };
+}
+
+function warn(words: Words, since: string | null = null): Problem {
+  return { severity: 'warn', ...words, since };
+}

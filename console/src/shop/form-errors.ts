@@ -1,0 +1,26 @@
+// What the service says about the fields of a form.
+
+import { MercatError } from '../../../client/src/store.ts';
+import { describeError } from '../data/errors.ts';
+
+export type FormFailure = {
+  /** By the name of the field. */
+  fields: Readonly<Record<string, string>>;
+  /** Null if the errors of the fields say everything. */
+  message: string | null;
+};
+
+export const NO_FAILURE: FormFailure = { fields: {}, message: null };
+
+/** A detail names a field by a path, such as `moreImages/0`. */
+export function toFormFailure(error: unknown): FormFailure {
+  const details = error instanceof MercatError && error.code === 'bad_request' ? error.details : [];
+  const fields = Object.fromEntries(
+    details.map(({ path, message }) => [path.split(/[./[]/).find((part) => part !== '') ?? path, sentence(message)]),
+  );
+  return { fields, message: details.length > 0 ? null : describeError(error) };
+}
+
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+}

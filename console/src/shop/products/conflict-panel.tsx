@@ -1,0 +1,50 @@
+// The fields that this editor and another one have changed to different values, with a choice for each.
+
+import { WarningIcon } from '../../parts/icons.tsx';
+import { texts } from '../../texts.ts';
+import type { DraftField, FieldConflict, ProductDraft } from './product-draft.ts';
+
+type ConflictPanelProps = {
+  conflicts: readonly FieldConflict[];
+  draft: ProductDraft;
+  onChoose: (field: DraftField, value: string | boolean) => void;
+};
+
+export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps) {
+  return (
+    <section class="panel conflicts" role="alert">
+      <h3 class="conflicts-title">
+        <WarningIcon />
+        {texts.shop.conflict.title}
+      </h3>
+      <p class="muted">{texts.shop.conflict.text}</p>
+      {conflicts.map(({ field, mine, theirs }) => (
+        <fieldset key={field} class="conflict">
+          <legend>{texts.shop.product.fields[field]}</legend>
+          {[
+            { name: texts.shop.conflict.theirs, value: theirs },
+            { name: texts.shop.conflict.mine, value: mine },
+          ].map(({ name, value }) => (
+            <label key={name} class="conflict-side">
+              <input
+                type="radio"
+                name={`conflict-${field}`}
+                checked={draft[field] === value}
+                onChange={() => onChoose(field, value)}
+              />
+              <span>
+                <span class="muted">{name}</span>
+                <span class="conflict-value">{toText(value)}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      ))}
+    </section>
+  );
+}
+
+function toText(value: string | boolean): string {
+  if (typeof value === 'boolean') return value ? texts.shop.yes : texts.shop.no;
+  return value === '' ? texts.shop.empty : value;
+}

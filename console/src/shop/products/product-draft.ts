@@ -1,0 +1,119 @@
+// What the form of a product holds while it is edited, and what is sent of it.
+
+import type { Product, ProductCreate, ProductUpdate } from '../../../../client/src/store.ts';
+
+/** Texts as they stand in the fields. `collections` is separated by commas, `moreImages` by lines. */
+export type ProductDraft = {
+  name: string;
+  price: string;
+  type: Product['type'];
+  description: string;
+  image: string;
+  moreImages: string;
+  collections: string;
+  slug: string;
+  weightGrams: string;
+  inventory: string;
+  trackInventory: boolean;
+  requiresShipping: boolean;
+};
+
+export type DraftField = keyof ProductDraft;
+
+export const EMPTY_DRAFT: ProductDraft = {
+  name: '',
+  price: '',
+  type: 'physical',
+  description: '',
+  image: '',
+  moreImages: '',
+  collections: '',
+  slug: '',
+  weightGrams: '0',
+  inventory: '0',
+  trackInventory: true,
+  requiresShipping: true,
+};
+
+const FIELDS = Object.keys(EMPTY_DRAFT) as DraftField[];
+
+export function toDraft(product: Product): ProductDraft {
+  return {
+    name: product.name,
+    price: product.price,
+    type: product.type,
+    description: product.description ?? '',
+    image: product.image ?? '',
+    moreImages: product.moreImages.join('\n'),
+    collections: product.collections.join(', '),
+    slug: product.slug,
+    weightGrams: String(product.weightGrams),
+    inventory: String(product.inventory),
+    trackInventory: product.trackInventory,
+    requiresShipping: product.requiresShipping,
+  };
+}
+
+/** The fields in which the drafts differ. */
+export function changedFields(before: ProductDraft, after: ProductDraft): DraftField[] {
+  return FIELDS.filter((field) => before[field] !== after[field]);
+}
+
+/** Fields whose text is not a number although it must be one. The service checks everything else. */
+export function invalidNumbers(draft: ProductDraft): DraftField[] {
+  return (['weightGrams', 'inventory'] as const).filter((field) => !/^\d+$/.test(draft[field].trim()));
+}
+
+export function toCreate(draft: ProductDraft): ProductCreate {
+  const { slug, ...fields } = toFields(draft);
+  return { ...fields, ...(draft.slug.trim() !== '' && { slug }), inventory: Number(draft.inventory) };
+}
+
+/** Only the given fields. Stock is changed on its own page, with a reason. */
+export function toUpdate(draft: ProductDraft, changed: readonly DraftField[]): ProductUpdate {
+  const isChanged = new Set<string>(changed);
+  return Object.fromEntries(Object.entries(toFields(draft)).filter(([field]) => isChanged.has(field)));
+}
+
+function toFields(draft: ProductDraft) {
+  return {
+    name: draft.name.trim(),
+    price: draft.price.trim(),
+    type: draft.type,
+    description: draft.description.trim() === '' ? null : draft.description,
+    image: draft.image.trim() === '' ? null : draft.image.trim(),
+    moreImages: split(draft.moreImages, '\n'),
+    collections: split(draft.collections, ','),
+    slug: draft.slug.trim(),
+    weightGrams: Number(draft.weightGrams),
+    trackInventory: draft.trackInventory,
+    requiresShipping: draft.requiresShipping,
+  };
+}
+
+function split(text: string, separator: string): string[] {
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** A field that two editors have changed to different values. */
+export type FieldConflict = { field: DraftField; mine: string | boolean; theirs: string | boolean };
+
+/**
+ * Applies the changes of this editor to a newer version of the product. Where both editors have changed a field, the draft keeps the value
+ * of this editor, and the field is a conflict.
+ */
+export function mergeDrafts(
+  base: ProductDraft,
+  mine: ProductDraft,
+  theirs: ProductDraft,
+): { draft: ProductDraft; conflicts: FieldConflict[] } {
+  const changed = changedFields(base, mine);
+  const draft = { ...theirs, ...Object.fromEntries(changed.map((field) => [field, mine[field]])) };
+  const conflicts = changed
+    .filter((field) => theirs[field] !== base[field] && theirs[field] !== mine[field])
+    .map((field) => ({ field, mine: mine[field], theirs: theirs[field] }));
+  return { draft, conflicts };
+}

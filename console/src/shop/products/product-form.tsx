@@ -1,0 +1,82 @@
+// The fields of a product, in one column.
+
+import { Checkbox, Choice, TextArea, TextField } from '../../parts/field.tsx';
+import { texts } from '../../texts.ts';
+import type { DraftField, ProductDraft } from './product-draft.ts';
+
+export type FieldErrors = Readonly<Partial<Record<string, string>>>;
+
+type ProductFormProps = {
+  draft: ProductDraft;
+  errors: FieldErrors;
+  onChange: (changes: Partial<ProductDraft>) => void;
+  /** A new product has a field for its first stock. */
+  isNew: boolean;
+  isReadOnly: boolean;
+};
+
+const { fields, hints } = texts.shop.product;
+const TYPES = (['physical', 'digital', 'nft'] as const).map((value) => ({ value, name: texts.shop.types[value] }));
+
+export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: ProductFormProps) {
+  const text = (field: Exclude<DraftField, 'type' | 'trackInventory' | 'requiresShipping'>) => ({
+    name: field,
+    label: fields[field],
+    hint: hints[field],
+    error: errors[field],
+    value: draft[field],
+    isDisabled: isReadOnly,
+    onChange: (value: string) => onChange({ [field]: value }),
+  });
+  return (
+    <div class="form">
+      <section class="panel form-part">
+        <TextField {...text('name')} isRequired lengthMax={160} />
+        <TextField {...text('price')} isRequired isMono inputMode="decimal" />
+        <TextArea {...text('description')} rows={4} />
+        <Choice
+          label={fields.type}
+          name="type"
+          value={draft.type}
+          options={TYPES}
+          isDisabled={isReadOnly}
+          onChange={(type) => {
+            const isPhysical = type === 'physical';
+            // The same defaults as those of the service.
+            onChange(isNew ? { type, trackInventory: isPhysical, requiresShipping: isPhysical } : { type });
+          }}
+        />
+      </section>
+      <section class="panel form-part">
+        <h2>{texts.shop.product.pictures}</h2>
+        <TextField {...text('image')} inputMode="url" />
+        <TextArea {...text('moreImages')} rows={2} />
+      </section>
+      <section class="panel form-part">
+        <h2>{texts.shop.product.stockAndShipping}</h2>
+        {isNew && <TextField {...text('inventory')} inputMode="numeric" />}
+        <Checkbox
+          label={fields.trackInventory}
+          hint={hints.trackInventory}
+          name="trackInventory"
+          isChecked={draft.trackInventory}
+          isDisabled={isReadOnly}
+          onChange={(trackInventory) => onChange({ trackInventory })}
+        />
+        <Checkbox
+          label={fields.requiresShipping}
+          name="requiresShipping"
+          isChecked={draft.requiresShipping}
+          isDisabled={isReadOnly}
+          onChange={(requiresShipping) => onChange({ requiresShipping })}
+        />
+        <TextField {...text('weightGrams')} inputMode="numeric" />
+      </section>
+      <section class="panel form-part">
+        <h2>{texts.shop.product.organisation}</h2>
+        <TextField {...text('collections')} />
+        <TextField {...text('slug')} isMono />
+      </section>
+    </div>
+  );
+}

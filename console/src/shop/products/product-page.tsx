@@ -1,0 +1,189 @@
+// One product: edit and delete it. A change by someone else is merged; where both have changed a field, the reader chooses.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link, useLocation, useParams } from 'wouter-preact';
+import type { GetProductResult } from '../../../../client/src/store.ts';
+import { MercatError } from '../../../../client/src/store.ts';
+import { isNotFound, queries } from '../../data/client.ts';
+import { productQuery, refreshShop } from '../../data/shop-queries.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Picture } from '../../parts/picture.tsx';
+import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { texts } from '../../texts.ts';
+import { ConfirmButton } from '../confirm-button.tsx';
+import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import { logPath } from '../paths.ts';
+import type { ShopSession } from '../session.ts';
+import { UnsavedBar } from '../unsaved.tsx';
+import { ConflictPanel } from './conflict-panel.tsx';
+import type { FieldConflict, ProductDraft } from './product-draft.ts';
+import { changedFields, invalidNumbers, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
+import { ProductForm } from './product-form.tsx';
+
+/** Another editor may change the product again between the reading of its version and the next attempt. */
+const ATTEMPTS_MAX = 3;
+
+export function ProductPage({ session }: { session: ShopSession }) {
+  const { id } = useParams<{ id: string }>();
+  const query = useQuery(productQuery(session, id));
+  if (query.isPending) return <PartSkeleton />;
+  if (query.isError && isNotFound(query.error)) {
+    return (
+      <EmptyState title={texts.shop.product.notFound}>
+        <Link class="button" href="/shop/products">
+          {texts.shop.product.back}
+        </Link>
+      </EmptyState>
+    );
+  }
+  if (!query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  return <ProductEditor key={id} session={session} loaded={query.data} />;
+}
+
+function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetProductResult }) {
+  const { client, scopes } = session;
+  const [, navigate] = useLocation();
+  // While nothing is edited, the product is the one that was read last.
+  const [edited, setEdited] = useState<{ base: GetProductResult; draft: ProductDraft } | null>(null);
+  const { base, draft } = edited ?? { base: loaded, draft: toDraft(loaded.data) };
+  const [conflicts, setConflicts] = useState<readonly FieldConflict[]>([]);
+  const [failure, setFailure] = useState(NO_FAILURE);
+  const [isSaving, setSaving] = useState(false);
+  const product = base.data;
+  const isWritable = scopes.has('products:write');
+  const isChanged = changedFields(toDraft(product), draft).length > 0;
+  const change = (changes: Partial<ProductDraft>) => setEdited({ base, draft: { ...draft, ...changes } });
+  const discard = () => {
+    setEdited(null);
+    setConflicts([]);
+    setFailure(NO_FAILURE);
+  };
+
+  const save = async () => {
+    const invalid = invalidNumbers(draft);
+    if (invalid.length > 0) {
+      setFailure({
+        fields: Object.fromEntries(invalid.map((field) => [field, texts.shop.product.notANumber])),
+        message: null,
+      });
+      return;
+    }
+    setSaving(true);
+    try {
+      const saved = await saveMerged(session, base, draft);
+      if ('conflicts' in saved) {
+        setEdited({ base: saved.base, draft: saved.draft });
+        setConflicts(saved.conflicts);
+        setFailure(NO_FAILURE);
+      } else {
+        queries.setQueryData(productQuery(session, product.id).queryKey, saved.result);
+        discard();
+        await refreshShop();
+      }
+    } catch (error) {
+      setFailure(toFormFailure(error));
+    } finally {
+      setSaving(false);
+    }
+  };
+
+  const remove = async () => {
+    await client.deleteProduct({ productId: product.id });
+    queries.removeQueries({ queryKey: productQuery(session, product.id).queryKey });
+    navigate('/shop/products', { replace: true });
+    await refreshShop();
+  };
+
+  return (
+    <form
+      class="tab"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isChanged) void save();
+      }}
+    >
+      <Link class="link" href="/shop/products">
+        {texts.shop.product.back}
+      </Link>
+      <div class="shop-head">
+        <Picture url={product.image} alt="" seed={product.id} class="shop-picture" />
+        <div class="shop-head-text">
+          <h2 class="shop-title">{product.name}</h2>
+          <p class="facts">
+            <span class="fact-address mono">
+              <span class="truncate">{product.id}</span> <CopyButton text={product.id} label={texts.shop.product.id} />
+            </span>
+            <span>
+              {texts.shop.product.updated} <Time at={product.updatedAt} />
+            </span>
+            <span>
+              {texts.shop.product.fields.inventory}:{' '}
+              <strong>{product.trackInventory ? product.inventory : texts.shop.stock.untracked}</strong>
+            </span>
+            {scopes.has('inventory:read') && (
+              <Link class="link" href={logPath(product.id)}>
+                {texts.shop.stock.openLog}
+              </Link>
+            )}
+          </p>
+        </div>
+        {isWritable && (
+          <ConfirmButton
+            name={texts.shop.product.remove}
+            title={texts.shop.product.removeTitle(product.name)}
+            text={texts.shop.product.removeText}
+            action={remove}
+          />
+        )}
+      </div>
+      {!isWritable && <p class="note note-warn">{texts.shop.product.readOnly}</p>}
+      {failure.message !== null && (
+        <p class="note note-bad" role="alert">
+          {failure.message}
+        </p>
+      )}
+      {conflicts.length > 0 && (
+        <ConflictPanel conflicts={conflicts} draft={draft} onChoose={(field, value) => change({ [field]: value })} />
+      )}
+      <ProductForm draft={draft} errors={failure.fields} onChange={change} isNew={false} isReadOnly={!isWritable} />
+      {(isChanged || conflicts.length > 0) && (
+        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={() => void save()} onDiscard={discard} />
+      )}
+    </form>
+  );
+}
+
+type Saved =
+  | { result: GetProductResult }
+  | { base: GetProductResult; draft: ProductDraft; conflicts: readonly FieldConflict[] };
+
+/**
+ * Saves the draft over the version on which it is based. If there is a newer version, the changes are applied to that version and saved,
+ * unless a field was changed by both: then nothing is saved.
+ */
+async function saveMerged(
+  { client, scopes }: ShopSession,
+  base: GetProductResult,
+  draft: ProductDraft,
+): Promise<Saved> {
+  let current = { base, draft };
+  for (let attempts = 1; ; attempts += 1) {
+    const productId = current.base.data.id;
+    const baseDraft = toDraft(current.base.data);
+    try {
+      const changes = toUpdate(current.draft, changedFields(baseDraft, current.draft));
+      const { etag } = current.base;
+      return { result: await client.updateProduct({ productId, ...changes }, etag === null ? {} : { ifMatch: etag }) };
+    } catch (error) {
+      const isNewer = error instanceof MercatError && error.code === 'precondition_failed';
+      if (!isNewer || !scopes.has('products:read') || attempts === ATTEMPTS_MAX) throw error;
+    }
+    const latest = await client.getProduct({ productId });
+    const merged = mergeDrafts(baseDraft, current.draft, toDraft(latest.data));
+    if (merged.conflicts.length > 0) return { base: latest, ...merged };
+    current = { base: latest, draft: merged.draft };
+  }
+}

@@ -1,0 +1,140 @@
+// A change of the stock of one product: by a number, or to a number. A count (`set`) must not overwrite a change that the reader has not
+// seen, so it is sent with the stock that the reader has seen.
+
+import { useState } from 'preact/hooks';
+import type { InventoryItem } from '../../../../client/src/store.ts';
+import { MercatError } from '../../../../client/src/store.ts';
+import { refreshShop } from '../../data/shop-queries.ts';
+import { formatCount } from '../../format/amount.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Choice, TextField } from '../../parts/field.tsx';
+import { WarningIcon } from '../../parts/icons.tsx';
+import { texts } from '../../texts.ts';
+import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import type { ShopSession } from '../session.ts';
+
+type Mode = 'adjustment' | 'set';
+
+const MODES = (['adjustment', 'set'] as const).map((value) => ({ value, name: texts.shop.stock.modes[value] }));
+const REASON_CHARACTERS_MAX = 500;
+
+type StockDialogProps = { session: ShopSession; item: InventoryItem; onClose: () => void };
+
+export function StockDialog({ session: { client }, item, onClose }: StockDialogProps) {
+  const [mode, setMode] = useState<Mode>('adjustment');
+  const [amount, setAmount] = useState('');
+  const [reason, setReason] = useState('');
+  /** The stock that the reader has seen. */
+  const [seen, setSeen] = useState(item.inventory);
+  const [conflict, setConflict] = useState<{ before: number } | null>(null);
+  const [failure, setFailure] = useState(NO_FAILURE);
+  const [isSaving, setSaving] = useState(false);
+  const number = parseWhole(amount, mode);
+  const next = number === null ? null : Math.max(0, mode === 'set' ? number : seen + number);
+
+  const save = async () => {
+    if (number === null) {
+      setFailure({ fields: { [mode]: texts.shop.product.notANumber }, message: null });
+      return;
+    }
+    setSaving(true);
+    setFailure(NO_FAILURE);
+    try {
+      await client.changeInventory({
+        product_id: item.productId,
+        ...(mode === 'set' ? { set: number, expected: seen } : { adjustment: number }),
+        ...(reason.trim() !== '' && { reason: reason.trim() }),
+      });
+      onClose();
+      await refreshShop();
+    } catch (error) {
+      const present = isConflict(error) ? await readStock() : null;
+      if (present === null) setFailure(toFormFailure(error));
+      else {
+        setConflict({ before: seen });
+        setSeen(present);
+      }
+    } finally {
+      setSaving(false);
+    }
+  };
+
+  /** Null if the product is not tracked any more, or the stock cannot be read. */
+  const readStock = async (): Promise<number | null> => {
+    try {
+      const { data } = await client.listInventory({ product_id: item.productId });
+      return data[0]?.inventory ?? null;
+    } catch {
+      return null;
+    }
+  };
+
+  return (
+    <Dialog title={texts.shop.stock.dialogTitle(item.name)} isOpen onClose={onClose}>
+      <form
+        class="dialog-body"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <Choice label={texts.shop.stock.mode} name="mode" value={mode} options={MODES} onChange={setMode} />
+        <TextField
+          label={texts.shop.stock.amounts[mode]}
+          hint={
+            next === null ? texts.shop.stock.hints[mode] : texts.shop.stock.effect(formatCount(seen), formatCount(next))
+          }
+          error={failure.fields[mode]}
+          name="amount"
+          value={amount}
+          inputMode="text"
+          isRequired
+          onChange={setAmount}
+        />
+        <TextField
+          label={texts.shop.stock.reason}
+          hint={texts.shop.stock.reasonHint}
+          error={failure.fields['reason']}
+          name="reason"
+          value={reason}
+          lengthMax={REASON_CHARACTERS_MAX}
+          onChange={setReason}
+        />
+        {conflict && (
+          <div class="note note-warn" role="alert">
+            <WarningIcon />
+            <p>
+              <strong>{texts.shop.stock.conflictTitle}</strong>{' '}
+              {texts.shop.stock.conflict(formatCount(conflict.before), formatCount(seen))}
+            </p>
+          </div>
+        )}
+        {failure.message !== null && (
+          <p class="field-error" role="alert">
+            {failure.message}
+          </p>
+        )}
+        <div class="button-row">
+          <button type="button" class="button" onClick={onClose}>
+            {conflict ? texts.shop.stock.keep(formatCount(seen)) : texts.shop.cancel}
+          </button>
+          <button type="submit" class="button button-primary" disabled={isSaving}>
+            {conflict && next !== null ? texts.shop.stock.setAnyway(formatCount(next)) : texts.shop.save}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof MercatError && error.code === 'conflict';
+}
+
+/** Null unless the text is a whole number: with a sign for a change, without one for a count. */
+function parseWhole(text: string, mode: Mode): number | null {
+  const trimmed = text.trim().replace('−', '-');
+  const isWhole = (mode === 'set' ? /^\d+$/ : /^[+-]?\d+$/).test(trimmed);
+  return isWhole ? Number(trimmed) : null;
+}

@@ -1,0 +1,21 @@
+// A number in stock, with a word when it is low.
+
+import { LOW_STOCK } from '../../data/shop-queries.ts';
+import { formatCount } from '../../format/amount.ts';
+import { Flash } from '../../parts/flash.tsx';
+import { Unknown } from '../../parts/unknown.tsx';
+import { texts } from '../../texts.ts';
+
+export function StockLevel({ inventory, isTracked }: { inventory: number; isTracked: boolean }) {
+  if (!isTracked) return <Unknown reason={texts.shop.stock.untrackedReason} />;
+  return (
+    <span class="stock-level">
+      {inventory <= LOW_STOCK && (
+        <span class={inventory === 0 ? 'badge badge-bad' : 'badge badge-warn'}>
+          {inventory === 0 ? texts.shop.stock.soldOut : texts.shop.stock.low}
+        </span>
+      )}
+      <Flash value={inventory}>{formatCount(inventory)}</Flash>
+    </span>
+  );
+}

@@ -1,0 +1,20 @@
+// A new secret of a webhook. The service does not return it again.
+
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { texts } from '../../texts.ts';
+
+export function SecretPanel({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <section class="panel secret" role="status">
+      <h3>{texts.shop.webhook.secretTitle}</h3>
+      <p class="muted">{texts.shop.webhook.secretText}</p>
+      <p class="secret-value">
+        <code class="mono">{secret}</code>
+        <CopyButton text={secret} label={texts.shop.webhook.secret} />
+      </p>
+      <button type="button" class="button" onClick={onDone}>
+        {texts.shop.webhook.secretDone}
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,191 @@
+// The webhooks of the shop, and the form of a new one.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Webhook } from '../../../../client/src/store.ts';
+import { refreshShop, webhooksQuery } from '../../data/shop-queries.ts';
+import type { Column } from '../../parts/data-table.tsx';
+import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Checkbox, TextField } from '../../parts/field.tsx';
+import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
+import { Time } from '../../parts/time.tsx';
+import { texts } from '../../texts.ts';
+import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import { webhookPath } from '../paths.ts';
+import type { ShopSession } from '../session.ts';
+import { SecretPanel } from './secret-panel.tsx';
+import { WebhookState } from './webhook-state.tsx';
+
+type EventName = Webhook['events'][number];
+
+const EVENTS: readonly EventName[] = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'];
+const SKELETONS = 3;
+
+type Created = { id: string; secret: string };
+
+export function WebhooksPage({ session }: { session: ShopSession }) {
+  const query = useQuery(webhooksQuery(session));
+  const [isAdding, setAdding] = useState(false);
+  const [created, setCreated] = useState<Created | null>(null);
+  const rows = query.data?.data ?? [];
+  const isWritable = session.scopes.has('webhooks:write');
+  return (
+    <section class="tab" aria-label={texts.shop.tabs.webhooks}>
+      {isWritable && (
+        <div class="toolbar toolbar-end">
+          <button type="button" class="button button-primary" onClick={() => setAdding(true)}>
+            {texts.shop.webhooks.add}
+          </button>
+        </div>
+      )}
+      {created && (
+        <>
+          <SecretPanel secret={created.secret} onDone={() => setCreated(null)} />
+          <Link class="link" href={webhookPath(created.id)}>
+            {texts.shop.webhooks.openCreated}
+          </Link>
+        </>
+      )}
+      {query.isError && !query.data && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && rows.length === 0 && (
+        <EmptyState title={texts.shop.webhooks.none}>
+          <p class="muted">{texts.shop.webhooks.noneHint}</p>
+        </EmptyState>
+      )}
+      {(query.isPending || rows.length > 0) && (
+        <DataTable
+          label={texts.shop.tabs.webhooks}
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          skeletons={query.isPending ? SKELETONS : 0}
+        />
+      )}
+      {isAdding && <NewWebhook session={session} onClose={() => setAdding(false)} onCreated={setCreated} />}
+    </section>
+  );
+}
+
+type NewWebhookProps = { session: ShopSession; onClose: () => void; onCreated: (created: Created) => void };
+
+function NewWebhook({ session: { client }, onClose, onCreated }: NewWebhookProps) {
+  const [url, setUrl] = useState('');
+  const [description, setDescription] = useState('');
+  const [events, setEvents] = useState<readonly EventName[]>(EVENTS);
+  const [failure, setFailure] = useState(NO_FAILURE);
+  const [isSaving, setSaving] = useState(false);
+  const save = async () => {
+    setSaving(true);
+    try {
+      const { data } = await client.createWebhook({
+        url: url.trim(),
+        events: [...events],
+        ...(description.trim() !== '' && { description: description.trim() }),
+      });
+      onCreated({ id: data.id, secret: data.secret });
+      onClose();
+      await refreshShop();
+    } catch (error) {
+      setFailure(toFormFailure(error));
+      setSaving(false);
+    }
+  };
+  return (
+    <Dialog title={texts.shop.webhooks.add} isOpen onClose={onClose}>
+      <form
+        class="dialog-body"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <TextField
+          label={texts.shop.webhook.url}
+          hint={texts.shop.webhook.urlHint}
+          error={failure.fields['url']}
+          name="url"
+          type="url"
+          inputMode="url"
+          value={url}
+          isRequired
+          onChange={setUrl}
+        />
+        <fieldset class="field choice">
+          <legend>{texts.shop.webhook.events}</legend>
+          {EVENTS.map((event) => (
+            <Checkbox
+              key={event}
+              label={event}
+              hint={texts.shop.webhook.eventHints[event]}
+              name={event}
+              isChecked={events.includes(event)}
+              onChange={(isChecked) =>
+                setEvents(EVENTS.filter((one) => (one === event ? isChecked : events.includes(one))))
+              }
+            />
+          ))}
+          {failure.fields['events'] !== undefined && <p class="field-error">{failure.fields['events']}</p>}
+        </fieldset>
+        <TextField
+          label={texts.shop.webhook.description}
+          error={failure.fields['description']}
+          name="description"
+          value={description}
+          onChange={setDescription}
+        />
+        {failure.message !== null && (
+          <p class="field-error" role="alert">
+            {failure.message}
+          </p>
+        )}
+        <div class="button-row">
+          <button type="button" class="button" onClick={onClose}>
+            {texts.shop.cancel}
+          </button>
+          <button type="submit" class="button button-primary" disabled={isSaving}>
+            {texts.shop.webhooks.create}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    id: 'url',
+    head: texts.shop.webhook.url,
+    width: 'minmax(200px, 3fr)',
+    place: 'top-left',
+    cell: ({ id, url }) => (
+      <span class="truncate block">
+        <RowLink href={webhookPath(id)}>{url}</RowLink>
+      </span>
+    ),
+  },
+  {
+    id: 'events',
+    head: texts.shop.webhook.events,
+    width: 'minmax(160px, 2fr)',
+    place: 'bottom-left',
+    cell: ({ events }) => <span class="truncate block">{events.join(', ')}</span>,
+  },
+  {
+    id: 'state',
+    head: texts.shop.webhook.state,
+    width: 'minmax(96px, 0.8fr)',
+    place: 'top-right',
+    cell: (webhook) => <WebhookState webhook={webhook} />,
+  },
+  {
+    id: 'created',
+    head: texts.shop.products.created,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    place: 'bottom-right',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+];

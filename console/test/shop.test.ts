@@ -1,0 +1,224 @@
+// The pages of the shop and of the service in a real browser.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { createStoreClient } from '../../client/src/store.ts';
+import { cleanUp } from '../../test/support/engines/cleanup.ts';
+import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import type { TestService } from '../../test/support/service/service.ts';
+import { startTestService } from '../../test/support/service/service.ts';
+import type { WatchedPage } from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+
+const DESKTOP = { width: 1_280, scheme: 'light' } as const;
+const ALL_SCOPES = ['products', 'inventory', 'webhooks'].flatMap((part) => [`${part}:read`, `${part}:write`]);
+
+describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
+  let service: TestService;
+  let browser: Browser;
+  let receiver: Server;
+  let receiverUrl: string;
+
+  before(async () => {
+    const settings = { DATA_DIR: await directoryWithDatabase(), WEBHOOK_ALLOW_PRIVATE: 'true' };
+    service = await startTestService({ settings });
+    browser = await launchBrowser();
+    receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const address = receiver.address();
+    receiverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hooks`;
+  });
+  after(async () => {
+    receiver.close();
+    await browser.close();
+    await service.close();
+    await cleanUp();
+  });
+
+  let shops = 0;
+  /** A new shop, the secret of a key with these scopes, and a client that may do everything. */
+  const newShop = async (scopes: readonly string[] = ALL_SCOPES) => {
+    shops += 1;
+    const name = `Corner shop ${shops}`;
+    await service.operate('shops.create', { name });
+    const newKey = async (keyScopes: readonly string[]): Promise<string> =>
+      (await service.operate('keys.create', { shop: name, scopes: keyScopes })).body.result.secret;
+    const key = await newKey(scopes);
+    const client = createStoreClient({ baseUrl: service.url, apiKey: await newKey(ALL_SCOPES) });
+    return { key, client };
+  };
+
+  const signIn = async ({ page, errors }: WatchedPage, key: string) => {
+    await visit(page, `${service.url}/shop`);
+    await page.fill('[name=key]', key);
+    await page.click('text=Sign in >> nth=-1');
+    await page.waitForSelector('.session');
+    await waitUntilLoaded(page);
+    // The scopes of a key are found by requests that the service rejects.
+    errors.length = 0;
+  };
+
+  const fill = (page: Page, name: string, value: string) => page.fill(`[name=${name}]`, value);
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+  for (const look of LOOKS) {
+    test(`every page is complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
+      const { key, client } = await newShop();
+      const opened = await openPage(browser, look);
+      const { page } = opened;
+      await visit(page, `${service.url}/shop`);
+      await assertGoodPage(opened, 'shop-sign-in', look);
+      await signIn(opened, key);
+      await assertGoodPage(opened, 'shop-empty', look);
+      const mug = await client.createProduct({ name: 'Harbour Lights enamel mug', price: '19.90', inventory: 12 });
+      await client.createProduct({ name: 'Wallpaper', price: '3', type: 'digital', collections: ['harbour-lights'] });
+      await client.changeInventory({ product_id: mug.data.id, adjustment: -3, reason: 'Sold at the stall' });
+      const webhook = await client.createWebhook({ url: receiverUrl });
+      await client.testWebhook({ webhookId: webhook.data.id });
+      const paths = {
+        products: '/shop/products',
+        'product-new': '/shop/products/new',
+        product: `/shop/products/${mug.data.id}`,
+        stock: '/shop/stock',
+        log: '/shop/log',
+        webhooks: '/shop/webhooks',
+        webhook: `/shop/webhooks/${webhook.data.id}`,
+      };
+      for (const [name, path] of Object.entries(paths)) {
+        await visit(page, service.url + path);
+        await assertGoodPage(opened, `shop-${name}`, look);
+      }
+      await visit(page, `${service.url}/shop/stock`);
+      await page.click('text=Change >> nth=-1');
+      await assertGoodPage(opened, 'shop-stock-dialog', look);
+      await visit(page, `${service.url}/service`);
+      await assertGoodPage(opened, 'service', look);
+      await opened.context.close();
+    });
+  }
+
+  test('a product is created, its stock falls to low, the log has the reason, and the webhook gets the event', async () => {
+    const { key } = await newShop();
+    const opened = await openPage(browser, DESKTOP);
+    const { page } = opened;
+    await signIn(opened, key);
+
+    await page.click('nav.tabs >> text=Webhooks');
+    await button(page, 'Add a webhook').click();
+    await fill(page, 'url', receiverUrl);
+    await button(page, 'Create the webhook').click();
+    assert.match((await page.textContent('.secret code')) ?? '', /^whsec_/);
+
+    await page.click('nav.tabs >> text=Products');
+    await page.click('text=Add a product');
+    await fill(page, 'name', 'Mug');
+    await fill(page, 'price', 'much');
+    await fill(page, 'inventory', '12');
+    await button(page, 'Create the product').click();
+    await page.waitForSelector('[name=price][aria-invalid=true]');
+    await fill(page, 'price', '19.90');
+    await button(page, 'Create the product').click();
+    await page.waitForURL('**/shop/products/prod_*');
+    await waitUntilLoaded(page);
+    assert.equal(await page.inputValue('[name=price]'), '19.90');
+
+    await page.click('nav.tabs >> text=Stock');
+    await button(page, 'Change the stock of Mug').click();
+    await fill(page, 'amount', '-3');
+    await fill(page, 'reason', 'Sold at the stall');
+    await button(page, 'Save').click();
+    await page.waitForSelector('.table .badge >> text=Low');
+
+    await page.click('nav.tabs >> text=Log');
+    await page.waitForSelector('text=Sold at the stall');
+    assert.match((await page.textContent('.table-body')) ?? '', /12 →\s*9/);
+
+    await page.click('nav.tabs >> text=Webhooks');
+    await page.click('[data-row]');
+    await page.waitForSelector('.timeline-delivered >> text=inventory.low');
+    await opened.context.close();
+  });
+
+  test('a field that two tabs have changed is saved as the reader chooses, and the other changes are kept', async () => {
+    const { key, client } = await newShop();
+    const { data } = await client.createProduct({ name: 'Mug', price: '10' });
+    const opened = await openPage(browser, DESKTOP);
+    const { page } = opened;
+    await signIn(opened, key);
+    await visit(page, `${service.url}/shop/products/${data.id}`);
+    await fill(page, 'name', 'Mug of mine');
+    await fill(page, 'price', '12');
+    await client.updateProduct({ productId: data.id, price: '11', description: 'Enamel' });
+    await button(page, 'Save').click();
+    await page.waitForSelector('.conflicts');
+    assert.match((await page.textContent('.conflicts')) ?? '', /11.*12/);
+    await page.click('.conflict-side >> nth=0');
+    await button(page, 'Save').click();
+    await page.waitForSelector('.save-bar', { state: 'detached' });
+    const { name, price, description } = (await client.getProduct({ productId: data.id })).data;
+    assert.deepEqual({ name, price, description }, { name: 'Mug of mine', price: '11', description: 'Enamel' });
+    await opened.context.close();
+  });
+
+  test('a count of stock does not overwrite a change that the reader has not seen', async () => {
+    const { key, client } = await newShop();
+    const { data } = await client.createProduct({ name: 'Mug', price: '10', inventory: 20 });
+    const opened = await openPage(browser, DESKTOP);
+    const { page } = opened;
+    await signIn(opened, key);
+    await visit(page, `${service.url}/shop/stock`);
+    await button(page, 'Change the stock of Mug').click();
+    await page.click('text=Set to a count');
+    await fill(page, 'amount', '18');
+    await client.changeInventory({ product_id: data.id, adjustment: -5 });
+    await button(page, 'Save').click();
+    await page.waitForSelector('text=You have seen 20, and now it is 15.');
+    assert.equal((await client.getProduct({ productId: data.id })).data.inventory, 15);
+    await button(page, 'Set to 18').click();
+    await page.waitForSelector('dialog[open]', { state: 'detached' });
+    assert.equal((await client.getProduct({ productId: data.id })).data.inventory, 18);
+    await opened.context.close();
+  });
+
+  test('a key that may only read is offered no change, and a wrong key is refused', async () => {
+    const { key, client } = await newShop(['products:read']);
+    const { data } = await client.createProduct({ name: 'Mug', price: '10' });
+    const opened = await openPage(browser, DESKTOP);
+    const { page } = opened;
+    await visit(page, `${service.url}/shop`);
+    await fill(page, 'key', 'mercat_live_wrong');
+    await page.click('text=Sign in >> nth=-1');
+    await page.waitForSelector('text=The service does not accept this key.');
+    await signIn(opened, key);
+    assert.equal(await page.textContent('nav.tabs'), 'Products');
+    assert.equal(await page.locator('text=Add a product').count(), 0);
+    await visit(page, `${service.url}/shop/products/${data.id}`);
+    assert.equal(await page.isDisabled('[name=name]'), true);
+    assert.equal(await page.locator('text=Delete').count(), 0);
+    assert.equal(page.url().includes(key), false);
+    await button(page, 'Sign out').click();
+    await page.waitForSelector('[name=key]');
+    assert.equal(await page.evaluate('sessionStorage.length'), 0);
+    await opened.context.close();
+  });
+
+  test('a form with unsaved changes is not left without a question', async () => {
+    const { key } = await newShop();
+    const opened = await openPage(browser, DESKTOP);
+    const { page } = opened;
+    await signIn(opened, key);
+    await visit(page, `${service.url}/shop/products/new`);
+    await fill(page, 'name', 'Mug');
+    await page.click('nav.workplaces >> text=Market');
+    await button(page, 'Stay').click();
+    assert.equal(await page.inputValue('[name=name]'), 'Mug');
+    await page.click('nav.workplaces >> text=Market');
+    await button(page, 'Leave').click();
+    await page.waitForURL(`${service.url}/`);
+    await opened.context.close();
+  });
+});
