@@ -8,7 +8,7 @@ export const texts = {
     service: 'Service',
     skip: 'Skip to the content',
     workplaces: 'Workplaces',
-    search: 'Slug or address of a collection',
+    search: 'Collection, token or address',
     searchLabel: 'Search the market',
     theme: { label: 'Theme', light: 'Light theme', dark: 'Dark theme', system: 'Theme of the system' },
     help: 'Keyboard shortcuts',
@@ -164,6 +164,11 @@ export const texts = {
     countUnknown: 'The traits of some tokens are not known, so the number is not known.',
     shareOf: (share: string) => `${share} of the tokens`,
     floor: 'floor',
+  },
+  search: {
+    found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+    nothing: 'Nothing was found.',
+    failed: 'The search failed. Enter still opens a collection by its slug or address.',
   },
   sales: {
     empty: 'No sale of this collection is known.',

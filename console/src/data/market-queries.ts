@@ -13,6 +13,7 @@ const TOKENS_PER_PAGE = 48;
 const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
+const SEARCH_RESULTS = 8;
 /** The listing window of a collection has 250 rows, so this many pages read all of it. */
 const LISTINGS_PER_PAGE = 100;
 
@@ -116,6 +117,13 @@ export const activityQuery = (filter: ActivityFilter) =>
     queryFn: ({ pageParam, signal }) =>
       client.listActivity({ ...filter, limit: ACTIVITY_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
     refetchInterval: OFTEN_MS,
+  });
+
+export const searchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ['search', text],
+    queryFn: ({ signal }) => client.searchMarket({ q: text, limit: SEARCH_RESULTS }, { signal }).page(),
+    staleTime: SELDOM_MS,
   });
 
 export const holdersQuery = (id: string) =>
