@@ -18,6 +18,7 @@ import { benchRanking } from './ranking.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
+import { benchStream } from './stream.ts';
 import { benchWindow } from './window.ts';
 import { say } from './measure.ts';
 
@@ -41,6 +42,7 @@ const BENCHMARKS = {
   protocols: benchProtocols,
   latency: benchFillLatency,
   dead: benchDeadSources,
+  stream: benchStream,
 };
 
 const wanted = process.argv.slice(2);

@@ -17,6 +17,8 @@ import type { ChainSettings } from './chains/settings.ts';
 import { CHAIN_SETTINGS, RPC_URLS_SETTING } from './chains/settings.ts';
 import type { MetadataSettings } from './metadata/settings.ts';
 import { METADATA_SETTINGS } from './metadata/settings.ts';
+import type { StreamSettings } from './explore/stream/settings.ts';
+import { STREAM_SETTINGS } from './explore/stream/settings.ts';
 import type { Setting, SettingTable } from './core/setting.ts';
 import { SECRET_KEY_BYTES } from './core/secret-keys.ts';
 import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings, splitList } from './core/setting.ts';
@@ -28,7 +30,8 @@ import type { ConfiguredVendor, Vendor } from './upstreams/vendor.ts';
 export type Config = ServiceSettings &
   TelemetrySettings &
   ChainSettings &
-  MetadataSettings & {
+  MetadataSettings &
+  StreamSettings & {
     /** The marketplaces and other vendors that the service reads, each with its settings. */
     vendors: readonly ConfiguredVendor[];
   };
@@ -251,6 +254,7 @@ export const SETTINGS: readonly Setting<unknown>[] = listSettings(VENDORS);
 function listSettings(vendors: readonly Vendor[]): Setting<unknown>[] {
   return [
     ...Object.values<Setting<unknown>>(SERVICE_SETTINGS),
+    ...Object.values<Setting<unknown>>(STREAM_SETTINGS),
     ...Object.values<Setting<unknown>>(TELEMETRY_SETTINGS),
     RPC_URLS_SETTING,
     ...Object.values<Setting<unknown>>(CHAIN_SETTINGS),
@@ -293,6 +297,7 @@ export function readConfig(
   const rpcUrls = [...endpointSettings].map(([name, id]) => [id, valueOf(RPC_URLS_SETTING, name)] as const);
   return {
     ...readSettings(SERVICE_SETTINGS, valueOf),
+    ...readSettings(STREAM_SETTINGS, valueOf),
     ...readSettings(TELEMETRY_SETTINGS, valueOf),
     ...readSettings(CHAIN_SETTINGS, valueOf),
     ...readSettings(METADATA_SETTINGS, valueOf),

@@ -1,6 +1,7 @@
 // Builds the service's context. The server, the workers and the commands in their own process all use it, so that the same settings give
 // the same result.
 
+import { MergeNotice } from './activity/merge-notice.ts';
 import { ActivityMerger } from './activity/merge.ts';
 import type { Config } from './config.ts';
 import { FollowedChains } from './chains/followed-chains.ts';
@@ -46,6 +47,8 @@ export type ServiceContext = {
   copyCatalog: () => Promise<void>;
   /** Merges committed changes of the market into the activity log. Never rejects: a task repeats a failed merge. */
   mergeActivity: () => Promise<void>;
+  /** Announces merges of this process. */
+  activityMerged: MergeNotice;
   /** Closes the parts that the context created, but not the databases: the caller opened and closes them. */
   close(): Promise<void>;
 };
@@ -67,7 +70,8 @@ export function createContext(options: ContextOptions): ServiceContext {
   const followed = new FollowedChains({ config, chains, log, clock, random });
   const changes = new CollectionVersions();
   const catalog = new Catalog({ main, indexer, chains, clock, log, random });
-  const merger = new ActivityMerger({ main, indexer, clock, log, random });
+  const activityMerged = new MergeNotice();
+  const merger = new ActivityMerger({ main, indexer, clock, log, random, activityMerged });
   return {
     config,
     log,
@@ -89,6 +93,7 @@ export function createContext(options: ContextOptions): ServiceContext {
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
     copyCatalog: () => catalog.copy(),
     mergeActivity: () => merger.merge(),
+    activityMerged,
     close: async () => {
       followed.close();
       catalog.close();

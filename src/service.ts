@@ -3,11 +3,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from './core/clock.ts';
+import { ACTIVITY_CHANNEL } from './activity/merge-notice.ts';
 import type { Config } from './config.ts';
 import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
 import { BackupJobs } from './database/backup/jobs.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
+import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
@@ -16,6 +18,9 @@ import { openDatabases } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
+import { createActivityFeed } from './explore/http/stream/feed.ts';
+import { Subscriptions } from './explore/http/stream/subscriptions.ts';
+import { createStreamStatus } from './explore/stream/status.ts';
 import { ResponseCache } from './http/response-cache.ts';
 import type { MetricsSources } from './metrics/metrics.ts';
 import type { RequestObserver } from './server/request-observer.ts';
@@ -172,8 +177,10 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     const frontClosed = Promise.all(frontClosers.map((closePart) => closePart()));
     return Promise.all([workers.stop(), frontClosed.finally(() => context.followed.close())]);
   });
+  const rejections = new RejectionCounts();
+  const { stream, status: streamStatus } = startStream(context, rejections, frontClosers);
   const readStatus = createStatusReader(
-    [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), ...workers.status],
+    [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), streamStatus, ...workers.status],
     clock,
   );
   const health = new Health(createPrimaryCheck(databases.main));
@@ -182,10 +189,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
   const responses = new ResponseCache(changes, clock);
-  const rejections = new RejectionCounts();
   const metrics = await openMetrics(context, telemetry, {
     tasks: workers.tasks,
-    http: { responses, rejections, store: databases.store },
+    http: { responses, rejections, store: databases.store, stream },
   });
   frontClosers.push(metrics.close);
   const consoleFolder = config.console ? findConsole(options.consoleFolder) : null;
@@ -206,6 +212,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       cursorSecret,
       webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
     },
+    stream,
     storeRateLimit: config.storeRateLimit,
     health,
     observers: metrics.observers,
@@ -239,10 +246,45 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(async () => health.drain());
   const drain = async (graceMs: number) => {
     health.drain();
+    stream.drain(graceMs);
     await setTimeout(graceMs);
   };
   const hasConsole = consoleFolder !== null;
   return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain };
+}
+
+/** Starts the reader of the activity log and the connections that follow it. */
+function startStream(
+  context: ServiceContext,
+  rejections: RejectionCounts,
+  closers: Closer[],
+): { stream: Subscriptions; status: StatusProvider } {
+  const { config, clock, random, log } = context;
+  const feed = createActivityFeed(context);
+  const limits = {
+    connectionsMax: config.streamConnectionsMax,
+    connectionsPerClient: config.streamConnectionsPerClient,
+  };
+  const stream = new Subscriptions({ feed, clock, random, rejections, limits });
+  const notifications =
+    config.databaseUrl === null
+      ? null
+      : new Notifications({
+          url: config.databaseUrl,
+          channel: ACTIVITY_CHANNEL,
+          onNotice: () => feed.hint(),
+          log,
+          random,
+        });
+  feed.run();
+  notifications?.start();
+  context.activityMerged.onMerged(() => feed.hint());
+  closers.push(async () => {
+    stream.close();
+    await Promise.all([feed.stop(), notifications?.close()]);
+  });
+  const isListening = () => notifications && notifications.isListening;
+  return { stream, status: createStreamStatus(feed, { counts: () => stream.counts, isListening }) };
 }
 
 function toShopContext(context: ServiceContext): ShopContext & { main: Database } {

@@ -6,6 +6,7 @@ import type { Random } from '../core/random.ts';
 import type { Database, Queryable, Statements } from '../database/port.ts';
 import { Source } from '../resilience/source.ts';
 import type { ChangeOrigin } from './market-change.ts';
+import type { MergeNotice } from './merge-notice.ts';
 import {
   clearMerged,
   findActivityHead,
@@ -17,7 +18,8 @@ import {
 import type { ChangeBatch } from './queries/market-changes.ts';
 import { deleteMarketChanges, hasMarketChanges, listMarketChanges } from './queries/market-changes.ts';
 
-export type MergeContext = { main: Database; indexer: Database; clock: Clock };
+/** `activityMerged` announces merged changes. Absent: nothing in this process reads the log. */
+export type MergeContext = { main: Database; indexer: Database; clock: Clock; activityMerged?: MergeNotice };
 
 /** The most changes that one transaction merges. */
 const BATCH_SIZE = 1_000;
@@ -48,7 +50,7 @@ async function mergeOrigins(
 }
 
 async function mergeOrigin(
-  { main, indexer, clock }: MergeContext,
+  { main, indexer, clock, activityMerged }: MergeContext,
   origin: ChangeOrigin,
   { timeoutMs, batchesMax, signal }: MergeLimits,
 ): Promise<number> {
@@ -61,6 +63,7 @@ async function mergeOrigin(
       ? await mergeRemote({ main: db, indexer: indexer.within(timeoutMs) }, clock())
       : await mergeStored(db, origin, clock());
     total += count;
+    if (count > 0) activityMerged?.announce();
     if (!more) break;
   }
   return total;

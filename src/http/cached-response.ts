@@ -5,11 +5,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
 
-/** The times for which shared caches may keep a response and serve it stale, in seconds. */
-export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number };
+/** The times for which shared caches may keep a response and serve it stale, in seconds. `immutable`: the response never changes. */
+export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
 
 /** The policy of responses that are incomplete or old because a read failed. A complete response should soon replace them. */
-export const DEGRADED_POLICY: CachePolicy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
+export const DEGRADED_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
+
+/** A year, which stands for ever. */
+const IMMUTABLE_MAX_AGE_S = 31_536_000;
 
 /** The `Cache-Control` by which a reader recognises such a response. */
 export const DEGRADED_CACHE_CONTROL = toCacheControl(DEGRADED_POLICY);
@@ -45,17 +48,20 @@ export const CORS_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/**
- * Serialises `body`. If `timestamped` is true, RESPONSE_TIME in the body is replaced by the current time at each write. The ETag does not
- * depend on that time.
- */
-export function createCachedResponse(options: {
+/** What a response consists of. */
+export type ResponseContent = {
   body: unknown;
   cacheTag: string;
   policy: CachePolicy;
   validUntil?: number | null;
   timestamped?: boolean;
-}): CachedResponse {
+};
+
+/**
+ * Serialises `body`. If `timestamped` is true, RESPONSE_TIME in the body is replaced by the current time at each write. The ETag does not
+ * depend on that time.
+ */
+export function createCachedResponse(options: ResponseContent): CachedResponse {
   const { policy } = options;
   const text = JSON.stringify(options.body);
   const bytes = toOwnBuffer(text);
@@ -148,7 +154,9 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque);
 }
 
-function toCacheControl({ sharedMaxAgeS, staleWhileRevalidateS }: CachePolicy): string {
+function toCacheControl(policy: CachePolicy): string {
+  if (policy === 'immutable') return `public, max-age=${IMMUTABLE_MAX_AGE_S}, immutable`;
+  const { sharedMaxAgeS, staleWhileRevalidateS } = policy;
   return `public, max-age=0, s-maxage=${sharedMaxAgeS}, stale-while-revalidate=${staleWhileRevalidateS}`;
 }
 

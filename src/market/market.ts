@@ -69,6 +69,8 @@ export class Market {
   readonly activity: MarketSource;
   /** Past sales for the explore interface. */
   readonly pastSales: MarketSource;
+  /** The activity log, which the stream follows. */
+  readonly activityLog: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
@@ -107,6 +109,7 @@ export class Market {
     this.exploredOrders = addSource('explored-orders', main);
     this.activity = addSource('activity', main);
     this.pastSales = addSource('past-sales', indexer);
+    this.activityLog = addSource('activity-log', main, PRIMARY_DEADLINES);
     this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
     this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);

@@ -11,6 +11,17 @@ const DEFINITIONS = {
     labels: ['result'],
   },
   mercat_rejected_requests_total: { help: 'Requests that a limit rejected.', labels: ['limit'] },
+  mercat_stream_subscribers: { help: 'Connections to the stream.', labels: [] },
+  mercat_stream_buffered_bytes: { help: 'Bytes in memory that clients of the stream have not read.', labels: [] },
+  mercat_stream_events_sent_total: { help: 'Events sent on the stream, over all connections.', labels: [] },
+  mercat_stream_slow_readers_total: {
+    help: 'Connections to the stream that were ended because their client did not read.',
+    labels: [],
+  },
+  mercat_stream_lag_max_seconds: {
+    help: 'Longest time from the log of activity to a connection of the stream in the last minute.',
+    labels: [],
+  },
   mercat_breaker_open: {
     help: '1 while the circuit breaker of a source, an upstream or a chain endpoint is not closed.',
     labels: ['kind', 'name'],

@@ -3,6 +3,7 @@
 
 import { Registry } from 'prom-client';
 import type { Database } from '../database/port.ts';
+import type { StreamCounts } from '../explore/stream/status.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
 import type { Market } from '../market/market.ts';
@@ -25,7 +26,12 @@ export type MetricsSources = {
   version: string;
   tasks: Pick<RunningTasks, 'readTasks' | 'readChains' | 'readSales'>;
   /** Null in a process that serves no requests. */
-  http: { responses: Pick<ResponseCache, 'counts'>; rejections: RejectionCounts; store: Database } | null;
+  http: {
+    responses: Pick<ResponseCache, 'counts'>;
+    rejections: RejectionCounts;
+    store: Database;
+    stream: { readonly counts: StreamCounts };
+  } | null;
 };
 
 /** The metrics wait this long for the databases. Values that are unknown then are left out. */
@@ -101,6 +107,12 @@ export class Metrics {
       gauges.set('mercat_response_cache_requests_total', { result }, count);
     for (const [limit, count] of http.rejections.entries())
       gauges.set('mercat_rejected_requests_total', { limit }, count);
+    const { subscribers, bufferedBytes, eventsSent, slowReaders, lagMs } = http.stream.counts;
+    gauges.set('mercat_stream_subscribers', {}, subscribers);
+    gauges.set('mercat_stream_buffered_bytes', {}, bufferedBytes);
+    gauges.set('mercat_stream_events_sent_total', {}, eventsSent);
+    gauges.set('mercat_stream_slow_readers_total', {}, slowReaders);
+    if (lagMs !== null) gauges.set('mercat_stream_lag_max_seconds', {}, lagMs / 1_000);
   }
 }
 

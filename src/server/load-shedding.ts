@@ -7,6 +7,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MCP_PATH } from '../agents/http/mcp.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isBelow } from '../http/request-target.ts';
+import { onLeave } from '../http/requests-in-progress.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
@@ -56,7 +57,7 @@ export function shedLoad(options: LoadSheddingOptions, route: RequestListener): 
       return sendErrorResponse(request, response, toErrorResponse(BUSY), corsHeadersOf(prefix));
     }
     inProgress.set(prefix, count + 1);
-    response.once('close', () => inProgress.set(prefix, (inProgress.get(prefix) ?? 0) - 1));
+    onLeave(response, () => inProgress.set(prefix, (inProgress.get(prefix) ?? 0) - 1));
     route(request, response);
   };
 }

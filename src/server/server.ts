@@ -7,6 +7,7 @@ import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { registerExplore } from '../explore/http/routes.ts';
+import type { Subscriptions } from '../explore/http/stream/subscriptions.ts';
 import { compressResponses } from '../http/compression.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
@@ -47,6 +48,7 @@ import { answerUnknownRoutes } from './unknown-routes.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
+  stream: Subscriptions;
   store: Pick<StoreRoutesContext, 'shop' | 'keys' | 'cursorSecret' | 'webhooks'>;
   intake: Pick<IntakeContext, 'records' | 'orders'>;
   /** Requests a minute for each key of the store and the intake. */
@@ -100,7 +102,9 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   compressResponses(app);
   answerUnknownRoutes(app);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
-  await app.register((scope) => registerExplore(scope, marketplace, options.chains));
+  await app.register((scope) =>
+    registerExplore(scope, { ...marketplace, stream: options.stream, clientAddress }, options.chains),
+  );
   const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));

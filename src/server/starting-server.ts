@@ -1,5 +1,5 @@
 // Holds the port of the service during its start. A second start then fails immediately, `/livez` says that the process runs, and every
-// other request gets a 503.
+// other request but one for the stream gets a 503.
 
 import { once } from 'node:events';
 import { ServiceError } from '../core/errors.ts';
@@ -7,6 +7,7 @@ import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { answerHealthChecks } from './health.ts';
 import type { ListenAddress } from './listen.ts';
 import { toListenError } from './listen.ts';
+import { isStream, sendEmptyStream } from '../explore/http/stream/empty-stream.ts';
 import { createNodeServer } from './node-server.ts';
 
 const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is starting, try again soon'));
@@ -18,7 +19,11 @@ const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting
  */
 export async function holdPort(address: ListenAddress): Promise<AsyncDisposable> {
   const server = createNodeServer(
-    answerHealthChecks(NOT_READY, (request, response) => sendErrorResponse(request, response, STARTING)),
+    answerHealthChecks(NOT_READY, (request, response) => {
+      // An EventSource would not connect again after any status but 200.
+      if (isStream(request.url ?? '')) sendEmptyStream(response);
+      else sendErrorResponse(request, response, STARTING);
+    }),
   );
   try {
     await once(server.listen(address), 'listening');

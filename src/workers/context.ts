@@ -1,6 +1,7 @@
 // The dependencies of the workers: those of the chains and of the upstreams, the vendors, and the reads of the marketplace whose results
 // the workers store.
 
+import type { MergeNotice } from '../activity/merge-notice.ts';
 import type { ChainContext } from '../chains/context.ts';
 import type { MetadataSettings } from '../metadata/settings.ts';
 import type { Market } from '../market/market.ts';
@@ -15,4 +16,6 @@ export type WorkerContext = ChainContext &
       activityRetentionDays: number;
     } & MetadataSettings;
     market: Market;
+    /** Announces changes that were merged into the activity log. */
+    activityMerged?: MergeNotice;
   };

@@ -10,6 +10,7 @@ import net from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { answerHealthChecks } from '../../src/server/health.ts';
+import { leaveRequestsInProgress } from '../../src/http/requests-in-progress.ts';
 import { EventLoopDelay, shedLoad } from '../../src/server/load-shedding.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { startTestService } from '../support/service/service.ts';
@@ -51,7 +52,7 @@ async function startServer(t: TestContext) {
     assert.equal(((await response.json()) as any).error.code, 'unavailable');
     return response;
   };
-  return { url, delay, counted, hold, assertShed };
+  return { url, delay, counted, held, hold, assertShed };
 }
 
 test('an interface at its limit of requests in progress sheds further requests', async (t) => {
@@ -64,6 +65,18 @@ test('an interface at its limit of requests in progress sheds further requests',
   const endAgain = await hold('/v1/collections', LIMITS.inProgressMax);
   await endAgain();
   assert.equal(counted.shed, 1);
+});
+
+test('a response that has left the requests in progress does not use the share of its interface', async (t) => {
+  const { hold, held, assertShed } = await startServer(t);
+  const endLong = await hold('/explore/v1/stream', LIMITS.inProgressMax);
+  await assertShed('/explore/v1/orders/x');
+  for (const response of held) leaveRequestsInProgress(response);
+  const end = await hold('/explore/v1/orders/x', LIMITS.inProgressMax);
+  await assertShed('/explore/v1/orders/x');
+  await endLong();
+  await assertShed('/explore/v1/orders/x');
+  await end();
 });
 
 test('a path that only begins like an interface does not use the share of that interface', async (t) => {

@@ -5,6 +5,40 @@ import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type { Chain, CollectionSummary, MarketItem, Pagination, Price } from './marketplace.ts';
 
+/** An event of the market. An event does not change once it has an offset. */
+export type Activity = {
+  /** The position in the stream. Offsets have one length, so comparing them as text gives the order of the events. */
+  offset: string;
+  /** What has happened. Further kinds may be added. */
+  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
+  /** When it happened. */
+  at: string;
+  /** The chain. */
+  chain: string;
+  /** Canonical id of the collection; null if no single collection is concerned. */
+  collectionId: string | null;
+  /** Token id on EVM chains; null if no single token is concerned. */
+  tokenId: string | null;
+  /** Mint on Solana; null if no single token is concerned. */
+  mint: string | null;
+  /** The price. Its `usd` is always null, because an event does not change. */
+  price: Price | null;
+  /** The seller or the sender; null if unknown, or if it is a custody wallet. */
+  from: string | null;
+  /** The buyer or the receiver; null if unknown, or if it is a custody wallet. */
+  to: string | null;
+  /** Id of the order. */
+  orderId: string | null;
+  /** An upper-case code for the service's own orders and sales, the lower-case source slug for others. */
+  marketplace: string | null;
+  /** Transaction hash or signature; null if unknown or off-chain. */
+  tx: string | null;
+  /** Why an order cannot be filled any more, for the kind `invalidate`. */
+  reason: string | null;
+  /** The offsets that an event of the kind `reorg` takes back; null for other kinds. */
+  voids: string[] | null;
+};
+
 /** The holders of a collection. If the holder of any token is not known, the numbers are null and the lists are empty. */
 export type Holders = {
   /** Number of holders. */
@@ -241,6 +275,11 @@ export type ListTokensResult = {
   /** The rows of this page. */
   data: Token[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ReadTokensParameters = TokenBatch;
@@ -248,6 +287,11 @@ export type ReadTokensParameters = TokenBatch;
 export type ReadTokensResult = {
   /** The tokens. */
   data: (Token | null)[];
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ListWalletTokensParameters = {
@@ -265,6 +309,11 @@ export type ListWalletTokensResult = {
   /** The rows of this page. */
   data: Token[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ListWalletListingsParameters = {
@@ -282,6 +331,11 @@ export type ListWalletListingsResult = {
   /** The rows of this page. */
   data: MarketItem[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type GetOrderParameters = {
@@ -291,6 +345,11 @@ export type GetOrderParameters = {
 
 export type GetOrderResult = {
   data: Order;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type GetProvenanceParameters = {
@@ -300,6 +359,11 @@ export type GetProvenanceParameters = {
 
 export type GetProvenanceResult = {
   data: Provenance;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type GetHoldersParameters = {
@@ -309,6 +373,11 @@ export type GetHoldersParameters = {
 
 export type GetHoldersResult = {
   data: Holders;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ListTraitsParameters = {
@@ -324,6 +393,11 @@ export type ListTraitsResult = {
   /** The rows of this page. */
   data: Trait[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ListActivityParameters = {
@@ -345,6 +419,11 @@ export type ListActivityResult = {
   /** The rows of this page. */
   data: ListedActivity[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type ListWalletActivityParameters = {
@@ -366,6 +445,11 @@ export type ListWalletActivityResult = {
   /** The rows of this page. */
   data: ListedActivity[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
 };
 
 export type SearchMarketParameters = {
@@ -381,6 +465,23 @@ export type SearchMarketResult = {
   /** The rows of this page. */
   data: SearchResult[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
+export type ListActivityAfterParameters = {
+  /** An offset, such as `next` of the page before. `0`: the oldest kept event begins the page. */
+  offset: string;
+};
+
+export type ListActivityAfterResult = {
+  /** The events. */
+  data: Activity[];
+  /** The offset of the next page; null for the last page. */
+  next: string | null;
 };
 
 export type ExploreMethods = {
@@ -406,6 +507,8 @@ export type ExploreMethods = {
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
+  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. The last page has none: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
+  listActivityAfter(parameters: ListActivityAfterParameters, options?: CallOptions): Promise<ListActivityAfterResult>;
 };
 
 export const EXPLORE_OPERATIONS = {
@@ -420,4 +523,5 @@ export const EXPLORE_OPERATIONS = {
   listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },
   listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit'] },
   searchMarket: { method: 'GET', path: '/explore/v1/search', kind: 'list', query: ['q', 'chain', 'limit'] },
+  listActivityAfter: { method: 'GET', path: '/explore/v1/stream/pages/{offset}', kind: 'read' },
 } as const satisfies Operations;

@@ -4,6 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
 import type { ChangeOrigin } from '../market-change.ts';
+import { ACTIVITY_CHANNEL } from '../merge-notice.ts';
 import type { ChangeBatch } from './market-changes.ts';
 import { changesFrom } from './market-changes.ts';
 
@@ -35,15 +36,17 @@ export async function lockActivityHead(tx: Queryable): Promise<ActivityHead> {
   return decodeHead(row ?? {});
 }
 
+/** PostgreSQL announces the change to all processes after the commit. */
 export async function updateActivityHead(
   tx: Queryable,
   head: Pick<ActivityHead, 'position' | 'revision' | 'merged'>,
 ): Promise<void> {
-  await tx.query(`update main.activity_head set position = $1, revision = $2, merged = $3::bigint[]`, [
-    head.position,
-    head.revision,
-    head.merged,
-  ]);
+  await tx.query(
+    `with updated as (
+       update main.activity_head set position = $1, revision = $2, merged = $3::bigint[] returning position
+     ) select pg_notify('${ACTIVITY_CHANNEL}', '') from updated`,
+    [head.position, head.revision, head.merged],
+  );
 }
 
 /** Forgets the changes that were merged last, because they are deleted. Does nothing if changes were merged since. */

@@ -9,12 +9,8 @@ import { parseAnyAddress, parseAssetId } from '../../core/address.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { CachedResponse } from '../../http/cached-response.ts';
-import { createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
-import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { readPriceContext } from '../../market/http/price.ts';
 import type { Market } from '../../market/market.ts';
@@ -22,7 +18,10 @@ import { locationOf, resolveCollection } from '../../market/resolve-collection.t
 import type { ActivityPosition } from '../activity.ts';
 import { NEWEST, readActivity } from '../activity.ts';
 import type { ActivityFilter } from '../queries/activity.ts';
+import type { ExploreContext } from './context.ts';
 import { toListedActivity } from './listed-activity.ts';
+import type { ExploreContent } from './offset-meta.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
 const NAME_LENGTH_MAX = 500;
@@ -52,8 +51,8 @@ const listQuery = {
 
 type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string };
 
-export function registerActivityRoutes(app: FastifyInstance, context: MarketplaceContext): void {
-  cachedRoute<Query>(app, context, {
+export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/activity',
     schema: {
       operationId: 'listActivity',
@@ -71,12 +70,12 @@ export function registerActivityRoutes(app: FastifyInstance, context: Marketplac
           }),
         ),
       }),
-      response: marketResponses(pageOf('ListedActivity'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
     },
     respond: (_params, query) => respond(context, query, query.wallet ?? null),
   });
 
-  cachedRoute<Query>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/activity',
     schema: {
       operationId: 'listWalletActivity',
@@ -88,17 +87,17 @@ export function registerActivityRoutes(app: FastifyInstance, context: Marketplac
         address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
       }),
       querystring: Type.Object(listQuery),
-      response: marketResponses(pageOf('ListedActivity'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
     },
     respond: ({ address = '' }, query) => respond(context, query, address),
   });
 }
 
 async function respond(
-  { market, cursorSecret }: MarketplaceContext,
+  { market, cursorSecret }: ExploreContext,
   query: Query,
   wallet: string | null,
-): Promise<CachedResponse> {
+): Promise<ExploreContent> {
   const filter = await toFilter(market, query, wallet);
   const scope = `activity ${JSON.stringify(filter)}`;
   const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
@@ -107,7 +106,7 @@ async function respond(
     isHidden ? { rows: [], next: null } : readActivity(market, filter, { after, limit: query.limit }),
     readPriceContext(market),
   ]);
-  return createCachedResponse({
+  return {
     cacheTag: filter.collectionId ?? ALL_COLLECTIONS,
     policy: CACHE_POLICY,
     body: {
@@ -117,7 +116,7 @@ async function respond(
         hasMore: page.next !== null,
       },
     },
-  });
+  };
 }
 
 async function toFilter(market: Market, query: Query, wallet: string | null): Promise<ActivityFilter> {

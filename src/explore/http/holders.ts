@@ -3,11 +3,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
-import { closed, dataOf, ref, typeOrNull } from '../../http/schema-builders.ts';
+import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { collectionParams, countOrNull } from '../../market/http/collection-identity.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
 import { EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { cacheTagOf } from '../../market/resolve-collection.ts';
@@ -15,6 +12,8 @@ import { toAccount } from '../../market/token.ts';
 import type { Market } from '../../market/market.ts';
 import type { CollectionHolders } from '../holders.ts';
 import { readHolders } from '../holders.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 30, staleWhileRevalidateS: 300 };
 
@@ -77,10 +76,10 @@ export const HoldersSchema = Type.Object(
 );
 type WireHolders = Static<typeof HoldersSchema>;
 
-export function registerHoldersRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerHoldersRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market } = context;
 
-  cachedRoute(app, context, {
+  exploreRoute(app, context, {
     path: '/explore/v1/collections/:id/holders',
     schema: {
       operationId: 'getHolders',
@@ -88,15 +87,15 @@ export function registerHoldersRoute(app: FastifyInstance, context: MarketplaceC
       description: 'How many holders have how many tokens, and the holders of the most tokens.',
       tags: ['Collections'],
       params: collectionParams,
-      response: marketResponses(dataOf(ref('Holders')), 400, 404, 502),
+      response: marketResponses(exploredDataOf(ref('Holders')), 400, 404, 502),
     },
     respond: async ({ id = '' }) => {
       const holders = await readHolders(market, id);
-      return createCachedResponse({
+      return {
         cacheTag: cacheTagOf(holders.collection, id),
         policy: CACHE_POLICY,
         body: { data: toWireHolders(market, holders) },
-      });
+      };
     },
   });
 }

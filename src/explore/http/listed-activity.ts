@@ -14,6 +14,7 @@ import type { PriceContext, WirePrice } from '../../market/http/price.ts';
 import { toPriceOrNull } from '../../market/http/price.ts';
 import type { Market } from '../../market/market.ts';
 import type { Activity } from '../activity.ts';
+import { toOffset } from '../stream/offset.ts';
 
 const offsetForm = { pattern: '^[0-9]{16}$' };
 
@@ -89,9 +90,6 @@ export const ListedActivitySchema = Type.Object(
 );
 type WireListedActivity = Static<typeof ListedActivitySchema>;
 
-/** The public text of a position in the log. */
-const toOffsetText = (position: number): string => String(position).padStart(16, '0');
-
 export function toListedActivity(market: Market, change: Activity, prices: PriceContext): WireListedActivity {
   const chain = market.chainOf(change.chain);
   const isMint = chain?.family === 'solana';
@@ -99,7 +97,7 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     account !== null && prices.custodyWallets.has(account) ? null : account;
   const isOwn = change.isOwn || change.marketplace === market.serviceName;
   return {
-    offset: change.position === null ? null : toOffsetText(change.position),
+    offset: change.position === null ? null : toOffset(change.position),
     kind: change.kind,
     at: new Date(change.at).toISOString(),
     chain: change.chain,
@@ -113,7 +111,7 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     marketplace: isOwn ? prices.ownCode : change.marketplace,
     tx: change.tx,
     reason: change.reason,
-    voids: change.voids && change.voids.map(toOffsetText),
-    voidedBy: change.voidedBy === null ? null : toOffsetText(change.voidedBy),
+    voids: change.voids && change.voids.map(toOffset),
+    voidedBy: change.voidedBy === null ? null : toOffset(change.voidedBy),
   };
 }

@@ -4,10 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { toCollectionId } from '../../core/collection.ts';
-import { createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
-import { closed, dataOf, dateTime, ref, typeOrNull } from '../../http/schema-builders.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
+import { closed, dateTime, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
 import { EXAMPLE_TIME } from '../../market/http/example-collection.ts';
 import type { WireMarketItem } from '../../market/http/market-item.ts';
@@ -17,6 +14,8 @@ import { readPriceContext } from '../../market/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
 import { readOrder } from '../order.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 /** An order can end in every block. */
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 0 };
@@ -104,10 +103,10 @@ export const OrderSchema = Type.Object(
   },
 );
 
-export function registerOrderRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerOrderRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market } = context;
 
-  cachedRoute(app, context, {
+  exploreRoute(app, context, {
     path: '/explore/v1/orders/:orderId',
     schema: {
       operationId: 'getOrder',
@@ -123,17 +122,17 @@ export function registerOrderRoute(app: FastifyInstance, context: MarketplaceCon
           examples: [LISTING_EXAMPLE.orderId],
         }),
       }),
-      response: marketResponses(dataOf(ref('Order')), 404, 502),
+      response: marketResponses(exploredDataOf(ref('Order')), 404, 502),
     },
     respond: async ({ orderId = '' }) => {
       const validUntil = market.clock() + VALID_MS;
       const [order, prices] = await Promise.all([readOrder(market, orderId), readPriceContext(market)]);
-      return createCachedResponse({
+      return {
         cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
         policy: CACHE_POLICY,
         validUntil: Math.min(order.listing.expiresAt ?? validUntil, validUntil),
         body: { data: toWireOrder(order, prices) },
-      });
+      };
     },
   });
 }

@@ -3,13 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
-import { closed, dataOf, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
+import { DEGRADED_POLICY } from '../../http/cached-response.ts';
+import { closed, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import type { CollectionDetail } from '../../market/collection.ts';
 import { readCollectionDetail } from '../../market/collection.ts';
 import { collectionParams } from '../../market/http/collection-identity.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
 import { valueOrNull } from '../../market/market-source.ts';
 import type { Figure, ProvenanceKind } from '../../market/provenance/figure.ts';
@@ -18,6 +16,8 @@ import type { RankSource } from '../../market/queries/rarity.ts';
 import { findRankSource } from '../../market/queries/rarity.ts';
 import { RARITY_METHOD } from '../../market/rarity.ts';
 import { cacheTagOf } from '../../market/resolve-collection.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 
@@ -115,8 +115,8 @@ export const ProvenanceSchema = Type.Object(
 );
 type WireProvenance = Static<typeof ProvenanceSchema>;
 
-export function registerProvenanceRoute(app: FastifyInstance, context: MarketplaceContext): void {
-  cachedRoute(app, context, {
+export function registerProvenanceRoute(app: FastifyInstance, context: ExploreContext): void {
+  exploreRoute(app, context, {
     path: '/explore/v1/collections/:id/provenance',
     schema: {
       operationId: 'getProvenance',
@@ -125,17 +125,17 @@ export function registerProvenanceRoute(app: FastifyInstance, context: Marketpla
         'The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens.',
       tags: ['Collections'],
       params: collectionParams,
-      response: marketResponses(dataOf(ref('Provenance')), 400, 404),
+      response: marketResponses(exploredDataOf(ref('Provenance')), 400, 404),
     },
     respond: async ({ id = '' }) => {
       const { market } = context;
       const detail = await readCollectionDetail(market, id);
       const ranks = await market.tokenLists.read((db) => findRankSource(db, detail.collection.id));
-      return createCachedResponse({
+      return {
         cacheTag: cacheTagOf(detail.collection, id),
         policy: detail.degraded || !ranks.ok ? DEGRADED_POLICY : CACHE_POLICY,
         body: { data: toWireProvenance(detail, valueOrNull(ranks)) },
-      });
+      };
     },
   });
 }

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import { PaginationSchema } from '../../market/http/envelopes.ts';
 import { CollectionSummarySchema } from '../../market/http/collections.ts';
 import { MarketItemSchema } from '../../market/http/market-item.ts';
@@ -12,10 +11,14 @@ import type { PublicInterface } from '../../market/http/public-interface.ts';
 import { registerPublicInterface } from '../../market/http/public-interface.ts';
 import { registerActivityRoutes } from './activity-list.ts';
 import { ListedActivitySchema } from './listed-activity.ts';
+import { ActivitySchema } from './activity.ts';
+import type { ExploreContext } from './context.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { SearchResultSchema, registerSearchRoute } from './search.ts';
+import { registerStreamPagesRoute } from './stream/pages.ts';
+import { registerStreamRoute } from './stream/route.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
@@ -34,16 +37,16 @@ const DOCUMENT = {
     { name: 'Collections', description: 'What is known about a collection.' },
     { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
     { name: 'Wallets', description: 'What a wallet owns and sells.' },
-    { name: 'Activity', description: 'What has changed in the market.' },
     { name: 'Search', description: 'Collections and tokens by name or address.' },
     { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
+    { name: 'Activity', description: 'What happens in the market, as it happens.' },
     { name: 'Service', description: 'The interface itself.' },
   ],
   keyed: false,
 };
 
 /** The routes are in the order of the OpenAPI document. */
-const EXPLORE: PublicInterface = {
+const EXPLORE: PublicInterface<ExploreContext> = {
   prefix: EXPLORE_PREFIX,
   document: DOCUMENT,
   schemas: [
@@ -58,6 +61,7 @@ const EXPLORE: PublicInterface = {
     HoldersSchema,
     TraitSchema,
     ListedActivitySchema,
+    ActivitySchema,
     PaginationSchema,
   ],
   routes: [
@@ -70,11 +74,14 @@ const EXPLORE: PublicInterface = {
     registerTraitsRoute,
     registerActivityRoutes,
     registerSearchRoute,
+    registerStreamRoute,
+    registerStreamPagesRoute,
   ],
+  errorCodes: ['gone'],
 };
 
 /** `app` must be a Fastify scope of its own, because its validator and its parsers of bodies are replaced. */
-export function registerExplore(app: FastifyInstance, context: MarketplaceContext, chains: Chains): Promise<void> {
+export function registerExplore(app: FastifyInstance, context: ExploreContext, chains: Chains): Promise<void> {
   readJsonBodies(app);
   return registerPublicInterface(app, EXPLORE, { context, chains });
 }

@@ -4,14 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
+import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import { closed, refOrNull } from '../../http/schema-builders.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import type { WireSummary } from '../../market/http/collections.ts';
 import { toWireSummary } from '../../market/http/collections.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
-import { marketResponses, pageOf } from '../../market/http/envelopes.ts';
+import { marketResponses } from '../../market/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../market/http/example-collection.ts';
 import type { PriceContext } from '../../market/http/price.ts';
 import { readPriceContext } from '../../market/http/price.ts';
@@ -19,6 +17,8 @@ import { firstExpiry } from '../../market/listing-window.ts';
 import type { Market } from '../../market/market.ts';
 import type { SearchResult } from '../search.ts';
 import { search } from '../search.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 import type { WireToken } from './token.ts';
 import { toWireToken } from './token.ts';
 
@@ -41,10 +41,10 @@ export const SearchResultSchema = Type.Object(
 
 type Query = { q: string; chain?: string; limit: number };
 
-export function registerSearchRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerSearchRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market } = context;
 
-  cachedRoute<Query>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/search',
     schema: {
       operationId: 'searchMarket',
@@ -63,14 +63,14 @@ export function registerSearchRoute(app: FastifyInstance, context: MarketplaceCo
         chain: Type.Optional(chainSchema),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'The most results.' })),
       }),
-      response: marketResponses(pageOf('SearchResult'), 400, 502),
+      response: marketResponses(exploredPageOf('SearchResult'), 400, 502),
     },
     respond: async (_params, { q, chain = null, limit }) => {
       const [{ results, degraded }, prices] = await Promise.all([
         search(market, { text: q, chain: market.chainOf(chain), limit }),
         readPriceContext(market),
       ]);
-      return createCachedResponse({
+      return {
         cacheTag: ALL_COLLECTIONS,
         policy: degraded ? DEGRADED_POLICY : CACHE_POLICY,
         validUntil: firstExpiry(results.flatMap((one) => ('token' in one ? (one.token.listing ?? []) : []))),
@@ -78,7 +78,7 @@ export function registerSearchRoute(app: FastifyInstance, context: MarketplaceCo
           data: results.map((result) => toWireResult(market, result, prices)),
           pagination: { nextCursor: null, hasMore: false },
         },
-      });
+      };
     },
   });
 }

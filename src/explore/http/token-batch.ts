@@ -6,8 +6,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-text.ts';
 import { CORS_HEADERS } from '../../http/cached-response.ts';
 import { bodyOf } from '../../http/json-body.ts';
-import { closed, dataOf, refOrNull } from '../../http/schema-builders.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
+import { closed, refOrNull } from '../../http/schema-builders.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { readPriceContext } from '../../market/http/price.ts';
@@ -15,6 +14,8 @@ import { parseTokenLocation, tokenNames } from '../../market/http/token.ts';
 import type { Market } from '../../market/market.ts';
 import type { TokenLocation } from '../../market/token.ts';
 import { findTokens } from '../../market/token.ts';
+import type { ExploreContext } from './context.ts';
+import { exploredDataOf, readMeta } from './offset-meta.ts';
 import type { WireToken } from './token.ts';
 import { toWireToken } from './token.ts';
 
@@ -50,7 +51,8 @@ export const TokenBatchSchema = Type.Object(
   },
 );
 
-export function registerTokenBatchRoute(app: FastifyInstance, { market }: MarketplaceContext): void {
+export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market } = context;
   app.post(
     '/explore/v1/tokens/batch',
     {
@@ -62,7 +64,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, { market }: Market
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(
-          dataOf(
+          exploredDataOf(
             Type.Array(refOrNull<WireToken>('Token', 'A token; null if it does not exist or was burned.'), {
               description: 'The tokens.',
             }),
@@ -72,13 +74,17 @@ export function registerTokenBatchRoute(app: FastifyInstance, { market }: Market
       },
     },
     async (request, reply) => {
+      const meta = readMeta(context);
       const locations = parseBatch(market, bodyOf(request).value);
       const [{ tokens }, prices] = await Promise.all([
         findTokens(market, market.tokenBatches, locations),
         readPriceContext(market),
       ]);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
-      return { data: tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null)) };
+      return {
+        data: tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null)),
+        meta,
+      };
     },
   );
 }

@@ -6,19 +6,19 @@ import { parseAddress } from '../../core/address.ts';
 import type { CollectionLocation } from '../../core/collection.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import type { ObjectParameter } from '../../http/query.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
 import { collectionParams } from '../../market/http/collection-identity.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
-import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { readPriceContext } from '../../market/http/price.ts';
 import { firstExpiry } from '../../market/listing-window.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../market/resolve-collection.ts';
 import type { TokenListQuery, TokenPosition, TokenSort } from '../tokens.ts';
 import { TOKEN_SORTS, listTokens } from '../tokens.ts';
 import { toWireToken } from './token.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 const ADDRESS_LENGTH_MAX = 44;
@@ -27,10 +27,10 @@ const TRAIT_NAMES_MAX = 10;
 
 type Query = PageQuery & { sort: TokenSort; listed?: boolean; owner?: string; traits?: ObjectParameter };
 
-export function registerTokensRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerTokensRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market, cursorSecret } = context;
 
-  cachedRoute<Query>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/collections/:id/tokens',
     schema: {
       operationId: 'listTokens',
@@ -75,7 +75,7 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
           }),
         ),
       }),
-      response: marketResponses(pageOf('Token'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('Token'), 400, 404, 502),
     },
     respond: async ({ id = '' }, { cursor, limit, sort, listed = null, owner, traits = NO_TRAITS }) => {
       const collection = await resolveCollection(market, id);
@@ -87,7 +87,7 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
         location ? listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE,
         readPriceContext(market),
       ]);
-      return createCachedResponse({
+      return {
         cacheTag: cacheTagOf(collection, id),
         policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
         validUntil: firstExpiry(page.tokens.flatMap(({ listing }) => listing ?? [])),
@@ -98,7 +98,7 @@ export function registerTokensRoute(app: FastifyInstance, context: MarketplaceCo
             hasMore: page.next !== null,
           },
         },
-      });
+      };
     },
   });
 }

@@ -4,13 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { sealCursor } from '../../core/cursor.ts';
-import { createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, refOrNull } from '../../http/schema-builders.ts';
 import { collectionParams, countOrNull } from '../../market/http/collection-identity.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
-import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { toExamplePrice } from '../../market/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../market/http/price.ts';
 import { readPriceContext, toPriceOrNull } from '../../market/http/price.ts';
@@ -18,6 +15,8 @@ import type { Chain } from '../../core/chains.ts';
 import { cacheTagOf, resolveCollection } from '../../market/resolve-collection.ts';
 import type { CollectionTrait } from '../traits.ts';
 import { VALUES_MAX, listTraits } from '../traits.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
 
@@ -59,10 +58,10 @@ export const TraitSchema = Type.Object(
   },
 );
 
-export function registerTraitsRoute(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerTraitsRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market, cursorSecret } = context;
 
-  cachedRoute<PageQuery>(app, context, {
+  exploreRoute<PageQuery>(app, context, {
     path: '/explore/v1/collections/:id/traits',
     schema: {
       operationId: 'listTraits',
@@ -71,7 +70,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: MarketplaceCo
       tags: ['Collections'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),
-      response: marketResponses(pageOf('Trait'), 400, 404, 502),
+      response: marketResponses(exploredPageOf('Trait'), 400, 404, 502),
     },
     respond: async ({ id = '' }, { cursor, limit }) => {
       const collection = await resolveCollection(market, id);
@@ -82,7 +81,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: MarketplaceCo
         readPriceContext(market),
       ]);
       const chain = market.chainOf(collection.chain);
-      return createCachedResponse({
+      return {
         cacheTag: cacheTagOf(collection, id),
         policy: CACHE_POLICY,
         validUntil: page.validUntil,
@@ -93,7 +92,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: MarketplaceCo
             hasMore: page.next !== null,
           },
         },
-      });
+      };
     },
   });
 }

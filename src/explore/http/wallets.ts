@@ -6,13 +6,10 @@ import { parseAnyAddress } from '../../core/address.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { CachedResponse } from '../../http/cached-response.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
-import { cachedRoute } from '../../http/cached-route.ts';
+import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
-import type { MarketplaceContext } from '../../market/http/context.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
-import { marketResponses, pageOf, pageQuery, readCursor } from '../../market/http/envelopes.ts';
+import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { LISTING_EXAMPLE, toListingItem } from '../../market/http/market-item.ts';
 import { readPriceContext } from '../../market/http/price.ts';
@@ -20,6 +17,9 @@ import { firstExpiry } from '../../market/listing-window.ts';
 import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
 import { toWireToken } from './token.ts';
+import type { ExploreContext } from './context.ts';
+import type { ExploreContent } from './offset-meta.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
@@ -30,10 +30,10 @@ const walletQuery = Type.Object({ chain: Type.Optional(chainSchema), ...pageQuer
 
 type Query = PageQuery & { chain?: string };
 
-export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceContext): void {
+export function registerWalletRoutes(app: FastifyInstance, context: ExploreContext): void {
   const { market } = context;
 
-  cachedRoute<Query>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/tokens',
     schema: {
       operationId: 'listWalletTokens',
@@ -44,7 +44,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,
-      response: marketResponses(pageOf('Token'), 400, 502),
+      response: marketResponses(exploredPageOf('Token'), 400, 502),
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'tokens', address, query });
@@ -56,7 +56,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
     },
   });
 
-  cachedRoute<Query>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/listings',
     schema: {
       operationId: 'listWalletListings',
@@ -66,7 +66,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,
-      response: marketResponses(pageOf('MarketItem', { rows: [LISTING_EXAMPLE] }), 400, 502),
+      response: marketResponses(exploredPageOf('MarketItem', { rows: [LISTING_EXAMPLE] }), 400, 502),
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'listings', address, query });
@@ -81,12 +81,12 @@ export function registerWalletRoutes(app: FastifyInstance, context: MarketplaceC
 
 type WalletList = {
   query: WalletPageQuery;
-  respond(page: WalletPage<unknown>, options: { data: unknown[]; validUntil: number | null }): CachedResponse;
+  respond(page: WalletPage<unknown>, options: { data: unknown[]; validUntil: number | null }): ExploreContent;
 };
 
 /** Parses the request, and returns the query with the function that makes the response from its page. */
 function toList(
-  { market, cursorSecret }: MarketplaceContext,
+  { market, cursorSecret }: ExploreContext,
   { kind, address, query }: { kind: string; address: string; query: Query },
 ): WalletList {
   const account = parseAnyAddress(address);
@@ -96,19 +96,18 @@ function toList(
   const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
   return {
     query: { account, chain: market.chainOf(chain), after, limit },
-    respond: (page, { data, validUntil }) =>
-      createCachedResponse({
-        cacheTag: ALL_COLLECTIONS,
-        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
-        validUntil,
-        body: {
-          data,
-          pagination: {
-            nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
-            hasMore: page.next !== null,
-          },
+    respond: (page, { data, validUntil }) => ({
+      cacheTag: ALL_COLLECTIONS,
+      policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+      validUntil,
+      body: {
+        data,
+        pagination: {
+          nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
+          hasMore: page.next !== null,
         },
-      }),
+      },
+    }),
   };
 }
 

@@ -69,35 +69,40 @@ export function invalidCursor(list: string): ServiceError {
   return new ServiceError('bad_request', `Query parameter cursor is not a cursor of ${list}`);
 }
 
-export const ErrorSchema = Type.Object(
-  {
-    error: Type.Object(
-      {
-        code: Type.Unsafe<string>({
-          type: 'string',
-          enum: [
-            'bad_request',
-            'not_found',
-            'method_not_allowed',
-            'rate_limited',
-            'upstream_error',
-            'unavailable',
-            'internal_error',
-          ],
-          description: 'The kind of error.',
-        }),
-        message: Type.String({ description: 'A text for people: what is wrong and how to correct it.' }),
-      },
-      { description: 'The error.', ...closed },
-    ),
-  },
-  { $id: 'Error', title: 'Error', description: 'The body of every response that is not a success.', ...closed },
-);
+const ERROR_CODES = [
+  'bad_request',
+  'not_found',
+  'method_not_allowed',
+  'rate_limited',
+  'upstream_error',
+  'unavailable',
+  'internal_error',
+];
+
+/** `codes`: those of the interface beside the codes that all public interfaces have. */
+export const errorSchemaWith = (...codes: readonly string[]) =>
+  Type.Object(
+    {
+      error: Type.Object(
+        {
+          code: Type.Unsafe<string>({
+            type: 'string',
+            enum: [...ERROR_CODES, ...codes],
+            description: 'The kind of error.',
+          }),
+          message: Type.String({ description: 'A text for people: what is wrong and how to correct it.' }),
+        },
+        { description: 'The error.', ...closed },
+      ),
+    },
+    { $id: 'Error', title: 'Error', description: 'The body of every response that is not a success.', ...closed },
+  );
 
 const errorResponses = createResponseTable({
   descriptions: {
     400: 'A path or query parameter is not valid (`bad_request`).',
     404: 'Not found (`not_found`).',
+    410: 'The offset names events that are no longer kept, or that are not in the log (`gone`).',
     429: 'The rate limit is exhausted (`rate_limited`). Lists and all other endpoints have separate limits.',
     500: 'Something went wrong inside the service (`internal_error`).',
     502: 'The index cannot be read (`upstream_error`).',
@@ -107,7 +112,7 @@ const errorResponses = createResponseTable({
   envelope: 'Error',
 });
 
-export function marketResponses(success: object, ...errors: (400 | 404 | 502)[]): Record<string, object> {
+export function marketResponses(success: object, ...errors: (400 | 404 | 410 | 502)[]): Record<string, object> {
   return {
     ...errorResponses(200, success, ...errors),
     304: { description: 'The ETag in `If-None-Match` is that of the current response.', type: 'null' },

@@ -7,25 +7,27 @@ import type { OpenApiOptions } from '../../http/openapi.ts';
 import { registerOpenApi } from '../../http/openapi.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import type { MarketplaceContext } from './context.ts';
-import { ErrorSchema } from './envelopes.ts';
+import { errorSchemaWith } from './envelopes.ts';
 import { IndexSchema, registerIndexRoutes } from './service-index.ts';
 
-export type PublicInterface = {
+export type PublicInterface<Context extends MarketplaceContext> = {
   /** All paths begin with this. */
   prefix: string;
   document: OpenApiOptions;
   /** In the order of the OpenAPI document, without those of the index and of errors. */
   schemas: readonly TSchema[];
-  routes: readonly ((app: FastifyInstance, context: MarketplaceContext) => void)[];
+  routes: readonly ((app: FastifyInstance, context: Context) => void)[];
+  /** The codes of errors beside those that all public interfaces have. */
+  errorCodes: readonly string[];
 };
 
 /** `app` must be a Fastify scope of its own, because its validator is replaced. */
-export async function registerPublicInterface(
+export async function registerPublicInterface<Context extends MarketplaceContext>(
   app: FastifyInstance,
-  { prefix, document, schemas, routes }: PublicInterface,
-  { context, chains }: { context: MarketplaceContext; chains: Chains },
+  { prefix, document, schemas, routes, errorCodes }: PublicInterface<Context>,
+  { context, chains }: { context: Context; chains: Chains },
 ): Promise<void> {
-  for (const schema of [...schemas, IndexSchema, ErrorSchema]) app.addSchema(schema);
+  for (const schema of [...schemas, IndexSchema, errorSchemaWith(...errorCodes)]) app.addSchema(schema);
   const validateQuery = createQueryValidator(chains);
   // Path parameters are parsed by their routes: what is valid depends on the chain.
   app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));

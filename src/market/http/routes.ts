@@ -34,7 +34,7 @@ const DOCUMENT = {
 };
 
 /** The routes are in the order of the OpenAPI document. */
-const MARKETPLACE: PublicInterface = {
+const MARKETPLACE: PublicInterface<MarketplaceContext> = {
   prefix: MARKETPLACE_PREFIX,
   document: DOCUMENT,
   schemas: [
@@ -54,6 +54,7 @@ const MARKETPLACE: PublicInterface = {
     registerSalesRoute,
     registerTokenRoute,
   ],
+  errorCodes: [],
 };
 
 /** `app` must be a Fastify scope of its own, because its validator is replaced. */

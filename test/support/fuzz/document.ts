@@ -22,12 +22,15 @@ export type Parameter = {
 export type Operation = { path: string; parameters: Parameter[] };
 
 type DocumentParameter = Omit<Parameter, 'schema'> & { schema: ParameterSchema | { type: 'object' } };
-type Document = { paths: Record<string, { get?: { parameters?: DocumentParameter[] } }> };
+type Responses = Record<string, { content?: Record<string, unknown> }>;
+type Document = { paths: Record<string, { get?: { parameters?: DocumentParameter[]; responses: Responses } }> };
 
-/** The GET operations, in the order in which the document lists them. */
+/** The GET operations whose responses end, in the order in which the document lists them. */
 export function readOperations(document: unknown): Operation[] {
   return Object.entries((document as Document).paths).flatMap(([path, item]) =>
-    item.get ? [{ path, parameters: (item.get.parameters ?? []).map(toTextParameter) }] : [],
+    item.get && !('text/event-stream' in (item.get.responses['200']?.content ?? {}))
+      ? [{ path, parameters: (item.get.parameters ?? []).map(toTextParameter) }]
+      : [],
   );
 }
 

@@ -11,6 +11,8 @@ export type KnownValues = {
 
 type Fields = Record<string, unknown>;
 const NAMES_MAX = 500;
+/** The beginning of the stream, which always exists. */
+const OFFSETS = new Set(['0']);
 
 export function createKnownValues(): KnownValues {
   const ids = new Set<string>();
@@ -48,7 +50,7 @@ export function createKnownValues(): KnownValues {
       if (names.length === 0) return [{}];
       if (names.length === 1) {
         const [name = ''] = names;
-        const values = name === 'address' ? wallets : name === 'orderId' ? orders : ids;
+        const values = { address: wallets, orderId: orders, offset: OFFSETS }[name] ?? ids;
         return Array.from(values, (value) => ({ [name]: value }));
       }
       return [...tokens.values()];

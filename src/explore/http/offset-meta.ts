@@ -1,0 +1,66 @@
+// `meta.offset`: the offset in the stream that a response reflects. A client that follows the stream from this offset misses nothing.
+
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+import type { CachedResponse, ResponseContent } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
+import { cachedRoute } from '../../http/cached-route.ts';
+import { closed, dataOf, typeOrNull } from '../../http/schema-builders.ts';
+import { pageOf } from '../../market/http/envelopes.ts';
+import { toOffset } from '../stream/offset.ts';
+import type { ExploreContext } from './context.ts';
+
+export type OffsetMeta = { offset: string | null };
+
+/** Must be called before the data of the response is read: the response may be newer than its offset, but never older. */
+export function readMeta({ stream }: Pick<ExploreContext, 'stream'>): OffsetMeta {
+  return { offset: stream.feed.offset };
+}
+
+const members = {
+  meta: Type.Object(
+    {
+      offset: typeOrNull<string>(
+        'string',
+        'The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards.',
+        { examples: [toOffset(42)] },
+      ),
+    },
+    { description: 'About the response.', ...closed },
+  ),
+};
+
+/** The envelope of a single resource: `{data, meta}`. */
+export const exploredDataOf = (schema: TSchema) => dataOf(schema, members);
+
+/** The envelope of a list: `{data, pagination, meta}`. */
+export const exploredPageOf = (schemaId: string, options: { rows?: readonly object[] } = {}) =>
+  pageOf(schemaId, { ...options, members });
+
+/** A response without `meta`. */
+export type ExploreContent = Omit<ResponseContent, 'body'> & { body: Record<string, unknown> };
+
+export type ExploreRoute<Query extends object> = {
+  path: string;
+  schema: FastifySchema;
+  /** Computes the response without `meta`. */
+  respond: (params: Record<string, string>, query: Query) => Promise<ExploreContent>;
+};
+
+/** Registers a GET route whose responses are cached, with the `meta` that they had when their data was read. */
+export function exploreRoute<Query extends object>(
+  app: FastifyInstance,
+  context: ExploreContext,
+  { path, schema, respond }: ExploreRoute<Query>,
+): void {
+  cachedRoute<Query>(app, context, {
+    path,
+    schema,
+    respond: async (params, query): Promise<CachedResponse> => {
+      const meta = readMeta(context);
+      const { body, ...content } = await respond(params, query);
+      return createCachedResponse({ ...content, body: { ...body, meta } });
+    },
+  });
+}

@@ -1,0 +1,13 @@
+// The response to a request for the stream that cannot be served yet: a stream without events, so that the client connects again.
+
+import type { ServerResponse } from 'node:http';
+import { pathOf, withoutTrailingSlash } from '../../../http/request-target.ts';
+import { RETRY_MS, STREAM_HEADERS, STREAM_PATH } from './event-stream.ts';
+
+export function isStream(target: string): boolean {
+  return withoutTrailingSlash(pathOf(target)) === STREAM_PATH;
+}
+
+export function sendEmptyStream(response: ServerResponse): void {
+  response.writeHead(200, STREAM_HEADERS).end(`retry: ${RETRY_MS}\n\n`);
+}

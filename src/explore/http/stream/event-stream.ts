@@ -1,0 +1,33 @@
+// The format of the stream: server-sent events (WHATWG HTML, section 9.2).
+
+import { CORS_HEADERS } from '../../../http/cached-response.ts';
+import type { StreamEntry } from '../../stream/stream-entry.ts';
+import { toOffset } from '../../stream/offset.ts';
+
+export const STREAM_PATH = '/explore/v1/stream';
+
+export const STREAM_HEADERS = {
+  ...CORS_HEADERS,
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  // nginx would collect the response before it passes it on.
+  'x-accel-buffering': 'no',
+};
+
+/** Clients connect again after this time at the earliest. */
+export const RETRY_MS = 1_000;
+
+/** The beginning of a stream. The `id` is for a client that is disconnected before its first event. It then resumes at the position. */
+export function toPreamble(position: number, retryMs: number): string {
+  return `retry: ${retryMs}\nid: ${toOffset(position)}\n\n`;
+}
+
+/** A comment. If `position` is not null, the client resumes after this position. An `id` without data is no event. */
+export function toComment(position: number | null): string {
+  return position === null ? ':\n\n' : `:\nid: ${toOffset(position)}\n\n`;
+}
+
+/** JSON has no line breaks, so `data` is one line. */
+export function toFrame({ position, kind, json }: StreamEntry): string {
+  return `id: ${toOffset(position)}\nevent: ${kind}\ndata: ${json}\n\n`;
+}

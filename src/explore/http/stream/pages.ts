@@ -1,0 +1,65 @@
+// GET /explore/v1/stream/pages/{offset}.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { NO_COLLECTION } from '../../../core/collection-versions.ts';
+import { ServiceError } from '../../../core/errors.ts';
+import { DEGRADED_POLICY, createCachedResponse } from '../../../http/cached-response.ts';
+import { cachedRoute } from '../../../http/cached-route.ts';
+import { closed, ref, typeOrNull } from '../../../http/schema-builders.ts';
+import { marketResponses } from '../../../market/http/envelopes.ts';
+import { PAGE_SIZE } from '../../stream/activity-feed.ts';
+import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
+import { EXAMPLE_ACTIVITY } from '../activity.ts';
+import type { ExploreContext } from '../context.ts';
+
+export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { feed } = context.stream;
+  cachedRoute(app, context, {
+    path: '/explore/v1/stream/pages/:offset',
+    schema: {
+      operationId: 'listActivityAfter',
+      summary: 'Read the past of the stream',
+      description:
+        `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` does not change, so caches may keep it. ` +
+        'The last page has none: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty.',
+      tags: ['Activity'],
+      params: Type.Object({
+        offset: Type.String({
+          minLength: 1,
+          description: 'An offset, such as `next` of the page before. `0`: the oldest kept event begins the page.',
+          examples: [OLDEST_OFFSET],
+        }),
+      }),
+      response: marketResponses(
+        Type.Object(
+          {
+            data: Type.Array(ref('Activity'), { description: 'The events.', examples: [[EXAMPLE_ACTIVITY]] }),
+            next: typeOrNull<string>('string', 'The offset of the next page; null for the last page.', {
+              examples: [toOffset(PAGE_SIZE)],
+            }),
+          },
+          { description: 'A page of the stream.', ...closed },
+        ),
+        400,
+        410,
+      ),
+    },
+    respond: async ({ offset = '' }) => {
+      const position = offset === OLDEST_OFFSET ? feed.start : parseOffset(offset);
+      if (position === null)
+        throw new ServiceError('bad_request', 'Path parameter offset is not an offset of the stream');
+      await feed.requireKept(position);
+      const { entries, end, isFull } = await feed.readPage(position);
+      return createCachedResponse({
+        cacheTag: NO_COLLECTION,
+        // The oldest kept event changes, so the page that begins with it is not the same for ever.
+        policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : DEGRADED_POLICY,
+        body: {
+          data: entries.map(({ json }): unknown => JSON.parse(json)),
+          next: isFull ? toOffset(end) : null,
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,135 @@
+// One connection to the stream. It sends the events after its position that pass its filter, and no more than its client reads.
+
+import type { ServerResponse } from 'node:http';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { ServiceError } from '../../../core/errors.ts';
+import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import type { StreamFilter } from '../../stream/stream-entry.ts';
+import type { Chunks } from './chunks.ts';
+import { toComment } from './event-stream.ts';
+
+/**
+ * Why a stream has ended. `slow`: its client did not read. `gone`: the next event is no longer kept. `draining`: the process shuts down.
+ * `reset`: the log is shorter than before.
+ */
+export type StreamEnd = 'closed' | 'slow' | 'gone' | 'draining' | 'reset';
+
+export type SubscriptionOptions = {
+  response: ServerResponse;
+  feed: ActivityFeed;
+  chunks: Chunks;
+  filter: StreamFilter;
+  /** The position after which the stream begins. */
+  position: number;
+  /** Called once. */
+  onEnd: (end: StreamEnd) => void;
+  /** Called after events were written. `newest`: the time at which the newest of them was put into the log. */
+  onSent: (events: number, newest: number) => void;
+};
+
+export class Subscription {
+  readonly #options: SubscriptionOptions;
+  #position: number;
+  /** The last position that the client knows, by an event or by a line `id`. */
+  #namedPosition: number;
+  #isSending = false;
+  /** Whether there may be events that were not looked for yet. */
+  #isDue = false;
+  #isEnded = false;
+  /** When the bytes were written that the client has not read yet, by `performance.now()`. Null if it has read all. */
+  #unreadSince: number | null = null;
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options;
+    this.#position = options.position;
+    this.#namedPosition = options.position;
+    options.response.once('close', () => this.#end('closed'));
+  }
+
+  /** Bytes in memory that the client has not read. */
+  get bufferedBytes(): number {
+    return this.#options.response.writableLength;
+  }
+
+  /** Whether bytes have waited for the client for this long. */
+  isSlow(now: number, afterMs: number): boolean {
+    return this.#unreadSince !== null && now - this.#unreadSince >= afterMs;
+  }
+
+  /** Sends what is new, unless the client has not read the earlier bytes yet. */
+  send(): void {
+    this.#isDue = true;
+    if (!this.#isSending) void this.#sendAll();
+  }
+
+  /**
+   * A comment, so that proxies and clients see that the connection is alive. If the filter has passed over events, their offset goes with it:
+   * the client then resumes after them.
+   */
+  sendComment(): void {
+    if (this.#isEnded || this.#unreadSince !== null) return;
+    const position = this.#position > this.#namedPosition ? this.#position : null;
+    this.#namedPosition = this.#position;
+    // If an earlier read of the log has failed, the next attempt follows.
+    this.#write(toComment(position));
+  }
+
+  /** Ends the stream, so that the client connects again. */
+  end(end: StreamEnd): void {
+    if (this.#isEnded) return;
+    const { response } = this.#options;
+    // The bytes of a slow client would stay in memory until it reads them.
+    if (end === 'slow') response.destroy();
+    else response.end();
+    this.#end(end);
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    try {
+      while (this.#isDue && !this.#isEnded && this.#unreadSince === null) {
+        this.#isDue = false;
+        if (await this.#sendChunk()) this.#isDue = true;
+      }
+    } catch (error) {
+      // The client learns the reason from the response to its next request. After any other failure the connection stays open, and the next
+      // event or comment causes the next attempt.
+      if (error instanceof ServiceError && error.code === 'gone') this.end('gone');
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** Returns whether there may be more to send. */
+  async #sendChunk(): Promise<boolean> {
+    const { feed, chunks, filter, onSent } = this.#options;
+    let page = feed.read(this.#position);
+    // Between two reads of older events other work has its turn, so that clients that catch up do not delay the others.
+    if (page instanceof Promise) [page] = await Promise.all([page, yieldToOthers()]);
+    if (this.#isEnded || page === null || page.end === this.#position) return false;
+    const chunk = chunks.take(page, this.#position, filter);
+    this.#position = chunk.position;
+    if (chunk.events > 0) {
+      this.#namedPosition = chunk.namedPosition;
+      this.#write(chunk.bytes);
+      onSent(chunk.events, chunk.newest);
+    }
+    return true;
+  }
+
+  /** Nothing more is written until the system has taken these bytes, so a connection has one chunk in memory at most. */
+  #write(bytes: Buffer | string): void {
+    this.#unreadSince = performance.now();
+    this.#options.response.write(bytes, (error) => {
+      if (error) return;
+      this.#unreadSince = null;
+      this.send();
+    });
+  }
+
+  #end(end: StreamEnd): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#options.onEnd(end);
+  }
+}

@@ -1,0 +1,154 @@
+// What a connection to the stream costs: a client that does not read, comments, and the end of all connections. The server has small limits.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { before, describe, test } from 'node:test';
+import { createChains } from '../../../src/core/chains.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createLog } from '../../../src/core/log.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { CHUNK_BYTES_MAX } from '../../../src/explore/http/stream/chunks.ts';
+import { STREAM_HEADERS } from '../../../src/explore/http/stream/event-stream.ts';
+import { createActivityFeed } from '../../../src/explore/http/stream/feed.ts';
+import type { SubscriptionsOptions } from '../../../src/explore/http/stream/subscriptions.ts';
+import { Subscriptions } from '../../../src/explore/http/stream/subscriptions.ts';
+import { toStreamFilter } from '../../../src/explore/stream/stream-entry.ts';
+import { RejectionCounts } from '../../../src/http/rejection-counts.ts';
+import { Market } from '../../../src/market/market.ts';
+import { appendActivity, listed } from '../../support/activity-log.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { EventStream } from '../../support/http/event-stream.ts';
+import { until } from '../../support/until.ts';
+
+const LIMIT_MS = 60_000;
+const random = () => 0.5;
+
+forEachEngine('connections to the stream', (engine) => {
+  describe('server', () => {
+    let main: Database;
+    before(async () => {
+      main = await engine.open();
+    });
+
+    /** Serves the stream to every request, from the position in its path and with its kinds. */
+    async function serve(t: TestContext, limits: Partial<SubscriptionsOptions['limits']> = {}) {
+      const log = createLog('silent');
+      const rules = { serviceName: 'mercat', platformFeeBps: 0, custodyWallets: new Map(), sourceTimeoutMs: LIMIT_MS };
+      const market = new Market({
+        ...rules,
+        main,
+        indexer: main,
+        chains: createChains(null),
+        clock: systemClock,
+        random,
+        log,
+      });
+      const feed = createActivityFeed({ market, random, log });
+      const subscriptions = new Subscriptions({
+        feed,
+        clock: systemClock,
+        random,
+        rejections: new RejectionCounts(),
+        limits: { connectionsMax: 10, connectionsPerClient: 10, ...limits },
+      });
+      feed.run();
+      await until(() => feed.offset !== null, LIMIT_MS, 'the log was not read');
+      const server = createServer((request, response) => {
+        const [, start = '', kinds] = (request.url ?? '').split('/');
+        response.writeHead(200, STREAM_HEADERS);
+        const filter = toStreamFilter(null, kinds === undefined ? null : [kinds]);
+        subscriptions.open(response, subscriptions.enter('client'), { position: Number(start), filter });
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      t.after(async () => {
+        subscriptions.close();
+        server.closeAllConnections();
+        server.close();
+        await feed.stop();
+        await market.close();
+      });
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      return { subscriptions, feed, url };
+    }
+
+    /** Appends more than the sockets of both sides hold, and returns the ids of its orders. */
+    async function appendMuch(): Promise<string[]> {
+      const reason = 'x'.repeat(16_000);
+      const changes = Array.from({ length: 800 }, (_, index) => listed(index, { reason }));
+      await appendActivity(main, changes);
+      return changes.map(({ orderId }) => orderId ?? '');
+    }
+    const orderIdsOf = (stream: EventStream): string[] => stream.events.map(({ data }) => data.orderId);
+
+    test('a client that does not read has bounded bytes in memory, and another client gets every event', async (t) => {
+      const { subscriptions, feed, url } = await serve(t, { slowMs: 10 * LIMIT_MS });
+      const start = feed.newest;
+      const slow = await EventStream.open(`${url}/${start}`);
+      slow.pause();
+      const reader = await EventStream.open(`${url}/${start}`);
+      let bufferedMax = 0;
+      const sampler = setInterval(() => (bufferedMax = Math.max(bufferedMax, subscriptions.counts.bufferedBytes)), 5);
+      t.after(() => clearInterval(sampler));
+      const orders = await appendMuch();
+      feed.hint();
+      await reader.received(orders.length);
+      assert.deepEqual(orderIdsOf(reader), orders);
+      assert.ok(slow.events.length < orders.length);
+      // One chunk for each connection, and its framing.
+      assert.ok(bufferedMax > 0 && bufferedMax <= 2 * (CHUNK_BYTES_MAX + 1_000), String(bufferedMax));
+    });
+
+    test('a client that does not read is disconnected, and resumes after what it has read', async (t) => {
+      const { subscriptions, feed, url } = await serve(t, { slowMs: 50 });
+      const slow = await EventStream.open(`${url}/${feed.newest}`);
+      slow.pause();
+      const orders = await appendMuch();
+      feed.hint();
+      await until(() => subscriptions.counts.slowReaders === 1, LIMIT_MS, 'the client is still connected');
+      assert.deepEqual([subscriptions.counts.subscribers, subscriptions.counts.bufferedBytes], [0, 0]);
+      slow.resume();
+      assert.equal(await slow.ended, false);
+      assert.ok(slow.events.length < orders.length);
+      const again = await serve(t);
+      const resumed = await EventStream.open(`${again.url}/${Number(slow.lastEventId)}`);
+      await resumed.received(orders.length - slow.events.length);
+      assert.deepEqual([...orderIdsOf(slow), ...orderIdsOf(resumed)], orders);
+    });
+
+    test('a comment keeps the connection open, and names the offset of events that the filter left out', async (t) => {
+      const { feed, url } = await serve(t, { commentPeriodMs: 20 });
+      const stream = await EventStream.open(`${url}/${feed.newest}/sale`);
+      await until(() => stream.comments > 1, LIMIT_MS, 'no comment arrived');
+      const before = stream.lastEventId;
+      await appendActivity(main, [listed(1), listed(2)]);
+      feed.hint();
+      await until(() => stream.lastEventId > before, LIMIT_MS, 'the offset did not arrive');
+      assert.deepEqual([stream.events.length, Number(stream.lastEventId)], [0, feed.newest]);
+    });
+
+    test('when the process drains, every connection ends completely within the grace period', async (t) => {
+      const { subscriptions, feed, url } = await serve(t);
+      const streams = await Promise.all(Array.from({ length: 7 }, () => EventStream.open(`${url}/${feed.newest}`)));
+      subscriptions.drain(100);
+      const ends = await Promise.all(streams.map(({ ended }) => ended));
+      assert.deepEqual(new Set(ends), new Set([true]));
+      assert.equal(subscriptions.counts.subscribers, 0);
+    });
+
+    test('when the log is shorter than before, connections end, because its offsets may name other events now', async (t) => {
+      const { feed, url } = await serve(t);
+      await appendActivity(main, [listed(1), listed(2)]);
+      feed.hint();
+      await until(() => feed.newest > 1, LIMIT_MS, 'the log was not read');
+      const stream = await EventStream.open(`${url}/${feed.newest}`);
+      await main.query('truncate main.activity');
+      await main.query('update main.activity_head set position = 1');
+      feed.hint();
+      assert.equal(await stream.ended, true);
+      await assert.rejects(feed.requireKept(Number(stream.lastEventId)), { code: 'gone' });
+    });
+  });
+});

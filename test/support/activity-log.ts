@@ -1,0 +1,29 @@
+// Writes events into the activity log: recorded and merged by the code of the service.
+
+import type { MarketChange } from '../../src/activity/market-change.ts';
+import { mergeChanges } from '../../src/activity/merge.ts';
+import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Database } from '../../src/database/port.ts';
+
+const LIMITS = { timeoutMs: 60_000, batchesMax: 1_000 };
+
+/** Any change. Its `orderId` is the number. */
+export function listed(number: number, change: Partial<MarketChange> = {}): MarketChange {
+  return {
+    kind: 'list',
+    at: Date.UTC(2026, 5, 1),
+    chain: 'ethereum',
+    collectionId: `ethereum_0x${'c'.repeat(40)}`,
+    asset: String(number),
+    priceRaw: 10n ** 18n,
+    orderId: String(number),
+    ...change,
+  };
+}
+
+/** Appends events to the log. The processes that read the log are not told, except by PostgreSQL. */
+export async function appendActivity(main: Database, changes: readonly MarketChange[]): Promise<void> {
+  await main.transaction((tx) => insertMarketChanges(tx, 'main', changes));
+  await mergeChanges({ main, indexer: main, clock: systemClock }, LIMITS);
+}
