@@ -2,23 +2,25 @@
 
 import type { ServerSentEvent, StreamState } from './event-stream.ts';
 import { readEvents } from './event-stream.ts';
-import type { Activity } from './activity.ts';
 import { toSearch } from './calls.ts';
+import type { Activity } from './generated/explore.ts';
 import { parseJson } from './json.ts';
 import { MercatError } from './mercat-error.ts';
 import type { Transport } from './transport.ts';
 import { wait } from './wait.ts';
 
+export type ActivityKind = Activity['kind'];
+
 export type FollowOptions = {
   /**
    * Begins after this offset, for example the `meta.offset` of a response. `'0'` is the oldest activity that the service keeps.
-   * Default: begins now. Events of a connection that was lost before its first event are then missed.
+   * Default: begins now.
    */
   from?: string;
-  /** Only activity of these collections, by canonical id. */
+  /** Only activity of these collections, at most 100, by canonical id, and activity of no single collection. */
   collections?: readonly string[];
-  /** Only activity of these kinds. */
-  kinds?: readonly Activity['kind'][];
+  /** Only activity of these kinds. Name `reorg` as well, because its events take others back. */
+  kinds?: readonly ActivityKind[];
   /** Ends the stream, which then throws the reason of the signal. */
   signal?: AbortSignal;
   /** A connection on which nothing arrives for this long is lost. The service sends something every 15 seconds. Default: 45 seconds. */

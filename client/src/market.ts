@@ -1,11 +1,10 @@
 // The public part of a service: the reads of `/v1` and `/explore/v1`, and the change stream. Needs no API key.
 
-import type { Activity } from './activity.ts';
 import type { Operations } from './calls.ts';
 import { createCalls } from './calls.ts';
 import type { FollowOptions } from './follow.ts';
 import { follow } from './follow.ts';
-import type { ExploreMethods } from './generated/explore.ts';
+import type { Activity, ExploreMethods } from './generated/explore.ts';
 import { EXPLORE_OPERATIONS } from './generated/explore.ts';
 import type { MarketplaceMethods } from './generated/marketplace.ts';
 import { MARKETPLACE_OPERATIONS } from './generated/marketplace.ts';
@@ -15,8 +14,7 @@ import { Transport } from './transport.ts';
 
 export type * from './generated/explore.ts';
 export type * from './generated/marketplace.ts';
-export type { Activity, ActivityKind } from './activity.ts';
-export type { FollowOptions } from './follow.ts';
+export type { ActivityKind, FollowOptions } from './follow.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export type { ClientErrorCode, ErrorCode, ErrorDetail, ServiceErrorCode } from './mercat-error.ts';
 export { CHAIN_DECIMALS, formatAmount, parseAmount } from './amount.ts';

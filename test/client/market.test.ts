@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { MercatError, createMarketClient } from '../../client/src/market.ts';
 import { describeBrowser } from './browser.suite.ts';
 import { describeExamples } from './examples.suite.ts';
+import { describeStream } from './stream.suite.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
 const service = useSampleService({ settings: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
@@ -91,3 +92,4 @@ test('a repeated read of unchanged data is answered without a body, and has the 
 
 describe('the examples', () => describeExamples(service));
 describe('in a browser', () => describeBrowser(service));
+describe('the change stream', () => describeStream(service));
