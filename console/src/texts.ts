@@ -518,7 +518,7 @@ export const texts = {
     chains: 'Chains',
     chain: 'Chain',
     noChains: 'No chain is followed.',
-    noChainsHint: 'Set the endpoints of a chain, such as RPC_URLS_ETHEREUM, and add a collection.',
+    noChainsHint: 'Set the endpoints of a chain, such as RPC_URL_ETHEREUM, and add a collection.',
     mode: 'Mode',
     modes: { live: 'Live', frozen: 'Frozen', disabled: 'Off' } as Readonly<Record<string, string>>,
     block: 'Block',

@@ -222,3 +222,22 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 });
+
+test('the page of the service says what is wrong, what it means and what to do', async (t) => {
+  if (WHY_NO_BROWSER !== null) return t.skip(WHY_NO_BROWSER);
+  // Nothing listens on this port.
+  const settings = { DATA_DIR: await directoryWithDatabase(), RPC_URL_BASE: 'http://127.0.0.1:9' };
+  const service = await startTestService({ settings });
+  const browser = await launchBrowser();
+  for (const look of LOOKS.filter(({ width }) => width < 1_920)) {
+    const opened = await openPage(browser, look);
+    await visit(opened.page, `${service.url}/service`);
+    await opened.page.waitForSelector('text=No endpoint of Base works.');
+    assert.match((await opened.page.textContent('.problem >> nth=0')) ?? '', /What to do:/);
+    await assertGoodPage(opened, 'service-problems', look);
+    await opened.context.close();
+  }
+  await browser.close();
+  await service.close();
+  await cleanUp();
+});

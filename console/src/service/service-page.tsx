@@ -95,9 +95,9 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
     );
   }
   return (
-    <section class="status-part">
+    <section class="status-part" role="status">
       <h2>{t.problems}</h2>
-      <ul class="problems" role="status">
+      <ul class="problems">
         {problems.map(({ severity, title, meaning, action, since }) => (
           <li key={title} class={`problem problem-${severity}`}>
             <WarningIcon />

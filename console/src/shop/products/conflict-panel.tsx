@@ -1,5 +1,6 @@
 // The fields that this editor and another one have changed to different values, with a choice for each.
 
+import { useEffect, useRef } from 'preact/hooks';
 import { WarningIcon } from '../../parts/icons.tsx';
 import { texts } from '../../texts.ts';
 import type { DraftField, FieldConflict, ProductDraft } from './product-draft.ts';
@@ -11,8 +12,11 @@ type ConflictPanelProps = {
 };
 
 export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps) {
+  const panel = useRef<HTMLElement>(null);
+  // The reader may have scrolled down to the field that was edited last.
+  useEffect(() => panel.current?.scrollIntoView({ block: 'center' }), []);
   return (
-    <section class="panel conflicts" role="alert">
+    <section ref={panel} class="panel conflicts" role="alert">
       <h3 class="conflicts-title">
         <WarningIcon />
         {texts.shop.conflict.title}
