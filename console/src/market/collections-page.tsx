@@ -268,7 +268,9 @@ function NoCollections({ chain, allHref }: { chain: string | null; allHref: stri
   return (
     <EmptyState title={texts.market.empty}>
       <p class="muted">{texts.market.emptyHint}</p>
-      <pre class="commands">{texts.market.emptyCommands.join('\n')}</pre>
+      <pre class="commands" tabIndex={0}>
+        {texts.market.emptyCommands.join('\n')}
+      </pre>
     </EmptyState>
   );
 }
