@@ -57,7 +57,20 @@ export function toPublishedDocument(app: FastifyInstance, baseUrl: string): Open
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];
   addExamples(document);
+  moveParameterStyles(document);
   return document;
+}
+
+type Parameter = { schema?: { style?: string; explode?: boolean }; style?: string; explode?: boolean };
+
+/** How an object is written in a query belongs to the parameter. @fastify/swagger leaves it in the schema, which may not have it. */
+function moveParameterStyles({ paths }: OpenApiDocument): void {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path) as { parameters?: Parameter[] }[]);
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    const { style, explode, ...schema } = parameter.schema ?? {};
+    if (style === undefined) continue;
+    Object.assign(parameter, { schema, style, explode });
+  }
 }
 
 /** The headers of a 429, in every interface. */

@@ -47,7 +47,7 @@ function digestOf(template: Template): string {
     readdirSync(new URL(`${MIGRATIONS}${schema}/`, import.meta.url)).map((name) => `${MIGRATIONS}${schema}/${name}`),
   );
   for (const file of [...MADE_OF, ...(template === 'migrated' ? migrations.sort() : [])]) {
-    digest.update(readFileSync(new URL(file, import.meta.url)));
+    digest.update(`${file}\n`).update(readFileSync(new URL(file, import.meta.url)));
   }
   return digest.digest('hex').slice(0, 16);
 }
