@@ -45,12 +45,16 @@ function toReport(
   const { stats = null, ...identity } = hasMembers(detail) ? detail : {};
   const chain = chains.get(textMemberOf(detail, 'chain') ?? '') ?? null;
   const figures = memberOf(provenance, 'figures');
+  // The entry of the ranks is left out, because a rank is a value of a token.
+  const ofCollection = (Array.isArray(figures) ? figures : []).filter(
+    (one) => textMemberOf(one, 'figure') !== 'rarity.rank',
+  );
   const report = {
     ...identity,
     askFloor: memberOf(floor, 'askFloor'),
     buyerFloor: memberOf(floor, 'buyerFloor'),
     buyerFloorStale: memberOf(floor, 'stale'),
-    figures: (Array.isArray(figures) ? figures : []).map((one) => {
+    figures: ofCollection.map((one) => {
       const figure = textMemberOf(one, 'figure') ?? '';
       const origin = hasMembers(one) ? one : {};
       return { ...origin, figure, value: valueOf(stats, figure), unit: unitOf(figure, chain?.symbol ?? null) };

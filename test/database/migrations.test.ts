@@ -84,11 +84,20 @@ const BREAKING = [
   /\badd (constraint|check|unique|foreign)\b/i,
 ];
 
-/** The statements of a migration with which a process of the version before it may fail. */
+/**
+ * The statements of a migration with which a process of the version before it may fail. A constraint that the migration drops before may be
+ * added: its author must see to it that the new one allows what the old one allowed.
+ */
 function findBreaking(sql: string): string[] {
   if (findVersionMin(sql) !== null) return [];
   const statements = sql.replaceAll(/--.*$/gm, '').split(';');
-  return statements.filter((one) => BREAKING.some((pattern) => pattern.test(one))).map((one) => one.trim());
+  const isReplaced = (statement: string) => {
+    const [, name] = /\badd constraint (\w+)/i.exec(statement) ?? [];
+    return name !== undefined && sql.includes(`drop constraint ${name};`);
+  };
+  return statements
+    .filter((one) => BREAKING.some((pattern) => pattern.test(one)) && !isReplaced(one))
+    .map((one) => one.trim());
 }
 
 test('a migration after the first release only adds, or is marked as the second step of a removal', () => {

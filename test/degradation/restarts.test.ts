@@ -11,8 +11,8 @@ import { newCollection, range } from '../support/service/market.ts';
 import { countConnections, countWaiting, lockTable, withClient } from '../support/engines/postgres-locks.ts';
 import { until } from '../support/until.ts';
 
-/** The most connections that a service may have to one database. */
-const CONNECTIONS_MAX = 10;
+/** The most connections that a service may have to one database: those of the pool, and the one that waits for notices of the activity log. */
+const CONNECTIONS_MAX = 11;
 const CALLERS = 4;
 const DEADLINE_MS = 5_000;
 /** The longest wait for the end of an abandoned statement. The server ends it at its next check of the connection. */

@@ -122,7 +122,19 @@ export async function findTableWithRecords(db: Queryable, schema: Schema): Promi
   return null;
 }
 
-/** Drops all tables and sequences of the schemas. Fails if another object depends on one of them, such as a view of the operator. */
+const decodeFunction = rowDecoder('pg_proc', { signature: text });
+
+/** The functions of the schema with the types of their arguments, quoted for SQL. */
+async function listFunctions(db: Queryable, schema: Schema): Promise<string[]> {
+  const rows = await db.query(
+    `select format('%I.%I(%s)', pronamespace::regnamespace::text, proname, pg_get_function_identity_arguments(oid)) as signature
+     from pg_proc where pronamespace = to_regnamespace($1) order by 1`,
+    [schema],
+  );
+  return rows.map((row) => decodeFunction(row).signature);
+}
+
+/** Drops all tables, sequences and functions of the schemas. Fails if another object depends on one of them, such as a view of the operator. */
 export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schema[]): Promise<void> {
   const tables: TableShape[] = [];
   for (const schema of schemas) tables.push(...(await listTables(tx, schema)));
@@ -132,5 +144,7 @@ export async function deleteSchemaContent(tx: Queryable, schemas: readonly Schem
     if (names.length > 0) {
       await tx.query(`drop sequence ${names.map((name) => quotedTable({ schema, name })).join(', ')}`);
     }
+    const functions = await listFunctions(tx, schema);
+    if (functions.length > 0) await tx.query(`drop function ${functions.join(', ')}`);
   }
 }

@@ -31,10 +31,16 @@ export const SearchResultSchema = Type.Object(
       type: 'string',
       enum: ['collection', 'token'],
       description: 'What was found.',
+      examples: ['collection'],
     }),
     collection: refOrNull<WireSummary>('CollectionSummary', 'The collection; null if a token was found.'),
-    token: refOrNull<WireToken>('Token', 'The token; null if a collection was found.'),
-    score: Type.Number({ minimum: 0, maximum: 1, description: 'How well the result fits: 1 is an exact match.' }),
+    token: { ...refOrNull<WireToken>('Token', 'The token; null if a collection was found.'), examples: [null] },
+    score: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'How well the result fits: 1 is an exact match.',
+      examples: [1],
+    }),
   },
   { $id: 'SearchResult', title: 'SearchResult', description: 'A collection or a token that was found.', ...closed },
 );

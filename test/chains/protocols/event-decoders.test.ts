@@ -34,6 +34,7 @@ const SIGNATURES = {
   approvalForAll: 'event ApprovalForAll(address indexed owner, address indexed operator, bool approved)',
   metadataUpdate: 'event MetadataUpdate(uint256 tokenId)',
   batchMetadataUpdate: 'event BatchMetadataUpdate(uint256 fromTokenId, uint256 toTokenId)',
+  contractUriUpdated: 'event ContractURIUpdated()',
   uri: 'event URI(string value, uint256 indexed id)',
   approval: 'event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)',
 };

@@ -72,6 +72,7 @@ function toMs(age: string): number {
 
 /** Every producer reports one token, which is listed once at this price in base units. */
 const FLOOR = '5';
+const SEAPORT = '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address;
 /** Volume and number of sales: the token was sold once, now, for one native unit. */
 const WINDOWS = { allTime: 1, sevenDay: 1, twentyFourHour: 1 };
 
@@ -158,7 +159,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
           ...place,
           kind: 'order-fulfilled',
           logIndex: 1,
-          protocol: ZERO_ADDRESS,
+          protocol: SEAPORT,
           orderHash: hash,
           offerer: seller,
           zone: ZERO_ADDRESS,
