@@ -160,7 +160,8 @@ function approvalsOf({ collections, others }: World, state: ChainState, { addres
 
 async function createOthers(chain: LocalChain, collections: readonly LocalCollection[]): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
-  const [from] = chain.accounts.map(addressOf);
+  // Not the account that makes the other contracts: their addresses depend on the number of its transactions.
+  const from = chain.accounts.map(addressOf).at(-1);
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {
     if (standard !== 'erc721' || !from) continue;

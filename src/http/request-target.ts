@@ -9,11 +9,12 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /**
  * The path and the query of a target, without scheme and host. Each segment of the path is percent-encoded as by `encodeURIComponent`. The
- * query is not changed. Null if the target has a forbidden character, or its path does not decode to UTF-8.
+ * query is not changed. Null if the target has a forbidden character or another form, or if its path does not decode to UTF-8.
  */
 export function parseRequestTarget(raw: string): string | null {
   if (!READABLE.test(raw)) return null;
   const target = raw.startsWith('/') ? raw : toOriginForm(raw);
+  if (target === null) return null;
   const path = pathOf(target);
   if (PLAIN_PATH.test(path)) return target;
   const segments = path.split('/').map(respell);
@@ -42,10 +43,10 @@ export function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Returns `/path?query` for `http://any.host/path?query`. Returns any other form, such as `*`, unchanged, because it has no route. */
-function toOriginForm(raw: string): string {
+/** Returns `/path?query` for `http://any.host/path?query`, and null for any other form, such as `*`. */
+function toOriginForm(raw: string): string | null {
   const authority = ABSOLUTE_FORM.exec(raw)?.[0];
-  if (authority === undefined) return raw;
+  if (authority === undefined) return null;
   const target = raw.slice(authority.length);
   return target.startsWith('/') ? target : `/${target}`;
 }

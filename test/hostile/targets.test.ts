@@ -98,8 +98,11 @@ describe('request targets', () => {
       assert.equal(response.body, plain.body);
     }
     assertErrorEnvelope(await send('http://any.example/v1/collections?limit=0'), 400, 'absolute, bad parameter');
-    assertErrorEnvelope(await send('http://any.example'), 404, 'absolute, no path');
-    assertErrorEnvelope(await send('http://any.example?/v1'), 404, 'absolute, no path, query');
+    const root = await send('/');
+    for (const target of ['http://any.example', 'http://any.example?/v1']) {
+      const response = await send(target);
+      assert.deepEqual([response.status, response.body.length], [root.status, root.body.length], target);
+    }
     for (const target of [
       'ftp://any.example/v1',
       'any.example:80',

@@ -165,7 +165,14 @@ forEachMarket('index and document', { settings }, (market) => {
   });
 
   test('an unknown path is a 404 in the error envelope', async () => {
-    for (const path of ['/v1/nothing', '/v1/collections/a/nothing', '/v1/tokens', '/v1/tokens/ethereum', '/v2', '/']) {
+    for (const path of [
+      '/v1/nothing',
+      '/v1/collections/a/nothing',
+      '/v1/tokens',
+      '/v1/tokens/ethereum',
+      '/v2',
+      '/nothing',
+    ]) {
       const response = await market.get(path);
       assert.equal(response.status, 404, path);
       assert.equal(response.body.error.code, 'not_found');

@@ -116,7 +116,8 @@ function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'indexer.token_metadata') return ['fetched_at'];
   // The numbers of traits come from a sequence.
   if (table === 'indexer.trait') return ['id'];
-  if (table === 'indexer.trait_set') return ['trait_ids'];
+  if (table === 'indexer.trait_set' || table === 'indexer.trait_listing') return ['trait_ids'];
+  if (table === 'indexer.listed_trait') return ['trait_id'];
   const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
   return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
 }
