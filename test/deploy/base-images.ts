@@ -1,11 +1,13 @@
 // Base images for the Containerfile, made from the programs and libraries of this machine, so that its test needs no image registry.
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** What the instructions of the build stage run. */
 const BUILD_PROGRAMS = ['sh', 'bash', 'mkdir', 'mv', 'rm', 'cp', 'find', 'awk', 'chown', 'ldd', 'env', 'node'];
+const BUNDLERS = fileURLToPath(new URL('../../node_modules/@rolldown/binding-*/*.node', import.meta.url));
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 /** Where the build image has the certificates that this machine adds to those of Node.js. */
 const EXTRA_AUTHORITIES = '/etc/ssl/extra.crt';
@@ -39,6 +41,8 @@ export function makeBuildImage(tag: string, dir: string): void {
     copyFileSync(program, path.join(dir, 'usr/bin', name));
     copyLibraries(program, dir);
   }
+  // The bundler that builds the web console is a library of its own.
+  for (const library of globSync(BUNDLERS)) copyLibraries(library, dir);
   // The files of npm are in the folder above the folder of its program.
   const npm = path.dirname(path.dirname(realpathSync(run('which', ['npm']))));
   cpSync(npm, path.join(dir, 'usr/lib/node_modules/npm'), { recursive: true, dereference: true });
