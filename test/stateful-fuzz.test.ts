@@ -58,6 +58,15 @@ function signSubmission(index: number): Promise<object> {
   return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
 }
 
+/** The ids in responses about the sample marketplace, by the name of the parameter that they fill. */
+const MARKET_IDS = {
+  id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
+  chain: /^(?:ethereum|base|polygon|solana)$/,
+  address: /^0x[0-9a-f]{40}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
+  tokenId: /^\d{1,6}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
+  cursor: /^[\w-]{24,}$/,
+};
+
 const WRONG_URLS = [
   '',
   'x',
@@ -150,19 +159,26 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       });
     });
 
-    // In a short run, `fuzz.test.ts` fuzzes the marketplace. The sample marketplace is then not loaded here.
-    const skip = CASES < LONG_RUN_CASES && 'only in a long run';
-    test('conform to the OpenAPI document of the marketplace', { skip }, async (t) => {
-      await service.load(generateSampleMarket({ serviceName: 'mercat' }));
-      await fuzz(t, '/v1/openapi.json', {
-        authorize: () => Promise.resolve(null),
-        ids: {
-          id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
-          chain: /^(?:ethereum|base|polygon|solana)$/,
-          address: /^0x[0-9a-f]{40}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
-          tokenId: /^\d{1,6}$|^[1-9A-HJ-NP-Za-km-z]{43,44}$/,
-          cursor: /^[\w-]{24,}$/,
-        },
+    // In a short run, `fuzz.test.ts` fuzzes the public interfaces. The sample marketplace is then not loaded here.
+    describe('that read the market', { skip: CASES < LONG_RUN_CASES && 'only in a long run' }, () => {
+      before(() => service.load(generateSampleMarket({ serviceName: 'mercat' })));
+
+      test('conform to the OpenAPI document of the marketplace', async (t) => {
+        await fuzz(t, '/v1/openapi.json', { ids: MARKET_IDS });
+      });
+
+      test('conform to the OpenAPI document of the explore interface', async (t) => {
+        await fuzz(t, '/explore/v1/openapi.json', {
+          ids: {
+            ...MARKET_IDS,
+            collection: MARKET_IDS.id,
+            wallet: MARKET_IDS.address,
+            owner: MARKET_IDS.address,
+            orderId: /^[a-z]+_0x[0-9a-f]{40}_\d+_\d+$/,
+            offset: /^\d{16}$/,
+            from: /^\d{16}$/,
+          },
+        });
       });
     });
   });

@@ -18,8 +18,8 @@ export type StatefulOptions = {
   /** The first seed. Each batch of cases has the next one. */
   seed: number;
   cases: number;
-  /** Makes the credentials of a case: the value of the header Authorization. Null for an interface without keys. */
-  authorize: () => Promise<string | null>;
+  /** Makes the credentials of a case: the value of the header Authorization. Absent: the interface needs no key, and creates nothing. */
+  authorize?: () => Promise<string>;
   /** The ids that the fuzzer takes from responses, by the name of the parameter that they fill. */
   ids: Readonly<Record<string, RegExp>>;
   /** Arbitraries of body properties that the document describes too loosely, by name. */
@@ -90,11 +90,12 @@ export async function fuzzStateful(options: StatefulOptions): Promise<StatefulRe
   return report;
 }
 
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema };
 type Operation = {
   operationId: string;
   method: string;
   path: string;
-  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema }[];
+  parameters: Parameter[];
   requestBody?: { content: Record<string, { schema: JsonSchema; example?: unknown }> };
   responses: Record<string, { content?: Record<string, { schema: JsonSchema }> }>;
 };
@@ -109,10 +110,26 @@ function readDocument(value: unknown): Document {
   };
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
-      .filter(([method]) => METHODS.includes(method))
-      .map(([method, one]) => ({ ...one, method: method.toUpperCase(), path, parameters: one.parameters ?? [] })),
+      .filter(([method, one]) => METHODS.includes(method) && !isEndless(one))
+      .map(([method, one]) => ({
+        ...one,
+        method: method.toUpperCase(),
+        path,
+        parameters: (one.parameters ?? []).map(toTextParameter),
+      })),
   );
   return { operations, schemas: components.schemas };
+}
+
+/** Of a parameter that is an object (`deepObject`), one member stands for all. */
+function toTextParameter(parameter: Parameter): Parameter {
+  if (parameter.schema.type !== 'object') return parameter;
+  return { ...parameter, name: `${parameter.name}[Weather]`, schema: { type: 'string' } };
+}
+
+/** The response of a stream does not end. */
+function isEndless({ responses }: Pick<Operation, 'responses'>): boolean {
+  return 'text/event-stream' in (responses['200']?.content ?? {});
 }
 
 /** A request before placeholders such as `{{productId:0}}` are replaced. Undefined parameters are left out. */
@@ -127,19 +144,20 @@ type Plan = {
 
 /**
  * A case begins with requests that create, most of them with a valid body, so that the requests after them find ids. A case of an
- * interface that creates nothing begins with the lists that need no id.
+ * interface that creates nothing begins with the reads that need no id.
  */
 function casesOf(document: Document, options: StatefulOptions): fc.Arbitrary<Plan[]> {
   const requestsOf = (operations: readonly Operation[], prefersExamples: boolean) =>
     fc.oneof(...operations.map((operation) => requestsOfOne(operation, document, { ...options, prefersExamples })));
   const needsNoId = document.operations.filter(({ path }) => !path.includes('{'));
+  const reading = needsNoId.filter(({ method }) => method === 'GET');
   const creating = needsNoId.filter(({ method }) => method === 'POST');
   const bounds = { maxLength: REQUESTS_MAX, size: 'max' } as const;
   const any = fc.array(requestsOf(document.operations, false), { ...bounds, minLength: 1 });
   const first =
-    creating.length > 0
-      ? fc.array(requestsOf(creating, true), { ...bounds, maxLength: CREATING_MAX })
-      : fc.constant(needsNoId.map(toPlainRead));
+    options.authorize === undefined
+      ? fc.constant(reading.map(toPlainRead))
+      : fc.array(requestsOf(creating, true), { ...bounds, maxLength: CREATING_MAX });
   return fc.tuple(first, any).map(([before, then]) => [...before, ...then]);
 }
 
@@ -229,7 +247,7 @@ class FuzzCase {
 
   /** Throws an error whose message says what is wrong, and has the requests of the case as curl commands. */
   async run(plans: readonly Plan[]): Promise<void> {
-    this.#authorization = await this.#options.authorize();
+    this.#authorization = (await this.#options.authorize?.()) ?? null;
     try {
       for (const plan of plans) await this.#runOne(plan);
     } catch (error) {
