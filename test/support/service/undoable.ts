@@ -43,10 +43,10 @@ export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[
   },
   order: {
     first: [order({ priceRaw: LARGE })],
-    second: [order({ priceRaw: '40', expiresAt: '2026-07-01T00:00:00Z' }), order({ tokenId: '2' })],
+    second: [order({ priceRaw: '40', expiresAt: '2100-01-01T00:00:00Z' }), order({ tokenId: '2' })],
   },
   listing: {
-    first: [listing({ priceRaw: LARGE, expiresAt: '2026-07-01T00:00:00Z' })],
+    first: [listing({ priceRaw: LARGE, expiresAt: '2100-01-01T00:00:00Z' })],
     second: [
       listing({ priceRaw: '60', timestamp: '2026-05-02T00:00:00Z', seller: OTHER_CONTRACT }),
       listing({ id: 'L2', tokenId: '2', priceRaw: '10' }),
