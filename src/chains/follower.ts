@@ -42,16 +42,16 @@ export type StepResult = { changed: Set<string>; more: boolean };
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** The hashes of all read blocks up to this much older than the cursor's block are kept. */
+/** The hash of every block that was read is kept while the block is at most this much older than the block of the cursor. */
 const DENSE_MS = 60 * 60_000;
-/** The hash of a read block at most this many numbers below the cursor's block is kept, however old the block is. */
+/** Also kept are the hashes of the blocks with the last numbers before the cursor, this many, whatever their age. */
 const DENSE_BLOCKS_MIN = 512;
 /**
  * Of older blocks, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper reorganisation is found
  * with these hashes, at most one interval too low.
  */
 const SPARSE_INTERVAL = 1_024;
-/** No hash of an older block is kept. After a reorganisation that goes back further, the chain is not read any more. */
+/** Before these last numbers, no hash of an older block is kept. After a reorganisation that goes back further, the chain is not read any more. */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */
 const PRUNE_INTERVAL = 256;
@@ -194,7 +194,7 @@ async function readRange(context: FollowContext, cursor: ChainCursor, upTo: numb
   const filter = await readFilter(context);
   const last = Math.min(upTo, cursor.number + RANGE_BLOCKS_MAX);
   const range = await reader.events.ofRange(cursor.number + 1, last, filter);
-  // This comparison is needed if ranges are not compared.
+  // With `RPC_COMPARE=new`, nothing in a range was compared so far. At least its last block is compared here.
   if (!(await reader.events.accepts(range.last))) return { changed: new Set(), more: false };
   return commit(context, cursor, { blocks: [range.last], events: range.events, filter });
 }

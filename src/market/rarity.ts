@@ -81,8 +81,8 @@ export class RarityRanking {
   }
 
   /**
-   * The score without a part that is the same for all tokens: the score of a token without any trait. So only the traits that the token has
-   * are summed up.
+   * The score, less the score of a token without any trait. That is the same for all tokens, so the order does not change, and only the
+   * traits that the token has need to be summed.
    */
   #score(values: Uint32Array): number {
     let score = 0;

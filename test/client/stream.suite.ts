@@ -81,7 +81,7 @@ export function describeStream(service: TestService): void {
     await assert.rejects(changes.next(), (error) => error instanceof MercatError && error.code === 'offset_expired');
   });
 
-  test('the stream begins now without an offset', async () => {
+  test('without an offset, the stream begins with the next event', async () => {
     const subject = newCollection();
     await service.load([subject.collection(), subject.listing('1', 1)]);
     const opened = Promise.withResolvers<void>();

@@ -190,7 +190,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal((await listings()).retired, 2, 'an empty list retired nothing, although the symbol is known');
   });
 
-  test('a walk over sales that fails stores no sale, so that no gap is left', async (t) => {
+  test('when reading the sales fails part-way, none of them is stored, so that no sale is missing between stored ones', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
@@ -207,7 +207,11 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(await count(), 1_300);
     replay.reset();
     assert.equal((await sales()).changed, 0);
-    assert.equal(replay.count(), 2, 'the walk did not end a quarter of an hour before the newest sale');
+    assert.equal(
+      replay.count(),
+      2,
+      'more was read than the sales after a quarter of an hour before the newest stored one',
+    );
   });
 
   test('a sale has the id of the stored listing of the same token by the same seller', async (t) => {

@@ -16,7 +16,10 @@ export type RecordedListingChange = {
   tx?: string | null;
 };
 
-/** Price, seller and token are those of the stored listing. A listing is listed at the time that its marketplace reported. */
+/**
+ * Price, seller and token are those of the stored listing. The time of a change of the kind `list` is the listing time that the marketplace
+ * reported, but not later than `at`.
+ */
 export async function insertListingChanges(
   tx: Queryable,
   changes: readonly RecordedListingChange[],

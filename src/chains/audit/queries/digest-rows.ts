@@ -24,7 +24,8 @@ const VIEWS: readonly View[] = [
   {
     part: 'listings',
     side: 'main',
-    // An order that was marked as expired after the time of the block has lost its dormancy, so the caller passes the derived dormancy.
+    // The expiry sweep deletes the dormancy of an order. If the order expired after the block, it is active here, so the caller derives
+    // its dormancy again.
     sql: `select json_build_array('own', collection_id, token_id, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
         filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
           (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),

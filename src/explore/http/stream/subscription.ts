@@ -63,14 +63,14 @@ export class Subscription {
   }
 
   /**
-   * A comment, so that proxies and clients see that the connection is alive. If the filter has passed over events, their offset goes with it:
-   * the client then resumes after them.
+   * A comment, so that proxies and clients see that the connection is alive. If the filter left events out, the comment has the offset of the
+   * last one, so that the client resumes after it.
    */
   sendComment(): void {
     if (this.#isEnded || this.#unreadSince !== null) return;
     const position = this.#position > this.#namedPosition ? this.#position : null;
     this.#namedPosition = this.#position;
-    // If an earlier read of the log has failed, the next attempt follows.
+    // After the write, `send` is called. So if reading the log failed before, it is read again.
     this.#write(toComment(position));
   }
 
