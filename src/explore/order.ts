@@ -3,10 +3,13 @@
 import type { AssetId } from '../core/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isStorable } from '../core/text.ts';
+import type { BuyerPrice } from '../market/buyer-price.ts';
+import { toOwnBuyerPrice, toStatedBuyerPrice } from '../market/buyer-price.ts';
 import type { Listing } from '../market/listing.ts';
 import { toListingOfMirror } from '../market/listing.ts';
 import type { Market } from '../market/market.ts';
-import { requireValue } from '../market/market-source.ts';
+import { requireValue, valueOrNull } from '../market/market-source.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
 import type { TokenLocation } from '../market/token.ts';
 import type { Explanation } from '../orders/explain.ts';
 import { explainOrder } from '../orders/explain.ts';
@@ -24,6 +27,8 @@ export type OrderEvent = { kind: string; at: number; block: number | null; tx: s
 
 export type Order = {
   listing: Listing;
+  /** Null if the collection record, which has the royalty, cannot be read, or if the stated total is less than the ask. */
+  buyerPrice: BuyerPrice | null;
   location: TokenLocation;
   status: ListingStatus;
   dormant: OrderDormancy | null;
@@ -61,7 +66,7 @@ function orderNotFound(): ServiceError {
   return new ServiceError('not_found', 'Order not found');
 }
 
-function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanation): Order {
+async function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanation): Promise<Order> {
   const { signed, seaport, orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   const now = market.clock();
   const state = derived ?? order;
@@ -69,6 +74,7 @@ function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanat
   const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
   return {
     listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx },
+    buyerPrice: await toBuyerPrice(market, order, signed?.buyerTotalRaw ?? null),
     location: requireLocation(market, order),
     status,
     dormant: status !== 'active' ? null : signed && signed.startsAt > now ? 'not-started' : state.dormant,
@@ -82,11 +88,17 @@ function toOwnOrder(market: Market, { order, derived, events, cancel }: Explanat
   };
 }
 
-function toMirroredOrder(market: Market, { listing, status, undeliverable, endedAt }: FoundListing): Order {
+async function toMirroredOrder(
+  market: Market,
+  { listing, buyerTotal, status, undeliverable, endedAt }: FoundListing,
+): Promise<Order> {
   const now = market.clock();
   const statusNow = toStatusAt(status, listing.expiresAt, now);
+  // If a listing of another marketplace has no buyer total, its price is the total. The buyer floor has the same rule.
+  const total = listing.source === market.serviceName ? buyerTotal : (buyerTotal ?? listing.raw);
   return {
     listing: toListingOfMirror(listing, market.serviceName),
+    buyerPrice: await toBuyerPrice(market, listing, total),
     location: requireLocation(market, listing),
     status: statusNow,
     dormant: statusNow === 'active' ? undeliverable : null,
@@ -94,6 +106,17 @@ function toMirroredOrder(market: Market, { listing, status, undeliverable, ended
     events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: listing.tx }],
     fulfilment: null,
   };
+}
+
+/** `total` is null for an own order without fees, to which platform fee and royalty are added. */
+async function toBuyerPrice(
+  market: Market,
+  { raw, collectionId }: { raw: bigint; collectionId: string },
+  total: bigint | null,
+): Promise<BuyerPrice | null> {
+  if (total !== null) return toStatedBuyerPrice(raw, total);
+  const [collection] = valueOrNull(await market.primary.read((db) => listCollectionsByIds(db, [collectionId]))) ?? [];
+  return collection ? toOwnBuyerPrice(market, collection, raw) : null;
 }
 
 /** The stored status is `active` until the next sweep after the expiry. */

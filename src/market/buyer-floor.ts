@@ -1,9 +1,9 @@
 // The buyer floor of a collection: the lowest total that a buyer pays for one of its listings, fees included.
 
-import { shareOf } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
 import { findCheapestOwnFills, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import type { Result } from '../resilience/source.ts';
+import { toOwnBuyerPrice } from './buyer-price.ts';
 import type { Market } from './market.ts';
 import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
@@ -25,9 +25,9 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
   ]);
   if (!mirror.ok) return mirror;
   if (!book.ok) return book;
-  const mirrored = mirror.value.map(({ raw, isAsk }) => (isAsk ? toOwnBuyerTotal(market, collection, raw) : raw));
+  const mirrored = mirror.value.map(({ raw, isAsk }) => (isAsk ? toOwnBuyerPrice(market, collection, raw).total : raw));
   const { ask, total } = book.value;
-  const own = ask === null ? null : toOwnBuyerTotal(market, collection, ask);
+  const own = ask === null ? null : toOwnBuyerPrice(market, collection, ask).total;
   return { ok: true, value: cheapestOf([...mirrored, total, own]) };
 }
 
@@ -56,11 +56,6 @@ async function readMirroredFills(market: Market, collectionId: string, now: numb
     if (isComplete || chunks + 1 === CHUNKS_MAX) return { ok: true, value: visible };
     except.push(...hidden);
   }
-}
-
-/** The ask, the platform fee and the royalty, both rounded up. The lowest ask has the lowest total. */
-function toOwnBuyerTotal(market: Market, collection: Collection, ask: bigint): bigint {
-  return ask + shareOf(ask, market.platformFeeBps) + shareOf(ask, collection.royaltyBps ?? 0);
 }
 
 function cheapestOf(amounts: readonly (bigint | null)[]): bigint | null {

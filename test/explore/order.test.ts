@@ -11,6 +11,7 @@ import { OFFERER, START, ask, startIntake, submissionOf } from '../support/servi
 import { newCollection } from '../support/service/market.ts';
 
 const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
+const BUYER = '0x00000000000000000000000000000000000000b1';
 const TX = `0x${'7a'.repeat(32)}`;
 
 forEachEngine('orders', (engine) => {
@@ -37,6 +38,37 @@ forEachEngine('orders', (engine) => {
       assert.deepEqual(order.evidence, []);
       for (const hash of [order.hash, order.hash.toUpperCase().replace('0X', '0x')])
         assert.deepEqual(await read(hash), order);
+    });
+
+    test('an order says what a buyer pays, and to what the amount is divided as far as this is stated', async () => {
+      const split = async (orderId: string) => {
+        const { buyerPrice } = await read(orderId);
+        return buyerPrice && Object.values(buyerPrice).map((price: any) => price && Number(price.raw));
+      };
+      const subject = newCollection({ slug: 'orders-price', royaltyBps: 500 });
+      await intake.service.load([
+        subject.collection(),
+        subject.order('1', 1_001),
+        subject.listing('2', 900, { buyerTotalRaw: '950' }),
+        subject.listing('3', 1_200),
+        subject.listing('4', 1_300, { buyerTotalRaw: '1299' }),
+      ]);
+      const { data } = await intake.service.ok(`${subject.path}/listings`);
+      const prices = new Map<string, unknown>();
+      for (const { tokenId, orderId } of data) prices.set(tokenId, await split(orderId));
+      // The platform fee is 2 %. Both fees are rounded up.
+      assert.deepEqual(prices.get('1'), [1_001, 21, 51, 72, 1_073], 'an own order without fees');
+      assert.deepEqual(prices.get('2'), [900, null, null, 50, 950], 'a listing whose total is stated');
+      assert.deepEqual(prices.get('3'), [1_200, null, null, 0, 1_200], 'a listing without a total');
+      assert.equal(prices.get('4'), null, 'a total that is less than the ask');
+      const floor = await intake.service.ok(`${subject.path}/floor`);
+      assert.equal(floor.data.buyerFloor.raw, '950');
+
+      const fees = [{ recipient: BUYER, amount: 40n }];
+      const { body } = await intake.send('POST', '/orders', {
+        body: await submissionOf(ask({ tokenId: 44n, price: 1_000n, fees })),
+      });
+      assert.deepEqual(await split(body.data.orderId), [1_000, null, null, 40, 1_040], 'an order that includes fees');
     });
 
     test('an order that has not started is dormant', async () => {

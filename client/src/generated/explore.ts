@@ -117,6 +117,16 @@ export type Order = {
   /** Hash of the signed order; null for an order without a signature. */
   hash: string | null;
   listing: MarketItem;
+  /** What a buyer pays, and to what the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
+  buyerPrice: {
+    ask: Price;
+    /** The fee of this service; null if it is not stated apart from the other fees. */
+    platformFee: Price | null;
+    /** The royalty of the collection; null if it is not stated apart from the other fees. */
+    royalty: Price | null;
+    fees: Price;
+    total: Price;
+  } | null;
   /** The events that the status follows from, oldest first. */
   evidence: {
     /** What happened, such as `order-fulfilled` or `order-cancelled`. */
@@ -128,7 +138,7 @@ export type Order = {
     /** The transaction; null if it is not known or off-chain. */
     tx: string | null;
   }[];
-  /** What a buyer needs to fill the order; null unless it is an active order of this service with a signature. Platform fee and royalty may have to be added, see `GET /v1/collections/{id}/floor`. */
+  /** What a buyer needs to fill the order; null unless it is an active order of this service with a signature. If `buyerPrice` states platform fee and royalty, these are not part of the signed order. */
   fulfilment: {
     /** The Seaport contract that the order is signed for. */
     protocolAddress: string;

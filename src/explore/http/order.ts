@@ -3,13 +3,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
+import type { Chain } from '../../core/chains.ts';
 import { toCollectionId } from '../../core/collection.ts';
-import { closed, dateTime, ref, typeOrNull } from '../../http/schema-builders.ts';
+import { toPrice } from '../../core/price.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
-import { EXAMPLE_TIME } from '../../market/http/example-collection.ts';
+import { EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
+import type { BuyerPrice } from '../../market/buyer-price.ts';
 import type { WireMarketItem } from '../../market/http/market-item.ts';
 import { LISTING_EXAMPLE, toListingItem } from '../../market/http/market-item.ts';
-import type { PriceContext } from '../../market/http/price.ts';
+import type { PriceContext, WirePrice } from '../../market/http/price.ts';
 import { readPriceContext } from '../../market/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
@@ -51,6 +54,26 @@ const FulfilmentSchema = Type.Object(
   closed,
 );
 
+const BuyerPriceSchema = Type.Object(
+  {
+    ask: ref<WirePrice>('Price'),
+    platformFee: refOrNull<WirePrice>(
+      'Price',
+      'The fee of this service; null if it is not stated apart from the other fees.',
+    ),
+    royalty: refOrNull<WirePrice>(
+      'Price',
+      'The royalty of the collection; null if it is not stated apart from the other fees.',
+    ),
+    fees: ref<WirePrice>('Price'),
+    total: ref<WirePrice>('Price'),
+  },
+  {
+    description: 'The total is the ask and the fees. The fees are platform fee and royalty, if these are stated.',
+    ...closed,
+  },
+);
+
 export const OrderSchema = Type.Object(
   {
     orderId: Type.String({ description: 'Id of the order.' }),
@@ -65,6 +88,12 @@ export const OrderSchema = Type.Object(
     }),
     hash: typeOrNull<string>('string', 'Hash of the signed order; null for an order without a signature.'),
     listing: ref<WireMarketItem>('MarketItem'),
+    buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({
+      anyOf: [BuyerPriceSchema, { type: 'null' }],
+      description:
+        'What a buyer pays, and to what the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
+        'total is less than the ask.',
+    }),
     evidence: Type.Array(
       Type.Object(
         {
@@ -80,8 +109,8 @@ export const OrderSchema = Type.Object(
     fulfilment: Type.Unsafe<Static<typeof FulfilmentSchema> | null>({
       anyOf: [FulfilmentSchema, { type: 'null' }],
       description:
-        'What a buyer needs to fill the order; null unless it is an active order of this service with a signature. Platform fee and ' +
-        'royalty may have to be added, see `GET /v1/collections/{id}/floor`.',
+        'What a buyer needs to fill the order; null unless it is an active order of this service with a signature. If `buyerPrice` ' +
+        'states platform fee and royalty, these are not part of the signed order.',
     }),
   },
   {
@@ -95,6 +124,13 @@ export const OrderSchema = Type.Object(
         dormant: null,
         hash: `0x${'5e'.repeat(32)}`,
         listing: { ...LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
+        buyerPrice: {
+          ask: LISTING_EXAMPLE.price,
+          platformFee: toExamplePrice(2n),
+          royalty: toExamplePrice(21n),
+          fees: toExamplePrice(23n),
+          total: toExamplePrice(443n),
+        },
         evidence: [{ kind: 'order-cancelled', at: EXAMPLE_TIME, block: 23_456_789, tx: `0x${'7a'.repeat(32)}` }],
         fulfilment: null,
       },
@@ -138,14 +174,30 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
 }
 
 function toWireOrder(order: Order, prices: PriceContext): Static<typeof OrderSchema> {
-  const { listing, location, status, dormant, hash, events, fulfilment } = order;
+  const { listing, buyerPrice, location, status, dormant, hash, events, fulfilment } = order;
   return {
     orderId: listing.orderId,
     status,
     dormant: dormant === null ? null : { reasons: [dormant] },
     hash,
     listing: { ...toListingItem(listing, location, prices), status },
+    buyerPrice: buyerPrice && toWireBuyerPrice(buyerPrice, location.chain, prices),
     evidence: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
     fulfilment,
+  };
+}
+
+function toWireBuyerPrice(
+  { ask, platformFee, royalty, total }: BuyerPrice,
+  chain: Chain,
+  { rates, now }: PriceContext,
+): Static<typeof BuyerPriceSchema> {
+  const priceOf = (raw: bigint) => toPrice(raw, chain, rates, now);
+  return {
+    ask: priceOf(ask),
+    platformFee: platformFee === null ? null : priceOf(platformFee),
+    royalty: royalty === null ? null : priceOf(royalty),
+    fees: priceOf(total - ask),
+    total: priceOf(total),
   };
 }

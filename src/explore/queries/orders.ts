@@ -1,22 +1,27 @@
 // Mirrored listings of any status, by id or by order hash. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
-import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { MirroredListing } from '../../market/queries/listings.ts';
 import { LISTING_COLUMNS, decodeMirroredListing } from '../../market/queries/listings.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 
 const UNDELIVERABLE = ['pending', 'no-balance', 'not-approved', 'counter'] as const;
 
-/** `undeliverable`: why the seller cannot deliver at present. `endedAt` in milliseconds. */
+/**
+ * `buyerTotal`: what a buyer pays in all, in base units; null if the marketplace does not state it. `undeliverable`: why the seller cannot
+ * deliver at present. `endedAt` in milliseconds.
+ */
 export type FoundListing = {
   listing: MirroredListing;
+  buyerTotal: bigint | null;
   status: (typeof LISTING_STATUSES)[number];
   undeliverable: (typeof UNDELIVERABLE)[number] | null;
   endedAt: number | null;
 };
 
 const decodeState = rowDecoder('listing', {
+  buyerTotal: column('buyer_total_raw', nullable(amount)),
   status: oneOf(LISTING_STATUSES),
   undeliverable: nullable(oneOf(UNDELIVERABLE)),
   endedAt: column('ended_at', nullable(timestamp)),
@@ -32,7 +37,7 @@ export async function findListing(
   chains: readonly string[],
 ): Promise<FoundListing | null> {
   const [row] = await db.query(
-    `select ${LISTING_COLUMNS}, status, undeliverable, coalesce(ended_at, retired_at) as ended_at from (
+    `select ${LISTING_COLUMNS}, buyer_total_raw, status, undeliverable, coalesce(ended_at, retired_at) as ended_at from (
        select * from indexer.listing where id = $1
        union all select * from indexer.listing where order_hash in ($1, lower($1))
      ) as listing where chain = any($2) order by status = 'active' desc, listed_at desc, key limit 1`,

@@ -1,0 +1,24 @@
+// What a buyer pays for one listing, and how the amount is divided.
+
+import { shareOf } from '../core/amount.ts';
+import type { Collection } from '../core/collection.ts';
+import type { Market } from './market.ts';
+
+/** In base units. `platformFee` and `royalty` are null if the order or the marketplace states only the total. */
+export type BuyerPrice = { ask: bigint; platformFee: bigint | null; royalty: bigint | null; total: bigint };
+
+/** The price of an own order without fees: platform fee and royalty are added to the ask, both rounded up. The lowest ask has the lowest total. */
+export function toOwnBuyerPrice(
+  { platformFeeBps }: Pick<Market, 'platformFeeBps'>,
+  { royaltyBps }: Pick<Collection, 'royaltyBps'>,
+  ask: bigint,
+): BuyerPrice & { platformFee: bigint; royalty: bigint } {
+  const platformFee = shareOf(ask, platformFeeBps);
+  const royalty = shareOf(ask, royaltyBps ?? 0);
+  return { ask, platformFee, royalty, total: ask + platformFee + royalty };
+}
+
+/** The price of a listing whose total is stated. Null if the total is less than the ask, because one of the two is then wrong. */
+export function toStatedBuyerPrice(ask: bigint, total: bigint): BuyerPrice | null {
+  return total < ask ? null : { ask, platformFee: null, royalty: null, total };
+}
