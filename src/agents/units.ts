@@ -10,7 +10,7 @@ const IMAGES = new Set(['image', 'banner']);
 
 /**
  * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume also has `volumeCurrency`.
- * The chain of an amount is that of the nearest enclosing object that names a chain or a collection id.
+ * The chain of an amount is that of the nearest enclosing object that names a chain or a collection id, or whose listing does.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));
@@ -29,8 +29,9 @@ function isInlineImage(name: string, value: Json): boolean {
   return IMAGES.has(name) && typeof value === 'string' && value.startsWith('data:');
 }
 
-function chainOf({ chain, collectionId }: JsonObject, chains: Chains): Chain | null {
+function chainOf({ chain, collectionId, listing }: JsonObject, chains: Chains): Chain | null {
   if (typeof chain === 'string') return chains.get(chain) ?? null;
+  if (hasMembers(listing)) return chainOf(listing, chains);
   const id = typeof collectionId === 'string' ? parseCollectionId(chains, collectionId) : null;
   return (id && chains.get(id.chainId)) ?? null;
 }
