@@ -67,13 +67,18 @@ type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expi
 
 /** Picks the tokens that are listed. The first is a common token, because its listing sets the floor. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
-  const picked = rng.shuffle(assets.filter(hasKnownOwner)).slice(0, count);
+  const picked = rng.shuffle(assets.filter(canBeListed)).slice(0, count);
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** Whether the sample records the owner of the token, as it does for most tokens. */
-export function hasKnownOwner(asset: SampleAsset): boolean {
+/** Whether the token may be listed. Most tokens may. */
+function canBeListed(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
+}
+
+/** Whether the sample records the owner of the token. In a collection that is not complete, it does so for the tokens that may be listed. */
+export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): boolean {
+  return spec.complete === true || canBeListed(asset);
 }
 
 /**

@@ -119,11 +119,12 @@ type Figures = { owners: number; listedCount: number; floorRaw: string | null; v
 const EARLIER_SALES = 2;
 
 function summarise(
-  { spec, chain, floor }: CollectionContext,
+  context: CollectionContext,
   assets: SampleAsset[],
   sales: SampleSale[],
   listings: SampleListing[],
 ): Figures {
+  const { spec, chain, floor } = context;
   const counted = sales.filter((sale) => (parseAmount(sale.price) ?? 0n) > 0n);
   const within = (days: number) => counted.filter((sale) => sale.at > SAMPLE_ANCHOR - days * DAY_MS);
   const volume = (rows: SampleSale[], times = 1) =>
@@ -131,7 +132,7 @@ function summarise(
   const times = spec.reports.includes('analytics') && spec.ageDays > 365 ? 1 + EARLIER_SALES : 1;
   const [week, day] = [within(7), within(1)];
   return {
-    owners: new Set(assets.filter(hasKnownOwner).map(({ holder }) => holder)).size,
+    owners: new Set(assets.filter((asset) => hasKnownOwner(context, asset)).map(({ holder }) => holder)).size,
     listedCount: new Set(listings.filter(isActive).map(({ asset }) => asset)).size,
     floorRaw: spec.listed > 0 ? floor.toString() : null,
     volume: { allTime: volume(counted, times), sevenDay: volume(week), twentyFourHour: volume(day) },
@@ -155,6 +156,7 @@ function toCollectionRecord({ spec, address, createdAt }: CollectionContext, fig
     royaltyBps: spec.royaltyBps,
     launched: spec.launched ?? null,
     createdAt: toTime(createdAt),
+    tokensComplete: spec.complete ?? null,
     snapshot: spec.reports.includes('snapshot') ? snapshot : null,
   });
 }
@@ -172,7 +174,7 @@ function toTokenRecord(
     name: asset.number % 53 === 7 ? null : asset.name,
     image: drawPicture(art, `${slug} ${asset.number}`, asset.name),
     rarityRank: asset.rank,
-    owner: hasKnownOwner(asset) ? owner : null,
+    owner: hasKnownOwner(context, asset) ? owner : null,
     traits: asset.traits,
   });
 }

@@ -110,7 +110,8 @@ describe('the MCP server', () => {
       data.figures.map(({ kind, source, complete }: any) => ({ kind, source, complete })),
       figures.map(({ kind, source, complete }: any) => ({ kind, source, complete })),
     );
-    assert.ok(data.figures.every(({ kind, at }: any) => kind === 'unknown' || kind === 'snapshot' || at !== null));
+    const withoutTime = new Set(['unknown', 'snapshot', 'imported']);
+    assert.ok(data.figures.every(({ kind, at }: any) => withoutTime.has(kind) || at !== null));
     assert.deepEqual([data.buyerFloor.raw, data.askFloor.raw], [floors.buyerFloor.raw, floors.askFloor.raw]);
     assert.ok(BigInt(data.buyerFloor.raw) > BigInt(data.askFloor.raw));
   });
