@@ -76,6 +76,13 @@ export function callOf(
   return { from, to: to.address, data: encodeFunctionData({ abi: to.abi, functionName, args }), value };
 }
 
+/** Sends a transaction that no other transaction waits for, and mines it. It may fail, and its receipt then says so. */
+export async function mineAlone(chain: LocalChain, sendOne: () => Promise<Hex>): Promise<Receipt> {
+  const hash = await sendOne();
+  await mine(chain);
+  return readReceipt(chain, hash);
+}
+
 /**
  * Sends the calls and mines them in their order, at most CALLS_MAX in a block. Throws if a call fails. A failed call is a bug, because
  * callers know the state of the chain.

@@ -5,7 +5,7 @@
 import type { Address, Hex } from 'viem';
 import { toEventSelector } from 'viem';
 import type { Receipt } from './chain.ts';
-import { mine, readChain, readHeight, rollBack, toSeconds, transact } from './chain.ts';
+import { mine, mineAlone, readChain, readHeight, rollBack, toSeconds, transact } from './chain.ts';
 import {
   approveAgain,
   approveOne,
@@ -36,6 +36,7 @@ import {
   matchOrders,
   sweep,
 } from './trades.ts';
+import { recordEvents } from './wallet-transactions.ts';
 import type { World } from './world.ts';
 
 /** The marketplace to which listings are posted. */
@@ -106,7 +107,10 @@ const FILLED_EVENT = toEventSelector(
   'OrderFulfilled(bytes32,address,address,address,(uint8,address,uint256,uint256)[],(uint8,address,uint256,uint256,address)[])',
 );
 
-/** Creates a simulation on a chain whose world was just created. Only the simulation may change the chain afterwards. */
+/**
+ * Creates a simulation on a chain whose world was just created. Only the simulation may change the chain afterwards, and wallets through
+ * `include`.
+ */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   return new Simulation(options, await readHeight(options.world.chain));
 }
@@ -127,6 +131,8 @@ export class Simulation {
   #height: number;
   /** The state after each of the newest blocks. */
   readonly #stateAt: Map<number, ChainState>;
+  /** The last change of the chain that was begun. Changes are made one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: SimulationOptions, height: number) {
     this.world = options.world;
@@ -159,7 +165,35 @@ export class Simulation {
   }
 
   /** Makes one step: moves the clock forward, reorganises the chain, or mines a block with one or more actions. */
-  async step(): Promise<Step> {
+  step(): Promise<Step> {
+    return this.#inTurn(() => this.#step());
+  }
+
+  /** Replaces the newest `depth` blocks by `depth` + 1 other blocks. */
+  reorganise(depth: number): Promise<Step> {
+    return this.#inTurn(() => this.#reorganise(depth));
+  }
+
+  /**
+   * Mines the transaction of a wallet, which `sendOne` sends, in a block of its own, and records its effects. Rejects if `sendOne` rejects.
+   */
+  include(sendOne: () => Promise<Hex>): Promise<Step> {
+    return this.#inTurn(async () => {
+      const receipt = await mineAlone(this.world.chain, sendOne);
+      this.#height += 1;
+      recordEvents(this.world, this.#state, receipt);
+      this.#keepState();
+      return this.#record('a transaction of a wallet', [receipt.transactionHash]);
+    });
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#last.then(change);
+    this.#last = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #step(): Promise<Step> {
     const { random, skip, reorgShare = REORG_SHARE } = this.#options;
     if (skip && random.happens(SKIP_SHARE)) {
       const seconds = 1 + random.below(SKIP_S_MAX);
@@ -170,15 +204,14 @@ export class Simulation {
     if (this.#stateAt.size > 1 && random.happens(reorgShare)) {
       const deepest = Math.min(this.#reorgDepthMax, this.#stateAt.size - 1);
       const most = random.happens(SHALLOW_SHARE) ? Math.min(SHALLOW_DEPTH, deepest) : deepest;
-      return this.reorganise(1 + random.below(most));
+      return this.#reorganise(1 + random.below(most));
     }
     const step = await this.#act(random.happens(BUSY_SHARE) ? 1 + random.below(BUSY_ACTIONS_MAX) : 1);
     await this.#postSigned();
     return step;
   }
 
-  /** Replaces the newest `depth` blocks by `depth` + 1 other blocks. */
-  async reorganise(depth: number): Promise<Step> {
+  async #reorganise(depth: number): Promise<Step> {
     const ancestor = this.#height - depth;
     const before = this.#stateAt.get(ancestor);
     if (!before) throw new Error(`the state at block ${ancestor} is no longer kept`);

@@ -35,6 +35,8 @@ export type World = {
   chain: LocalChain;
   protocol: Protocol;
   people: readonly Person[];
+  /** The accounts for wallets. They have money and tokens, and the simulation never acts for them. */
+  visitors: readonly Address[];
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
   token: Contract;
@@ -44,15 +46,16 @@ export type World = {
   fees: { own: Share; elsewhere: Share };
 };
 
-export type WorldSize = { people: number; collections: number; tokens: number; editions: number };
+/** `visitors` is 0 by default. */
+export type WorldSize = { people: number; visitors?: number; collections: number; tokens: number; editions: number };
 
-export const WORLD_SIZE: WorldSize = { people: 8, collections: 2, tokens: 120, editions: 24 };
+export const WORLD_SIZE: WorldSize = { people: 8, visitors: 2, collections: 2, tokens: 120, editions: 24 };
 
 /** The first accounts, which do not trade. */
 const ROLES = ['deployer', 'platform fee', 'royalties'] as const;
 /** The number of accounts that a world of this size needs. */
-export function accountsOf({ people }: WorldSize): number {
-  return ROLES.length + people;
+export function accountsOf({ people, visitors = 0 }: WorldSize): number {
+  return ROLES.length + people + visitors;
 }
 
 /** The account that receives OpenSea's fee. A sale that pays this account is attributed to OpenSea. */
@@ -63,6 +66,8 @@ const ROYALTIES_BPS = [500, 250, 750, 0];
 const NAMES = ['Lantern Moths', 'Tidal Clocks', 'Paper Comets', 'Quiet Engines', 'Salt Gardens', 'Glass Orchards'];
 const EDITIONS_NAME = 'Harbour Tickets';
 const UNITS_EACH = 20n;
+const VISITOR_TOKENS = 8;
+const VISITOR_UNITS = 5n;
 const SPENDING_MONEY = parseEther('100000');
 const POOL_MONEY = parseEther('10000');
 /** The chain at whose addresses the other settlement protocols are installed. */
@@ -82,6 +87,7 @@ export async function createWorld(
     address: addressOf(account),
     conduitKey: index % 2 === 0 ? zeroHash : protocol.conduit.key,
   }));
+  const visitors = chain.accounts.slice(ROLES.length + size.people).map(addressOf);
   const token = await deployContract(chain, 'DevnetWrapped');
   const collections: LocalCollection[] = [];
   for (let index = 0; index < size.collections; index += 1)
@@ -91,13 +97,15 @@ export async function createWorld(
     own: { to: feeTo, bps: OWN_FEE_BPS },
     elsewhere: { to: OPENSEA_FEE_ADDRESS, bps: ELSEWHERE_FEE_BPS },
   } as const;
-  const others = chain.id === CHAIN_OF_OTHERS ? await createOthers(chain, collections) : null;
-  const world: World = { chain, protocol, people, collections, token, others, fees };
+  const others = chain.id === CHAIN_OF_OTHERS ? await createOthers(chain, { collections, people }) : null;
+  const world: World = { chain, protocol, people, visitors, collections, token, others, fees };
   const state = createChainState();
   await transact(chain, [
-    ...people.flatMap((person) => fundingOf(world, person)),
+    ...people.flatMap((person) => fundingOf(world, person.address)),
     ...people.flatMap((person) => approvalsOf(world, state, person)),
     ...collections.flatMap((collection) => mintsOf(world, state, { collection, random })),
+    ...visitors.flatMap((visitor) => fundingOf(world, visitor)),
+    ...visitors.flatMap((visitor, index) => visitorMintsOf(world, state, { visitor, index })),
   ]);
   return { world, state };
 }
@@ -134,8 +142,8 @@ async function deployEditions(chain: LocalChain, { size, royaltyTo }: Collection
   return { ...contract, name: EDITIONS_NAME, standard: 'erc1155', royalty: { to: royaltyTo, bps }, size };
 }
 
-/** The calls that give a person a balance in both ERC-20 currencies and approve Seaport and the conduit to spend it. */
-function fundingOf({ protocol, token }: World, { address }: Person): Call[] {
+/** The calls that give an account a balance in both ERC-20 currencies and approve Seaport and the conduit to spend it. */
+function fundingOf({ protocol, token }: World, address: Address): Call[] {
   return [protocol.wrapped, token].flatMap((currency) => [
     callOf(address, currency, 'deposit', [], SPENDING_MONEY),
     ...[protocol.seaport.address, protocol.conduit.address].map((spender) =>
@@ -158,10 +166,13 @@ function approvalsOf({ collections, others }: World, state: ChainState, { addres
   });
 }
 
-async function createOthers(chain: LocalChain, collections: readonly LocalCollection[]): Promise<World['others']> {
+async function createOthers(
+  chain: LocalChain,
+  { collections, people }: Pick<World, 'collections' | 'people'>,
+): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
   // Not the account that makes the other contracts: their addresses depend on the number of its transactions.
-  const from = chain.accounts.map(addressOf).at(-1);
+  const from = people.at(-1)?.address;
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {
     if (standard !== 'erc721' || !from) continue;
@@ -200,4 +211,22 @@ function mintsOf(
     first += count;
   }
   return calls;
+}
+
+/** The calls that mint the tokens of a visitor: ERC-721 tokens above the initial ids, and units of the first ERC-1155 tokens. */
+function visitorMintsOf(
+  { collections }: World,
+  state: ChainState,
+  { visitor, index }: { visitor: Address; index: number },
+): Call[] {
+  return collections.flatMap((collection) => {
+    const { address: contract, standard, size } = collection;
+    const isSingle = standard === 'erc721';
+    const first = isSingle ? size + index * VISITOR_TOKENS + 1 : 1;
+    const ids = Array.from({ length: VISITOR_TOKENS }, (_, offset) => BigInt(first + offset));
+    const units = isSingle ? 1n : VISITOR_UNITS;
+    for (const tokenId of ids) move(state, { contract, standard, tokenId, units }, null, visitor);
+    const args = isSingle ? [visitor, BigInt(first), BigInt(ids.length)] : [visitor, ids, ids.map(() => units)];
+    return callOf(visitor, collection, 'mintBatch', args);
+  });
 }

@@ -1,0 +1,71 @@
+// The JSON-RPC endpoint of a local chain for wallets. It passes reads on to the chain, and gives transactions to the simulation, which mines
+// each of them at once, between two of its own steps. A transaction that reached the chain otherwise would invalidate the simulation's
+// plans.
+
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { Hex } from 'viem';
+import type { Simulation, Step } from './simulation.ts';
+
+export type WalletEndpoint = AsyncDisposable & { url: string };
+
+type Call = { id?: unknown; method?: unknown; params?: readonly unknown[] };
+
+const SENDING = new Set(['eth_sendTransaction', 'eth_sendRawTransaction']);
+/** Calls that change the chain in other ways (`anvil_`, `evm_`) are not for wallets. */
+const ALLOWED = /^(eth|net|web3)_/;
+const METHOD_NOT_FOUND = -32_601;
+const FAILED = -32_000;
+
+/** `onStep` is called with each transaction that was mined. */
+export async function startWalletEndpoint(
+  simulation: Simulation,
+  onStep: (step: Step) => void = () => undefined,
+): Promise<WalletEndpoint> {
+  const { rpc, url: chainUrl } = simulation.world.chain;
+
+  const respond = async (call: Call): Promise<object> => {
+    const { id = null, method, params = [] } = call;
+    const base = { jsonrpc: '2.0', id };
+    if (typeof method !== 'string' || !ALLOWED.test(method))
+      return { ...base, error: { code: METHOD_NOT_FOUND, message: `the method ${String(method)} is not available` } };
+    if (!SENDING.has(method)) return passOn(chainUrl, { ...call, ...base });
+    try {
+      const step = await simulation.include(() => rpc.call<Hex>(method, ...params));
+      onStep(step);
+      return { ...base, result: step.txs[0] };
+    } catch (error) {
+      return { ...base, error: { code: FAILED, message: error instanceof Error ? error.message : String(error) } };
+    }
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = (await json(request)) as Call | Call[];
+    const result = Array.isArray(body) ? await Promise.all(body.map(respond)) : await respond(body);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result));
+  };
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.writeHead(400).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** The response of the chain, with the data of its errors. */
+async function passOn(chainUrl: string, call: object): Promise<object> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(chainUrl, { method: 'POST', headers, body: JSON.stringify(call) });
+  return (await response.json()) as object;
+}
