@@ -20,6 +20,8 @@ import { METADATA_SETTINGS } from './metadata/settings.ts';
 import type { StreamSettings } from './explore/stream/settings.ts';
 import { STREAM_SETTINGS } from './explore/stream/settings.ts';
 import type { Setting, SettingTable } from './core/setting.ts';
+import type { TradingChains } from './orders/trading.ts';
+import { parseTradingChains } from './orders/trading.ts';
 import { SECRET_KEY_BYTES } from './core/secret-keys.ts';
 import { parseFlag, parseHttpUrl, parseInteger, parseRedisUrl, readSettings, splitList } from './core/setting.ts';
 import type { TelemetrySettings } from './telemetry/settings.ts';
@@ -62,6 +64,8 @@ type ServiceSettings = {
   webhookAllowPrivate: boolean;
   /** Whether the web console is served. */
   console: boolean;
+  /** The chains on which the web console offers trading. */
+  tradingChains: TradingChains;
   sourceTimeoutMs: number;
   /** For how many days the activity log is kept. */
   activityRetentionDays: number;
@@ -199,6 +203,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     form: 'on or off',
     meaning: 'Whether the web console is served at `/`. The interfaces do not need it.',
     parse: (text) => ({ on: true, off: false })[text],
+  },
+  tradingChains: {
+    name: 'TRADING_CHAINS',
+    default: '',
+    form: 'chain=hash of its first block, comma-separated',
+    meaning:
+      'Local and test chains on which the web console offers to list, buy and cancel with a wallet. Signed orders for these chains are also accepted without an API key. The hash keeps wallets from signing for another chain with the same id. `mercat devnet` sets it. Empty: no trading.',
+    parse: parseTradingChains,
   },
   sourceTimeoutMs: {
     name: 'SOURCE_TIMEOUT_MS',

@@ -47,6 +47,8 @@ import type { Operations } from './shop/operations.ts';
 import { createShopOperations } from './shop/operations.ts';
 import type { ShopContext } from './shop/context.ts';
 import { createSecretOperations, requireSecretKeys } from './shop/stored-secrets.ts';
+import { createDeliveryStatus } from './shop/webhooks/delivery-status.ts';
+import { createTradingStatus } from './orders/trading.ts';
 import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
 import { startTasks } from './workers/start.ts';
@@ -180,7 +182,15 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const rejections = new RejectionCounts();
   const { stream, status: streamStatus } = startStream(context, rejections, frontClosers);
   const readStatus = createStatusReader(
-    [createDatabaseStatus(databases), ...(windows ? [windows.status] : []), streamStatus, ...workers.status],
+    [
+      createDatabaseStatus(databases),
+      ...(windows ? [windows.status] : []),
+      ...(config.tradingChains.size > 0 ? [createTradingStatus(config.tradingChains, context)] : []),
+      createDeliveryStatus(databases.main),
+      { section: 'version', read: async () => readVersion() },
+      streamStatus,
+      ...workers.status,
+    ],
     clock,
   );
   const health = new Health(createPrimaryCheck(databases.main));
@@ -213,6 +223,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
     },
     stream,
+    keylessChains: new Set(config.tradingChains.keys()),
     storeRateLimit: config.storeRateLimit,
     health,
     observers: metrics.observers,

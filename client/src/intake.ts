@@ -13,7 +13,9 @@ export { MercatError } from './mercat-error.ts';
 
 export type IntakeClient = IntakeMethods;
 
-export function createIntakeClient({ apiKey, headers, ...options }: ClientOptions & { apiKey: string }): IntakeClient {
-  const transport = new Transport({ ...options, headers: { ...headers, authorization: `Bearer ${apiKey}` } });
+/** Without a key, orders can be submitted for the chains on which the service offers trading, and nothing else. */
+export function createIntakeClient({ apiKey, headers, ...options }: ClientOptions & { apiKey?: string }): IntakeClient {
+  const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const transport = new Transport({ ...options, headers: { ...headers, ...authorization } });
   return createCalls<IntakeMethods>(transport, INTAKE_OPERATIONS, ({ body }) => body);
 }

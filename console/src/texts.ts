@@ -572,6 +572,15 @@ export const texts = {
     metadataTokens: 'Tokens',
     metadataWaiting: 'Waiting',
     metadataFailed: 'Failed',
+    version: (version: string) => `Version ${version}.`,
+    webhooks: 'Webhook queue',
+    webhooksEmpty: 'No delivery and no event waits.',
+    webhooksOf: (pending: string, due: string, events: string) =>
+      `${pending} deliveries wait, ${due} of them are due now. ${events} events have no deliveries yet.`,
+    webhooksOldest: (age: string) => `The oldest one has been due for ${age}.`,
+    trading: 'Trading',
+    tradingOf: (chains: string) =>
+      `The console offers to list, buy and cancel with a wallet on ${chains}. Orders for these chains need no key.`,
     limits: 'Rate limits',
     limitsAlone: 'Each process counts the requests of its clients by itself.',
     limitsShared: 'The nodes count the requests of clients together, through Redis.',
@@ -652,6 +661,11 @@ export const texts = {
         title: `The hourly budget of ${source} is used up.`,
         meaning: 'Its figures are refreshed more slowly until the next hour.',
         action: 'Raise the budget in the settings if the source allows it.',
+      }),
+      deliveries: (age: string) => ({
+        title: 'Webhook deliveries are late.',
+        meaning: `The oldest one has been due for ${age}. Receivers learn later of what happened; nothing is lost.`,
+        action: 'Check that a process with workers runs, and what the log says about webhooks.',
       }),
       redis: {
         title: 'Redis does not respond.',

@@ -64,6 +64,7 @@ test('what fails comes before what is only less than it could be', () => {
   assert.ok(CHAIN && TASK);
   const state: ServiceState = {
     ...GOOD,
+    webhooks: { pending: 9, due: 3, events: 0, oldestDueAgeSeconds: 75 },
     rateLimits: { counted: 'alone' },
     chains: [{ ...CHAIN, headDistance: 1_000, endpoints: [{ position: 0, state: 'resting', lag: null, failures: 9 }] }],
     tasks: [{ ...TASK, state: 'failing', failures: 3 }],
@@ -74,6 +75,7 @@ test('what fails comes before what is only less than it could be', () => {
     'No endpoint of BASE works.',
     'The task sales has failed 3 times in a row.',
     'BASE is 1,000 blocks behind.',
+    'Webhook deliveries are late.',
     'Redis does not respond.',
   ]);
 });
@@ -85,6 +87,10 @@ test('endpoints that disagree are a problem since the dispute began', () => {
   const [problem] = findProblems({ ...GOOD, chains }, (chain) => chain);
   assert.equal(problem?.title, 'The endpoints of base disagree about block 1,234.');
   assert.equal(problem.since, disputed.since);
+});
+
+test('deliveries that are due since a few seconds are no problem', () => {
+  assert.deepEqual(titles({ ...GOOD, webhooks: { pending: 9, due: 3, events: 1, oldestDueAgeSeconds: 5 } }), []);
 });
 
 test('a section that cannot be read is named, and nothing is concluded from it', () => {

@@ -11,7 +11,9 @@ import { isStartedByNpm, readConfig, toChainSetting } from '../config.ts';
 import type { Devnet } from '../../devnet/devnet.ts';
 import { NETWORKS, startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import { createIntakeClient } from '../../devnet/intake-client.ts';
+import { readBlock } from '../../devnet/chain.ts';
 import type { Simulation, Step } from '../../devnet/simulation.ts';
+import { startWalletEndpoint } from '../../devnet/wallet-endpoint.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import type { Service } from '../service.ts';
@@ -65,7 +67,7 @@ async function startAll(options: Options, io: CommandIo): Promise<void> {
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
   const dataDir = options.dataDir ?? (await mkdtemp(path.join(os.tmpdir(), DIRECTORY_PREFIX)));
   try {
-    await requireFreePort(configOf([], { dataDir, port }));
+    await requireFreePort(configOf([], { dataDir, port, tradingChains: '' }));
     await runDevnet(io, { request: { networks, orders, paceMs, actions, seed }, dataDir, port, signal });
   } finally {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -77,7 +79,8 @@ type RunOptions = { request: SimulationRequest; dataDir: string; port: number; s
 async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunOptions): Promise<void> {
   const devnet = await startDevnet(request);
   try {
-    const config = configOf(devnet.networks, { dataDir, port });
+    const tradingChains = await describeTradingChains(devnet.networks);
+    const config = configOf(devnet.networks, { dataDir, port, tradingChains });
     const service = await startService({ config, log: createLog(config.logLevel), sample: false });
     try {
       await simulate(io, { devnet, service, request, signal });
@@ -90,7 +93,10 @@ async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunO
 }
 
 /** The settings of the service, which reads only the local chains and writes only to the data directory. */
-function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: string; port: number }): Config {
+function configOf(
+  networks: Devnet['networks'],
+  { dataDir, port, tradingChains }: { dataDir: string; port: number; tradingChains: string },
+): Config {
   const urls = new Map<string, string>(networks.map(({ world: { chain } }) => [chain.id, chain.url]));
   const endpoints = [...NETWORKS.keys()].map((id) => [toChainSetting(id), urls.get(id) ?? '']);
   const overrides: ConfigOverrides = {
@@ -105,25 +111,35 @@ function configOf(networks: Devnet['networks'], { dataDir, port }: { dataDir: st
     DAS_URL: '',
     FEED_URL: '',
     LOG_LEVEL: 'warn',
+    TRADING_CHAINS: tradingChains,
     PORT: String(port),
   };
   return readConfig(undefined, overrides);
+}
+
+/** The chains with the hashes of their first blocks, as TRADING_CHAINS names them. */
+async function describeTradingChains(networks: Devnet['networks']): Promise<string> {
+  const chains = networks.map(async ({ world: { chain } }) => `${chain.id}=${(await readBlock(chain, 0)).hash}`);
+  return (await Promise.all(chains)).join(',');
 }
 
 type Running = { devnet: Devnet; service: Service; request: SimulationRequest; signal: AbortSignal };
 
 /** Follows the collections, posts the first listings, and runs the simulations until the signal aborts. */
 async function simulate({ stdout }: CommandIo, { devnet, service, request, signal }: Running): Promise<void> {
+  await using endpoints = new AsyncDisposableStack();
   const marketplace = createIntakeClient({ socketPath: service.socketPath });
   const simulations: Simulation[] = [];
   stdout.write(`Mercat serves on ${service.url}\n`);
+  if (service.hasConsole) stdout.write(`Open ${service.url} in a browser to see the market.\n`);
   for (const network of devnet.networks) {
     const { chain, collections } = network.world;
     for (const { address, name } of collections)
       await callServer(service.socketPath, 'collections.add', { chain: chain.id, address, name, fromBlock: 0 });
     const { simulation, book: firstListings } = await startSimulation(network, { ...request, marketplace });
     simulations.push(simulation);
-    stdout.write(`${chain.id} runs on ${chain.url}, chain id ${chain.chainId}\n`);
+    const endpoint = endpoints.use(await startWalletEndpoint(simulation, (step) => stdout.write(describeStep(step))));
+    stdout.write(`${chain.id} runs on ${endpoint.url}, chain id ${chain.chainId}\n`);
     for (let index = 0; index < firstListings.length && !signal.aborted; index += 1)
       await simulation.post(firstListings.slice(index, index + 1));
     stdout.write(`  ${simulation.accepted.length} orders listed in ${collections.length} collections\n`);

@@ -16,7 +16,8 @@ import { OutageLog } from '../http/outage-log.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
-import { KeyedAccess } from '../intake/http/access.ts';
+import type { KeyedAccessOptions } from '../intake/http/access.ts';
+import { KEYLESS_ORDERS_A_MINUTE_MAX, KeyedAccess } from '../intake/http/access.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
 import type { MarketplaceContext } from '../market/http/context.ts';
 import { registerMarketplace } from '../market/http/routes.ts';
@@ -51,6 +52,8 @@ export type ServerOptions = {
   stream: Subscriptions;
   store: Pick<StoreRoutesContext, 'shop' | 'keys' | 'cursorSecret' | 'webhooks'>;
   intake: Pick<IntakeContext, 'records' | 'orders'>;
+  /** The chains for which signed orders are accepted without a key. */
+  keylessChains: ReadonlySet<string>;
   /** Requests a minute for each key of the store and the intake. */
   storeRateLimit: number;
   health: Health;
@@ -108,7 +111,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
   await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));
-  const access = new KeyedAccess(storeContext, log);
+  const access = new KeyedAccess({ keys: storeContext, keylessChains: options.keylessChains, log });
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
   );
@@ -197,8 +200,8 @@ function traceRequests(app: FastifyInstance, { enter }: RequestTracer): void {
 function toStoreContext(
   options: ServerOptions,
   { clientAddress, delay }: { clientAddress: ClientAddress; delay: EventLoopDelay },
-): StoreRoutesContext {
-  const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX };
+): StoreRoutesContext & KeyedAccessOptions['keys'] {
+  const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX, keyless: KEYLESS_ORDERS_A_MINUTE_MAX };
   const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
   const shares = new StoreShares(options.store.shop.main, {
     log: options.log,

@@ -154,7 +154,7 @@ export type CancelOrderParameters = {
 } & OrderCancel;
 
 export type IntakeMethods = {
-  /** Submit a signed order. Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`. */
+  /** Submit a signed order. Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key. */
   submitOrder(parameters: SubmitOrderParameters, options?: CallOptions): Promise<OrderResponse>;
   /** Read an order. Returns an order of this service, whatever its status is. Scope `orders:write` or `intake:write`. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<OrderResponse>;

@@ -43,6 +43,19 @@ export type MetadataState = {
   reasons: readonly string[];
 };
 
+/** A chain on which the service offers trading. */
+export type TradingChain = {
+  chain: string;
+  chainId: number;
+  currency: string;
+  decimals: number;
+  /** The hash of the first block, by which a wallet on another chain with the same id is found out. */
+  firstBlock: string;
+  seaport: { address: string; version: string };
+};
+
+export type WebhookQueue = { pending: number; due: number; events: number; oldestDueAgeSeconds: number };
+
 /** A section that cannot be read is null, and named in `unavailable`. */
 export type ServiceState = {
   at: string;
@@ -52,5 +65,9 @@ export type ServiceState = {
   chains: readonly ChainState[] | null;
   tasks: readonly TaskState[] | null;
   metadata?: readonly MetadataState[] | null;
+  /** Absent if the service offers no trading. */
+  trading?: readonly TradingChain[] | null;
+  webhooks?: WebhookQueue | null;
+  version?: string | null;
   unavailable: readonly string[];
 };

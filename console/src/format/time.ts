@@ -31,6 +31,12 @@ export function formatRemaining(at: string, now: number): string {
   return unit ? `${Math.floor(remaining / unit.ms)} ${unit.name}` : '<1 min';
 }
 
+/** A period in the largest unit of which it is a whole number, or else in seconds, such as `2 min` and `75 s`. */
+export function formatPeriod(seconds: number): string {
+  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}
+
 export function formatClock(ms: number): string {
   return clockTime.format(ms);
 }

@@ -20,6 +20,7 @@ import { Unknown } from '../parts/unknown.tsx';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
@@ -46,6 +47,7 @@ export function TokenPage() {
       <div class="token-facts">
         <TokenHead token={token} />
         <ListingPanel token={token} />
+        <Trade token={token} />
         <OwnerPanel token={token} />
         <Traits token={token} />
         <IdentityPanel token={token} />

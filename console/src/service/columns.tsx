@@ -5,6 +5,7 @@ import { formatCount } from '../format/amount.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { Flash } from '../parts/flash.tsx';
+import { formatPeriod } from '../format/time.ts';
 import { Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { texts } from '../texts.ts';
@@ -281,9 +282,3 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
       ),
   },
 ];
-
-/** A period in the largest unit of which it is a whole number. */
-function formatPeriod(seconds: number): string {
-  if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
-}

@@ -1,6 +1,7 @@
 // What is wrong with a service, in words, the worst first.
 
 import type { ChainState, ServiceState, SourceState, TaskState } from '../data/service-state.ts';
+import { formatPeriod } from '../format/time.ts';
 import { texts } from '../texts.ts';
 
 export type Problem = {
@@ -18,6 +19,8 @@ type Words = Pick<Problem, 'title' | 'meaning' | 'action'>;
 const t = texts.service.problem;
 /** A chain that is read normally is a few blocks behind its head. */
 const BLOCKS_BEHIND_MAX = 50;
+/** A worker that keeps up sends a delivery within seconds after it is due. */
+const LATE_DELIVERY_S = 60;
 const count = new Intl.NumberFormat('en');
 
 export function findProblems(state: ServiceState, nameOf: (chain: string) => string): Problem[] {
@@ -28,6 +31,7 @@ export function findProblems(state: ServiceState, nameOf: (chain: string) => str
     ...(state.chains ?? []).flatMap((chain) => findChainProblems(chain, nameOf(chain.chain))),
     ...(state.tasks ?? []).flatMap(findTaskProblems),
     ...sources.flatMap(findSourceProblems),
+    ...findQueueProblems(state.webhooks),
     ...(state.rateLimits?.counted === 'alone' ? [warn(t.redis)] : []),
   ];
   return [
@@ -75,6 +79,11 @@ function findTaskProblems({ name, state, failures, lastSuccess }: TaskState): Pr
 function findSourceProblems({ name, breaker, budget, lastFailure }: SourceState): Problem[] {
   if (breaker !== 'closed') return [warn(t.paused(name, lastFailure === null ? '' : ` (${lastFailure})`))];
   return budget !== null && budget.left <= 0 ? [warn(t.spent(name))] : [];
+}
+
+function findQueueProblems(queue: ServiceState['webhooks']): Problem[] {
+  const lateness = queue?.oldestDueAgeSeconds ?? 0;
+  return lateness > LATE_DELIVERY_S ? [warn(t.deliveries(formatPeriod(lateness)))] : [];
 }
 
 function bad(words: Words, since: string | null = null): Problem {

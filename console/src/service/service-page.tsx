@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import type { ServiceState } from '../data/service-state.ts';
 import { statusQuery } from '../data/status-query.ts';
+import { formatCount } from '../format/amount.ts';
+import { formatPeriod } from '../format/time.ts';
 import { chainName } from '../parts/chain-mark.tsx';
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx';
 import type { Column } from '../parts/data-table.tsx';
@@ -27,7 +29,7 @@ export function ServicePage() {
       <div class="page-head">
         <h1>{t.title}</h1>
         <p class="muted">
-          {t.lead} {state && <ReadAt at={state.at} />}
+          {t.lead} {state && <ReadAt at={state.at} />} {state?.version && t.version(state.version)}
         </p>
       </div>
       {query.isPending && <PartSkeleton />}
@@ -75,10 +77,9 @@ function State({ state }: { state: ServiceState }) {
           keyOf={({ collectionId }) => collectionId}
         />
       )}
-      <section class="status-part">
-        <h2>{t.limits}</h2>
-        <p class="status-empty">{describeLimits(state.rateLimits)}</p>
-      </section>
+      <TextPart title={t.webhooks} text={describeQueue(state.webhooks)} />
+      <TextPart title={t.limits} text={describeLimits(state.rateLimits)} />
+      {state.trading && <TextPart title={t.trading} text={describeTrading(state.trading)} />}
     </>
   );
 }
@@ -142,6 +143,27 @@ function Part<Row>({ title, columns, rows, keyOf, children }: PartProps<Row>) {
       {rows && rows.length > 0 && <DataTable label={title} columns={columns} rows={rows} keyOf={keyOf} />}
     </section>
   );
+}
+
+function TextPart({ title, text }: { title: string; text: string }) {
+  return (
+    <section class="status-part">
+      <h2>{title}</h2>
+      <p class="status-empty">{text}</p>
+    </section>
+  );
+}
+
+function describeQueue(queue: ServiceState['webhooks']): string {
+  if (!queue) return t.unread;
+  const { pending, due, events, oldestDueAgeSeconds } = queue;
+  if (pending + events === 0) return t.webhooksEmpty;
+  const depth = t.webhooksOf(formatCount(pending), formatCount(due), formatCount(events));
+  return due === 0 ? depth : `${depth} ${t.webhooksOldest(formatPeriod(oldestDueAgeSeconds))}`;
+}
+
+function describeTrading(trading: NonNullable<ServiceState['trading']>): string {
+  return t.tradingOf(trading.map(({ chain }) => chainName(chain)).join(', '));
 }
 
 function describeLimits(limits: ServiceState['rateLimits']): string {

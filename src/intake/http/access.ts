@@ -3,6 +3,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, OperatorError, ServiceError } from '../../core/errors.ts';
+import type { RateLimiter } from '../../http/rate-limit.ts';
+import { toRateLimitError } from '../../http/rate-limit.ts';
 import type { Log } from '../../core/log.ts';
 import type { Database } from '../../database/port.ts';
 import { isOutOfReach } from '../../database/port.ts';
@@ -24,9 +26,18 @@ export type IntakeContext = {
   market: Market;
 };
 
+type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 export type IntakeAccess = {
   /** Returns a hook that rejects a request whose key has none of the scopes. */
-  authorize(...scopes: IntakeScope[]): (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  authorize(...scopes: IntakeScope[]): Authorize;
+  /**
+   * Returns a hook for the submission of an order. It also admits a request without a key if orders for some chain need none. The route
+   * must then call `requireKey`.
+   */
+  authorizeSubmission(): Authorize;
+  /** Throws `unauthorized` if the request has no key, and orders for this chain need one. */
+  requireKey(request: FastifyRequest, chain: string): void;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
   /** Returns the API key of an authorized request and the shop of the key. Both are null on the local socket. */
   importerOf(request: FastifyRequest): Importer;
@@ -45,18 +56,28 @@ const RECORDS_BYTES_MAX = 64 * 1024 * 1024;
  * chain reads between two statements.
  */
 const ORDER_TIMEOUT_MS = 20_000;
+/** How many orders a minute a client address may submit without a key. */
+export const KEYLESS_ORDERS_A_MINUTE_MAX = 30;
+
+export type KeyedAccessOptions = {
+  keys: KeyAccess & { limiter: RateLimiter<'key' | 'failure' | 'keyless'> };
+  /** The chains for which signed orders are accepted without a key: their signature and the state of the chain say whether they are valid. */
+  keylessChains: ReadonlySet<string>;
+  log: Log;
+};
 
 /** Access by API key. */
 export class KeyedAccess implements IntakeAccess {
   readonly allowsPatterns = false;
   readonly recordsBytesMax = RECORDS_BYTES_MAX;
-  readonly #keys: KeyAccess;
+  readonly #keys: KeyedAccessOptions['keys'];
+  readonly #keylessChains: ReadonlySet<string>;
   readonly #callers = new WeakMap<FastifyRequest, Caller>();
-
   readonly #log: Log;
 
-  constructor(keys: KeyAccess, log: Log) {
+  constructor({ keys, keylessChains, log }: KeyedAccessOptions) {
     this.#keys = keys;
+    this.#keylessChains = keylessChains;
     this.#log = log;
   }
 
@@ -77,6 +98,26 @@ export class KeyedAccess implements IntakeAccess {
     };
   }
 
+  authorizeSubmission() {
+    const authorize = this.authorize('orders:write');
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      if (this.#keylessChains.size === 0 || request.headers.authorization !== undefined) {
+        await authorize(request, reply);
+        return;
+      }
+      const exceeded = await this.#keys.limiter.count('keyless', this.#keys.clientAddress(request.raw));
+      if (!exceeded) return;
+      const { error, headers } = toRateLimitError(exceeded);
+      reply.headers(headers);
+      throw error;
+    };
+  }
+
+  requireKey(request: FastifyRequest, chain: string): void {
+    if (this.#callers.has(request) || this.#keylessChains.has(chain)) return;
+    throw new ServiceError('unauthorized', `Orders for the chain ${chain} need an API key`);
+  }
+
   scopesOf(request: FastifyRequest): ReadonlySet<string> {
     return this.#callerOf(request).scopes;
   }
@@ -95,6 +136,8 @@ export class KeyedAccess implements IntakeAccess {
 
 export const LOCAL_ACCESS: IntakeAccess = {
   authorize: () => () => Promise.resolve(),
+  authorizeSubmission: () => () => Promise.resolve(),
+  requireKey: () => undefined,
   scopesOf: () => new Set(INTAKE_SCOPES),
   importerOf: () => ({ keyId: null, shopId: null }),
   allowsPatterns: true,

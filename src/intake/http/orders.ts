@@ -34,12 +34,12 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
   app.post(
     PATH,
     {
-      onRequest: access.authorize('orders:write'),
+      onRequest: access.authorizeSubmission(),
       schema: {
         operationId: 'submitOrder',
         summary: 'Submit a signed order',
         description:
-          'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`.',
+          'Stores a signed Seaport order and lists it, or rejects it with the code of the first check that fails. Scope `orders:write`. Orders for a chain that `TRADING_CHAINS` names need no key.',
         tags,
         body: ref('OrderSubmission'),
         response: intakeResponses(201, ref('OrderResponse'), 409, 422),
@@ -47,6 +47,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     },
     withRejections(async (request, reply) => {
       const submission = readSubmission(context, bodyOf(request).value);
+      access.requireKey(request, submission.chain.id);
       const { orderId } = await submitOrder(ordersOf(context), submission);
       const body = await toOrderResponse(context, await findStoredOrder(context.orders.main, orderId));
       return reply

@@ -25,10 +25,10 @@ export type IntakeClient = {
   advance(ms: number): void;
 };
 
-/** Starts a service with a key for each scope of the intake. */
-export async function startIntake(engine: TestEngine): Promise<IntakeClient> {
+/** Starts a service with a key for each scope of the intake. `more` are further settings. */
+export async function startIntake(engine: TestEngine, more: Record<string, string> = {}): Promise<IntakeClient> {
   let now = NOW;
-  const settings = { ...(await engine.settings()), SEAPORT_ADDRESSES: `ethereum=${EXTRA}@1.6` };
+  const settings = { ...(await engine.settings()), SEAPORT_ADDRESSES: `ethereum=${EXTRA}@1.6`, ...more };
   const service = await startTestService({ settings, clock: () => now });
   const document: any = await (await fetch(`${service.url}/intake/v1/openapi.json`)).json();
   const contract = createOpenApiContract(document);

@@ -1,0 +1,165 @@
+// Listing, buying and cancelling. Each action reports its steps, and throws what `toTradeFailure` puts into words.
+
+import type { Address, Hex } from 'viem';
+import { encodeFunctionData } from 'viem';
+import { createIntakeClient } from '../../../client/src/intake.ts';
+import { MercatError } from '../../../client/src/market.ts';
+import { CALL_OPTIONS, client } from '../data/client.ts';
+import { CURRENCY_ABI, SEAPORT_ABI, TOKEN_ABI } from './abis.ts';
+import type { ChainAccess } from './chain.ts';
+import { pause } from './chain.ts';
+import { TradeFailure } from './failure.ts';
+import type { Fulfilment } from './seaport.ts';
+import { buildOrder, toCancelCall, toFillCall, toTypedData, totalOf } from './seaport.ts';
+import { texts } from './texts.ts';
+
+export type Step = keyof typeof texts.steps;
+export type OnStep = (step: Step) => void;
+
+export type Holding = { isErc1155: boolean; units: bigint };
+export type Royalty = { recipient: Address; amount: bigint };
+
+const ERC1155_INTERFACE = '0xd9b67a26';
+/** Rejections that pass when the service has read the newest blocks, for example the one with the approval. */
+const TEMPORARY_CODES = new Set(['not_approved', 'not_the_owner', 'wrong_counter', 'chain_unavailable']);
+const PATIENCE_MS = 30_000;
+const POLL_MS = 500;
+
+/** How many units of a token the account holds. */
+export async function readHolding(access: ChainAccess, contract: Address, tokenId: string): Promise<Holding> {
+  const id = BigInt(tokenId);
+  if (await access.find<boolean>(contract, TOKEN_ABI, 'supportsInterface', [ERC1155_INTERFACE])) {
+    return { isErc1155: true, units: await access.read(contract, TOKEN_ABI, 'balanceOf', [access.account, id]) };
+  }
+  const owner = await access.find<Address>(contract, TOKEN_ABI, 'ownerOf', [id]);
+  return { isErc1155: false, units: owner?.toLowerCase() === access.account ? 1n : 0n };
+}
+
+/** The royalty (ERC-2981) on a price. Null if the contract names none. */
+export async function readRoyalty(
+  access: ChainAccess,
+  { contract, tokenId, price }: { contract: Address; tokenId: string; price: bigint },
+): Promise<Royalty | null> {
+  const found = await access.find<readonly [Address, bigint]>(contract, TOKEN_ABI, 'royaltyInfo', [
+    BigInt(tokenId),
+    price,
+  ]);
+  return found && found[1] > 0n ? { recipient: found[0].toLowerCase() as Address, amount: found[1] } : null;
+}
+
+export function readIsApproved(access: ChainAccess, contract: Address): Promise<boolean> {
+  const { address } = access.chain.seaport;
+  return access.read(contract, TOKEN_ABI, 'isApprovedForAll', [access.account, address]);
+}
+
+export type ListingDraft = {
+  contract: Address;
+  tokenId: string;
+  isErc1155: boolean;
+  price: bigint;
+  royalty: Royalty | null;
+  durationS: number;
+};
+
+/** Lists a token: approves Seaport if necessary, signs the order, and submits it. `onApproved` is called after an approval. */
+export async function listToken(
+  access: ChainAccess,
+  { durationS, ...draft }: ListingDraft,
+  { onStep, onApproved }: { onStep: OnStep; onApproved: () => void },
+): Promise<void> {
+  const { account, chain } = access;
+  const seaport = chain.seaport.address as Address;
+  onStep('reading');
+  await access.requireUnchanged();
+  const { timestamp } = await access.request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
+  const startTime = Number(timestamp);
+  if (!(await readIsApproved(access, draft.contract))) {
+    onStep('approving');
+    const args = [seaport, true] as const;
+    const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'setApprovalForAll', args });
+    await access.send({ to: draft.contract, data, value: 0n }, () => onStep('mining'));
+    onApproved();
+  }
+  const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
+  const parameters = buildOrder({ ...draft, seller: account, startTime, endTime: startTime + durationS, counter });
+  onStep('signing');
+  const signature = await access.request<Hex>('eth_signTypedData_v4', [account, toTypedData(parameters, chain)]);
+  onStep('submitting');
+  await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature } });
+}
+
+type Submission = Parameters<ReturnType<typeof createIntakeClient>['submitOrder']>[0];
+
+async function submit(submission: Submission): Promise<void> {
+  const intake = createIntakeClient(CALL_OPTIONS);
+  for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS)) {
+    try {
+      await intake.submitOrder(submission);
+      return;
+    } catch (error) {
+      const isTemporary = error instanceof MercatError && TEMPORARY_CODES.has(error.code);
+      if (!isTemporary || performance.now() > deadline) throw error;
+    }
+  }
+}
+
+/** Buys a listing. Returns whether the service has read the purchase already. */
+export async function buyListing(access: ChainAccess, orderId: string, onStep: OnStep): Promise<boolean> {
+  onStep('reading');
+  await access.requireUnchanged();
+  const fulfilment = await requireFulfilment(orderId);
+  const { amount, currency } = totalOf(fulfilment);
+  if (currency === null) await requireNative(access, amount);
+  else await requireCurrency(access, { currency, amount, spender: fulfilment.protocolAddress as Address, onStep });
+  const call = toFillCall(fulfilment);
+  await access.rehearse(call);
+  onStep('buying');
+  await access.send(call, () => onStep('mining'));
+  onStep('following');
+  return hasEnded(orderId);
+}
+
+/** Cancels a listing on its chain. Returns whether the service has read the cancel already. */
+export async function cancelListing(access: ChainAccess, orderId: string, onStep: OnStep): Promise<boolean> {
+  onStep('reading');
+  await access.requireUnchanged();
+  const call = toCancelCall(await requireFulfilment(orderId));
+  await access.rehearse(call);
+  onStep('cancelling');
+  await access.send(call, () => onStep('mining'));
+  onStep('following');
+  return hasEnded(orderId);
+}
+
+async function requireFulfilment(orderId: string): Promise<Fulfilment> {
+  const { data } = await client.getOrder({ orderId });
+  if (data.status !== 'active' || !data.fulfilment) throw new TradeFailure(texts.failed.gone);
+  return data.fulfilment;
+}
+
+async function requireNative(access: ChainAccess, amount: bigint): Promise<void> {
+  const balance = await access.request<Hex>('eth_getBalance', [access.account, 'latest']);
+  if (BigInt(balance) < amount) throw new TradeFailure(texts.failed.money);
+}
+
+type Payment = { currency: Address; amount: bigint; spender: Address; onStep: OnStep };
+
+/** Approves the exact amount if Seaport may not spend it yet. */
+async function requireCurrency(access: ChainAccess, { currency, amount, spender, onStep }: Payment): Promise<void> {
+  const balance = await access.read<bigint>(currency, CURRENCY_ABI, 'balanceOf', [access.account]);
+  if (balance < amount) throw new TradeFailure(texts.failed.money);
+  const allowance = await access.read<bigint>(currency, CURRENCY_ABI, 'allowance', [access.account, spender]);
+  if (allowance >= amount) return;
+  onStep('approvingCurrency');
+  const data = encodeFunctionData({ abi: CURRENCY_ABI, functionName: 'approve', args: [spender, amount] });
+  await access.send({ to: currency, data, value: 0n }, () => onStep('mining'));
+}
+
+/** Waits until the service serves the order as ended. False if it still does not after a while. */
+async function hasEnded(orderId: string): Promise<boolean> {
+  for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
+    const order = await client.getOrder({ orderId }).catch(() => null);
+    if (order && order.data.status !== 'active') return true;
+  }
+  return false;
+}

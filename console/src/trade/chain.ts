@@ -1,0 +1,83 @@
+// Reads and transactions on a chain, through the connected wallet. The page itself sends no request to a chain.
+
+import type { Abi, Address, Hex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import type { TradingChain } from '../data/service-state.ts';
+import type { Connection } from './connection.ts';
+import { readNetwork } from './connection.ts';
+import { TradeFailure, toRevert } from './failure.ts';
+import type { Call } from './seaport.ts';
+import { texts } from './texts.ts';
+
+const POLL_MS = 500;
+const MINED_WITHIN_MS = 180_000;
+
+export class ChainAccess {
+  readonly account: Address;
+  readonly chain: TradingChain;
+  readonly #connection: Connection;
+
+  constructor(connected: Connection, chain: TradingChain) {
+    this.account = connected.account;
+    this.chain = chain;
+    this.#connection = connected;
+  }
+
+  request<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+    return this.#connection.wallet.provider.request({ method, params }) as Promise<T>;
+  }
+
+  /** Throws unless the wallet still has the account, and is on the chain of the service. */
+  async requireUnchanged(): Promise<void> {
+    const [account] = await this.request<string[]>('eth_accounts');
+    const network = await readNetwork(this.#connection.wallet.provider, this.chain);
+    if (account?.toLowerCase() !== this.account || network !== 'right') throw new TradeFailure(texts.failed.movedOn);
+  }
+
+  async read<T>(address: Address, abi: Abi, functionName: string, args: readonly unknown[] = []): Promise<T> {
+    const data = encodeFunctionData({ abi, functionName, args });
+    const result = await this.request<Hex>('eth_call', [{ to: address, data }, 'latest']);
+    return decodeFunctionResult({ abi, functionName, args, data: result }) as T;
+  }
+
+  /** Null if the contract has no such function. */
+  async find<T>(address: Address, abi: Abi, functionName: string, args: readonly unknown[] = []): Promise<T | null> {
+    try {
+      return await this.read<T>(address, abi, functionName, args);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Throws a TradeFailure if the chain would reject the call now. */
+  async rehearse(call: Call): Promise<void> {
+    try {
+      await this.request('eth_call', [this.#toTransaction(call), 'latest']);
+    } catch (error) {
+      throw toRevert(error) ?? error;
+    }
+  }
+
+  /** Sends a transaction, and waits until it is mined. Throws a TradeFailure if it fails on the chain. */
+  async send(call: Call, onSent: () => void): Promise<Hex> {
+    const hash = await this.request<Hex>('eth_sendTransaction', [this.#toTransaction(call)]);
+    onSent();
+    for (const deadline = performance.now() + MINED_WITHIN_MS; performance.now() < deadline; await pause(POLL_MS)) {
+      const receipt = await this.request<{ status: Hex } | null>('eth_getTransactionReceipt', [hash]).catch(() => null);
+      if (receipt === null) continue;
+      if (Number(receipt.status) === 1) return hash;
+      throw new TradeFailure(texts.failed.reverted, { hash });
+    }
+    throw new TradeFailure(texts.failed.notMined(hash), { hash, isUnknown: true });
+  }
+
+  #toTransaction({ to, data, value }: Call) {
+    return { from: this.account, to, data, value: `0x${value.toString(16)}` };
+  }
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,66 @@
+// Why a trade did not take place, in words.
+
+import type { Hex } from 'viem';
+import { decodeErrorResult } from 'viem';
+import { MercatError } from '../../../client/src/market.ts';
+import { ERRORS_ABI } from './abis.ts';
+import { texts } from './texts.ts';
+
+/** A failure whose message is meant for the reader. */
+export class TradeFailure extends Error {
+  override readonly name = 'TradeFailure';
+  /** The transaction that failed, if one was sent. */
+  readonly hash: Hex | null;
+  /** Whether it is not known if the trade took place. */
+  readonly isUnknown: boolean;
+
+  constructor(message: string, { hash = null, isUnknown = false }: { hash?: Hex | null; isUnknown?: boolean } = {}) {
+    super(message);
+    this.hash = hash;
+    this.isUnknown = isUnknown;
+  }
+}
+
+/** EIP-1193: the reader has rejected the request. */
+const REJECTED = 4001;
+
+export function toTradeFailure(error: unknown): TradeFailure {
+  if (error instanceof TradeFailure) return error;
+  if (error instanceof MercatError) {
+    return error.status === null
+      ? new TradeFailure(texts.failed.noService, { isUnknown: true })
+      : new TradeFailure(texts.failed.service(error.message));
+  }
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code === REJECTED) return new TradeFailure(texts.failed.rejected);
+  return new TradeFailure(texts.failed.wallet(typeof message === 'string' ? message : String(error)));
+}
+
+/** The failure of a call that was only tried. Null if the wallet could not try it. */
+export function toRevert(error: unknown): TradeFailure | null {
+  const data = findData(error);
+  const { message = '' } = (error ?? {}) as { message?: string };
+  if (data === null && !/revert/i.test(message)) return null;
+  const reason = data === null ? null : nameError(data);
+  return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`));
+}
+
+/** Wallets wrap the error of the chain. */
+function findData(error: unknown): Hex | null {
+  for (let at = error; typeof at === 'object' && at !== null;) {
+    const { data, error: inner, originalError } = at as Record<string, unknown>;
+    if (typeof data === 'string' && data.startsWith('0x')) return data as Hex;
+    at = originalError ?? inner ?? data;
+  }
+  return null;
+}
+
+function nameError(data: Hex): string | null {
+  try {
+    const decoded: { errorName: string; args?: readonly unknown[] } = decodeErrorResult({ abi: ERRORS_ABI, data });
+    const { errorName, args } = decoded;
+    return errorName === 'Error' ? String(args?.[0]) : errorName;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,75 @@
+// The texts of trading. They are loaded with it, and not with the other texts of the console (../texts.ts).
+
+export const texts = {
+  title: 'Trade',
+  connect: (name: string) => (name === '' ? 'Connect a wallet' : `Connect ${name}`),
+  connected: 'Wallet',
+  testChain: (chain: string) =>
+    `The service runs on a local or test chain of ${chain}. Its tokens and money are not real.`,
+  otherChain: (chain: string) => `The wallet is on another chain than the token. Switch it to ${chain}.`,
+  switchChain: (chain: string) => `Switch to ${chain}`,
+  wrongNetwork: (chain: string) =>
+    `The wallet is on another chain with the same id as ${chain} of this service. Nothing can be signed there. ` +
+    'Set the RPC URL of the network in the wallet to the one that the service uses: `npm run devnet` prints it.',
+  unread: 'The wallet cannot read the chain.',
+  checking: 'Reading the chain through the wallet',
+  list: 'List for sale',
+  buy: (price: string) => `Buy for ${price}`,
+  wrapped: (amount: string) => `${amount} (wrapped)`,
+  cancel: 'Cancel the listing',
+  cannotFill: 'This listing cannot be bought here: the service has no signature of its seller.',
+  nothing: 'This wallet does not hold the token, and the token is not listed.',
+  form: {
+    title: (token: string) => `List ${token}`,
+    price: (currency: string) => `You receive (${currency})`,
+    priceHint: 'What you receive when the token is sold.',
+    priceWrong: (currency: string) => `Enter an amount in ${currency} of more than 0, such as 0.25.`,
+    duration: 'Ends after',
+    durations: { day: '1 day', week: '7 days', month: '30 days' },
+    royalty: 'Royalty, paid by the buyer',
+    total: 'The buyer pays',
+    approval:
+      'The wallet asks for two things: an approval, so that Seaport may move tokens of this collection, and the signature of the listing.',
+    signature: 'The wallet asks for the signature of the listing, which costs nothing.',
+    oneUnit: 'One unit is listed.',
+    submit: 'Sign and list',
+    close: 'Close',
+  },
+  steps: {
+    reading: 'Reading the chain',
+    approving: 'Confirm in the wallet: Seaport may move your tokens of this collection',
+    approvingCurrency: (currency: string) => `Confirm in the wallet: Seaport may spend your wrapped ${currency}`,
+    signing: 'Sign the listing in the wallet',
+    submitting: 'Sending the listing to the service',
+    buying: 'Confirm the purchase in the wallet',
+    cancelling: 'Confirm the cancel in the wallet',
+    mining: 'Waiting until the transaction is in a block',
+    following: 'Waiting until the service has read the block',
+  },
+  done: {
+    listed: 'The token is listed.',
+    bought: 'The token is yours.',
+    cancelled: 'The listing is cancelled.',
+  },
+  /** What has failed, and what is still true. */
+  failed: {
+    list: 'The token is not listed.',
+    buy: 'The token was not bought, and its price was not paid.',
+    cancel: 'The listing is not cancelled. It can still be bought.',
+    rejected: 'You rejected the request in the wallet.',
+    approved: 'The approval that you gave before stays in force.',
+    wouldFail: (reason: string) => `The chain would reject the transaction now${reason}, so it was not sent.`,
+    reverted: 'The transaction was mined, but it failed on the chain. Only its network fee was paid.',
+    notMined: (hash: string) =>
+      `The transaction ${hash} is in no block yet. It may still take effect, so check it in the wallet before you try again.`,
+    money: 'The wallet does not have enough money.',
+    gone: 'The listing has ended or changed since the page was read.',
+    service: (message: string) => `The service rejected the listing: ${message}.`,
+    noService: 'The service did not respond. Check after a minute whether the token is listed.',
+    wallet: (message: string) => `The wallet reported: ${message}`,
+    movedOn: 'The wallet has changed its account or its chain.',
+  },
+  late: 'The transaction is in a block. The service has not read this block yet, so the page may be behind.',
+  transaction: 'Transaction',
+  dismiss: 'Dismiss',
+};

@@ -1,0 +1,209 @@
+// The panel of trading on the page of a token: connect a wallet, then list, buy or cancel, as the wallet's holdings allow.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useState } from 'preact/hooks';
+import type { Address } from 'viem';
+import type { Token } from '../../../client/src/market.ts';
+import { queries } from '../data/client.ts';
+import type { TradingChain } from '../data/service-state.ts';
+import { orderQuery } from '../data/market-queries.ts';
+import { shortAddress } from '../format/address.ts';
+import { chainName } from '../parts/chain-mark.tsx';
+import { useStore } from '../shell/store.ts';
+import type { ListingDraft, OnStep } from './actions.ts';
+import { buyListing, cancelListing, listToken, readHolding } from './actions.ts';
+import { ChainAccess, pause } from './chain.ts';
+import type { Connection } from './connection.ts';
+import { WALLET, connect, connectAgain, connection, networkQuery, switchChain } from './connection.ts';
+import { toTradeFailure } from './failure.ts';
+import { ListDialog } from './list-dialog.tsx';
+import type { Outcome } from './progress.tsx';
+import { Progress } from './progress.tsx';
+import { describeTotal } from './seaport.ts';
+import { texts } from './texts.ts';
+import type { Wallet } from './wallets.ts';
+
+const SETTLED_AFTER_MS = 3_000;
+
+type PanelProps = { token: Token; chain: TradingChain; wallets: readonly Wallet[] };
+
+export function TradePanel({ token, chain, wallets }: PanelProps) {
+  const connected = useStore(connection);
+  useEffect(() => void connectAgain(wallets), [wallets]);
+  return (
+    <section class="panel trade" aria-label={texts.title}>
+      {connected ? <Connected connected={connected} token={token} chain={chain} /> : <Disconnected wallets={wallets} />}
+      <p class="muted trade-note">{texts.testChain(chainName(chain.chain))}</p>
+    </section>
+  );
+}
+
+function Disconnected({ wallets }: { wallets: readonly Wallet[] }) {
+  const [message, setMessage] = useState<string | null>(null);
+  const start = (wallet: Wallet) => {
+    setMessage(null);
+    connect(wallet).catch((error: unknown) => setMessage(toTradeFailure(error).message));
+  };
+  return (
+    <>
+      <div class="button-row">
+        {wallets.map((wallet) => (
+          <button key={wallet.id} type="button" class="button" onClick={() => start(wallet)}>
+            {texts.connect(wallet.name)}
+          </button>
+        ))}
+      </div>
+      {message !== null && (
+        <p class="field-error" role="alert">
+          {message}
+        </p>
+      )}
+    </>
+  );
+}
+
+type ConnectedProps = { connected: Connection; token: Token; chain: TradingChain };
+
+function Connected({ connected, token, chain }: ConnectedProps) {
+  const network = useQuery(networkQuery(connected, chain));
+  const name = chainName(chain.chain);
+  return (
+    <>
+      <p class="trade-wallet">
+        <span class="muted">{texts.connected}</span> <span class="mono">{shortAddress(connected.account)}</span>
+      </p>
+      {network.isPending && <p class="muted">{texts.checking}</p>}
+      {network.isError && <p class="field-error">{texts.unread}</p>}
+      {network.data === 'other-network' && <p class="note note-warn">{texts.wrongNetwork(name)}</p>}
+      {network.data === 'other-chain' && (
+        <>
+          <p>{texts.otherChain(name)}</p>
+          <button
+            type="button"
+            class="button"
+            onClick={() => void switchChain(connected, chain).catch(() => undefined)}
+          >
+            {texts.switchChain(name)}
+          </button>
+        </>
+      )}
+      {network.data === 'right' && <Actions connected={connected} token={token} chain={chain} />}
+    </>
+  );
+}
+
+type Goal = 'list' | 'buy' | 'cancel';
+
+function Actions({ connected, token, chain }: ConnectedProps) {
+  const access = new ChainAccess(connected, chain);
+  const contract = (token.contractAddress ?? '') as Address;
+  const tokenId = token.tokenId ?? '';
+  const holding = useQuery({
+    queryKey: [WALLET, 'holding', access.account, chain.chain, contract, tokenId],
+    queryFn: () => readHolding(access, contract, tokenId),
+    staleTime: 0,
+  });
+  const [isListing, setListing] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const isBusy = outcome?.state === 'running';
+
+  const run = async (goal: Goal, work: (onStep: OnStep, onApproved: () => void) => Promise<boolean>) => {
+    let hasApproved = false;
+    setOutcome({ state: 'running', step: 'reading' });
+    try {
+      const isRead = await work(
+        (step) => setOutcome({ state: 'running', step }),
+        () => (hasApproved = true),
+      );
+      setOutcome({ state: 'done', text: texts.done[DONE[goal]], isLate: !isRead });
+    } catch (error) {
+      const failure = toTradeFailure(error);
+      const truths = [
+        ...(failure.isUnknown ? [] : [texts.failed[goal]]),
+        ...(hasApproved ? [texts.failed.approved] : []),
+      ];
+      setOutcome({ state: 'failed', reason: failure.message, truths, hash: failure.hash });
+    }
+    // Whatever came of it, the chain and the service may have changed. The owner follows the order after a moment.
+    await queries.invalidateQueries();
+    await pause(SETTLED_AFTER_MS);
+    await queries.invalidateQueries();
+  };
+  const list = (draft: ListingDraft) => {
+    setListing(false);
+    void run('list', async (onStep, onApproved) => {
+      await listToken(access, draft, { onStep, onApproved });
+      return true;
+    });
+  };
+
+  if (holding.isPending) return <p class="muted">{texts.checking}</p>;
+  if (!holding.data) return <p class="field-error">{texts.unread}</p>;
+  return (
+    <>
+      <Offers
+        token={token}
+        access={access}
+        isHolder={holding.data.units > 0n}
+        isBusy={isBusy}
+        onList={() => setListing(true)}
+        onBuy={(orderId) => void run('buy', (onStep) => buyListing(access, orderId, onStep))}
+        onCancel={(orderId) => void run('cancel', (onStep) => cancelListing(access, orderId, onStep))}
+      />
+      {outcome && <Progress outcome={outcome} onDismiss={() => setOutcome(null)} />}
+      {isListing && (
+        <ListDialog
+          token={token}
+          access={access}
+          isErc1155={holding.data.isErc1155}
+          onSubmit={list}
+          onClose={() => setListing(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const DONE = { list: 'listed', buy: 'bought', cancel: 'cancelled' } as const;
+
+type OffersProps = {
+  token: Token;
+  access: ChainAccess;
+  isHolder: boolean;
+  isBusy: boolean;
+  onList: () => void;
+  onBuy: (orderId: string) => void;
+  onCancel: (orderId: string) => void;
+};
+
+/** The buttons for what this wallet can do with the token and its cheapest listing. */
+function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, onCancel }: OffersProps) {
+  const orderId = listing?.orderId ?? null;
+  const { data: order } = useQuery({ ...orderQuery(orderId ?? ''), enabled: orderId !== null });
+  const { fulfilment = null, dormant = null } = order?.data ?? {};
+  const isSeller = listing?.seller === access.account;
+  const canBuy = orderId !== null && fulfilment !== null && dormant === null && !isSeller;
+  if (!listing && !isHolder) return <p class="muted">{texts.nothing}</p>;
+  return (
+    <>
+      {listing && !isSeller && order && fulfilment === null && <p class="muted">{texts.cannotFill}</p>}
+      <div class="button-row trade-actions">
+        {canBuy && (
+          <button type="button" class="button button-primary" disabled={isBusy} onClick={() => onBuy(orderId)}>
+            {texts.buy(describeTotal(fulfilment, access.chain))}
+          </button>
+        )}
+        {isSeller && orderId !== null && fulfilment !== null && (
+          <button type="button" class="button" disabled={isBusy} onClick={() => onCancel(orderId)}>
+            {texts.cancel}
+          </button>
+        )}
+        {isHolder && !isSeller && (
+          <button type="button" class="button button-primary" disabled={isBusy} onClick={onList}>
+            {texts.list}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,272 @@
+// Trading in a real browser on a local chain with the real Seaport: list, buy and cancel with a wallet, and what fails.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { HDAccount } from 'viem/accounts';
+import { encodeFunctionData } from 'viem';
+import type { Activity } from '../../client/src/market.ts';
+import { createMarketClient } from '../../client/src/market.ts';
+import { fromWireComponents } from '../../devnet/orders.ts';
+import { cleanUp } from '../../test/support/engines/cleanup.ts';
+import type { WatchedPage } from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import type { DevnetMarket } from './devnet-market.ts';
+import { addWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
+
+const DESKTOP = { width: 1_280, scheme: 'light' } as const;
+/** From the response of the intake to the event of the stream. */
+const STREAM_WITHIN_MS = 2_000;
+
+describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
+  let market: DevnetMarket;
+  let browser: Browser;
+  let seller: HDAccount;
+  let buyer: HDAccount;
+  let contract: string;
+  /** The ids of the seller's tokens that no test has used yet. */
+  const tokens: string[] = [];
+
+  before(async () => {
+    market = await startDevnetMarket();
+    browser = await launchBrowser();
+    const { chain, collections, visitors } = market.world;
+    const accountOf = (address: string | undefined) =>
+      chain.accounts.find((account) => account.address.toLowerCase() === address) ?? assert.fail();
+    [seller, buyer] = [accountOf(visitors[0]), accountOf(visitors[1])];
+    contract = collections[0]?.address ?? assert.fail();
+    for (const [key, owner] of market.simulation.state().owners)
+      if (owner === visitors[0] && key.startsWith(contract)) tokens.push(key.split(':')[1] ?? '');
+  });
+  after(async () => {
+    await browser.close();
+    await market[Symbol.asyncDispose]();
+    await cleanUp();
+  });
+
+  const takeToken = () => tokens.pop() ?? assert.fail('no token is left');
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  type WalletOptions = Omit<Parameters<typeof addWallet>[1], 'rpc'>;
+
+  const openToken = async (tokenId: string, options: WalletOptions, look = DESKTOP): Promise<WatchedPage> => {
+    const opened = await openPage(browser, look);
+    await addWallet(opened.context, { rpc: market.rpc, ...options });
+    await visit(opened.page, `${market.service.url}/t/ethereum/${contract}/${tokenId}`);
+    await opened.page.waitForSelector('.trade-wallet');
+    await waitUntilLoaded(opened.page);
+    return opened;
+  };
+
+  const list = async (page: Page, price: string) => {
+    await button(page, 'List for sale').click();
+    await page.fill('[name=price]', price);
+    await button(page, 'Sign and list').click();
+  };
+
+  const finished = (page: Page, text: string) => page.waitForSelector(`.note-good >> text=${text}`);
+
+  const listAndClose = async (tokenId: string): Promise<void> => {
+    const { page, context } = await openToken(tokenId, { account: seller });
+    await list(page, '0.5');
+    await finished(page, 'The token is listed.');
+    await context.close();
+  };
+
+  const listingOf = async (tokenId: string) => {
+    const client = createMarketClient({ baseUrl: market.service.url });
+    const { data } = await client.readTokens({ tokens: [{ chain: 'ethereum', address: contract, tokenId }] });
+    return data[0]?.listing ?? null;
+  };
+
+  test('a token is listed, seen by the stream within two seconds, and bought from a second account', async () => {
+    const tokenId = takeToken();
+    const opened = await openToken(tokenId, { account: seller });
+    const { page, context } = opened;
+    const { seen } = await followListing(market.service.url, tokenId);
+    const accepted = page
+      .waitForResponse((response) => response.url().endsWith('/intake/v1/orders'))
+      .then(() => Date.now());
+    await list(page, '0.5');
+    await finished(page, 'The token is listed.');
+    const { event, at } = await seen;
+    assert.ok(at - (await accepted) < STREAM_WITHIN_MS, `${at - (await accepted)} ms`);
+    assert.equal(event.price?.raw, 500_000_000_000_000_000n);
+    await page.waitForSelector('.token-price >> text=0.5 ETH');
+    await button(page, 'Cancel the listing').waitFor();
+    await assertGoodPage(opened, 'trade-listed', DESKTOP);
+    await context.close();
+
+    const second = await openToken(tokenId, { account: buyer });
+    // The royalty of 5 % is paid by the buyer.
+    await button(second.page, 'Buy for 0.525 ETH').click();
+    await finished(second.page, 'The token is yours.');
+    await second.page.waitForSelector('text=This token is not listed.');
+    assert.equal(
+      await market.rpc.call('eth_call', { to: contract, data: ownerOf(tokenId) }, 'latest'),
+      toWord(buyer.address),
+    );
+    await assertGoodPage(second, 'trade-bought', DESKTOP);
+    await second.context.close();
+    assert.equal(await listingOf(tokenId), null);
+  });
+
+  test('the seller cancels a listing on the chain', async () => {
+    const tokenId = takeToken();
+    await listAndClose(tokenId);
+    const opened = await openToken(tokenId, { account: seller });
+    await button(opened.page, 'Cancel the listing').click();
+    await finished(opened.page, 'The listing is cancelled.');
+    await opened.page.waitForSelector('text=This token is not listed.');
+    assert.deepEqual(opened.errors, []);
+    await opened.context.close();
+  });
+
+  test('after a rejected signature the page says that the token is not listed, and that the approval stays', async () => {
+    const tokenId = takeToken();
+    const rejects = new Set(['eth_signTypedData_v4']);
+    await approve(market, { account: seller.address, contract, isApproved: false });
+    const opened = await openToken(tokenId, { account: seller, rejects });
+    const { page } = opened;
+    await list(page, '0.75');
+    const note = await page.waitForSelector('.note-warn[role=alert]');
+    const text = (await note.textContent()) ?? '';
+    for (const part of [
+      'You rejected the request',
+      'The token is not listed.',
+      'The approval that you gave before stays',
+    ])
+      assert.ok(text.includes(part), text);
+    await assertGoodPage(opened, 'trade-rejected', DESKTOP);
+    assert.equal(await listingOf(tokenId), null);
+    rejects.clear();
+    await list(page, '0.75');
+    await finished(page, 'The token is listed.');
+    await opened.context.close();
+  });
+
+  test('a purchase that fails on the chain costs nothing but its fee, and the page then shows that the listing has ended', async () => {
+    const tokenId = takeToken();
+    await listAndClose(tokenId);
+    const cancelFirst = () => cancelOnChain(market, { orderId: orderId ?? assert.fail(), seller: seller.address });
+    const { orderId = null } = (await listingOf(tokenId)) ?? {};
+    const opened = await openToken(tokenId, { account: buyer, beforeSend: cancelFirst });
+    const { page } = opened;
+    await button(page, /^Buy for/).click();
+    const note = await page.waitForSelector('.note-warn[role=alert]');
+    const text = (await note.textContent()) ?? '';
+    for (const part of ['it failed on the chain', 'was not bought, and its price was not paid'])
+      assert.ok(text.includes(part), text);
+    await page.waitForSelector('text=This token is not listed.');
+    await assertGoodPage(opened, 'trade-failed', DESKTOP);
+    await opened.context.close();
+  });
+
+  test('a purchase that the chain would reject is not sent', async () => {
+    const tokenId = takeToken();
+    await listAndClose(tokenId);
+    const { orderId = null } = (await listingOf(tokenId)) ?? {};
+    const opened = await openToken(tokenId, { account: buyer, results: { eth_getBalance: '0x0' } });
+    await button(opened.page, /^Buy for/).click();
+    await opened.page.waitForSelector('text=The wallet does not have enough money.');
+    assert.equal((await listingOf(tokenId))?.orderId, orderId);
+    await opened.context.close();
+  });
+
+  test('a wallet on another chain with the same id cannot sign anything', async () => {
+    const results = { eth_getBlockByNumber: { hash: `0x${'12'.repeat(32)}` } };
+    const [tokenId = assert.fail()] = tokens;
+    const opened = await openToken(tokenId, { account: seller, results });
+    await opened.page.waitForSelector('.trade >> text=another chain with the same id');
+    assert.equal(await opened.page.locator('.trade-actions').count(), 0);
+    await assertGoodPage(opened, 'trade-other-network', DESKTOP);
+    await opened.context.close();
+  });
+
+  for (const look of LOOKS) {
+    test(`the panel and the form are complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
+      const [tokenId = assert.fail()] = tokens;
+      const opened = await openPage(browser, look);
+      await addWallet(opened.context, { rpc: market.rpc, account: seller });
+      await visit(opened.page, `${market.service.url}/t/ethereum/${contract}/${tokenId}`);
+      await button(opened.page, 'List for sale').click();
+      await opened.page.fill('[name=price]', '0.5');
+      await opened.page.waitForSelector('dialog >> text=0.525 ETH');
+      await assertGoodPage(opened, 'trade-form', look);
+      await opened.context.close();
+    });
+  }
+
+  test('without a wallet the page loads nothing of trading', async () => {
+    const [tokenId = assert.fail()] = tokens;
+    const { page, context } = await openPage(browser, DESKTOP);
+    const loaded: string[] = [];
+    page.on('request', (request) => void loaded.push(request.url()));
+    await visit(page, `${market.service.url}/t/ethereum/${contract}/${tokenId}`);
+    assert.equal(await page.locator('.trade').count(), 0);
+    assert.deepEqual(
+      loaded.filter((url) => /trade-panel|\/status$/.test(url)),
+      [],
+    );
+    await context.close();
+  });
+});
+
+/** Follows the stream from now on. Resolves with the listing of the token and the time at which it arrives. */
+async function followListing(
+  baseUrl: string,
+  tokenId: string,
+): Promise<{ seen: Promise<{ event: Activity; at: number }> }> {
+  const { promise: isOpen, resolve: onOpen } = Promise.withResolvers<void>();
+  const client = createMarketClient({ baseUrl });
+  const activities = client.follow({ kinds: ['list', 'reorg'], onConnection: (state) => state === 'open' && onOpen() });
+  const seen = (async () => {
+    for await (const event of activities) if (event.tokenId === tokenId) return { event, at: Date.now() };
+    return assert.fail('the stream has ended');
+  })();
+  await isOpen;
+  return { seen };
+}
+
+const OWNER_OF = [
+  {
+    type: 'function',
+    name: 'ownerOf',
+    stateMutability: 'view',
+    inputs: [{ type: 'uint256', name: 'id' }],
+    outputs: [{ type: 'address' }],
+  },
+] as const;
+
+function ownerOf(tokenId: string) {
+  return encodeFunctionData({ abi: OWNER_OF, functionName: 'ownerOf', args: [BigInt(tokenId)] });
+}
+
+function toWord(address: string): string {
+  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+}
+
+type Approval = { account: string; contract: string; isApproved: boolean };
+
+async function approve({ world, rpc }: DevnetMarket, { account, contract, isApproved }: Approval): Promise<void> {
+  const { abi } = world.collections.find(({ address }) => address === contract) ?? assert.fail();
+  const args = [world.protocol.seaport.address, isApproved];
+  await transactAs(rpc, {
+    from: account,
+    to: contract,
+    data: encodeFunctionData({ abi, functionName: 'setApprovalForAll', args }),
+  });
+}
+
+async function cancelOnChain(
+  { world, rpc, service }: DevnetMarket,
+  { orderId, seller }: { orderId: string; seller: string },
+): Promise<void> {
+  const { data } = await createMarketClient({ baseUrl: service.url }).getOrder({ orderId });
+  const components = fromWireComponents(data.fulfilment?.parameters ?? assert.fail());
+  const { address, abi } = world.protocol.seaport;
+  await transactAs(rpc, {
+    from: seller,
+    to: address,
+    data: encodeFunctionData({ abi, functionName: 'cancel', args: [[components]] }),
+  });
+}

@@ -1,0 +1,11 @@
+// The section `webhooks` of the service's status: how much work the webhook worker has. It has numbers only, because it is public.
+
+import type { StatusProvider } from '../../core/status.ts';
+import type { Database } from '../../database/port.ts';
+import { findDeliveryQueue } from '../queries/delivery-queue.ts';
+
+const TIMEOUT_MS = 2_000;
+
+export function createDeliveryStatus(main: Database): StatusProvider {
+  return { section: 'webhooks', read: () => findDeliveryQueue(main.within(TIMEOUT_MS)) };
+}
