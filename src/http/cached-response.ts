@@ -8,14 +8,13 @@ import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding
 /** The times for which shared caches may keep a response and serve it stale, in seconds. `immutable`: the response never changes. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
 
-/** The policy of responses that are incomplete or old because a read failed. A complete response should soon replace them. */
-export const DEGRADED_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
+/** The policy of responses that another one should replace soon, such as degraded ones. */
+export const SHORT_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
 
 /** A year, which stands for ever. */
 const IMMUTABLE_MAX_AGE_S = 31_536_000;
 
-/** The `Cache-Control` by which a reader recognises such a response. */
-export const DEGRADED_CACHE_CONTROL = toCacheControl(DEGRADED_POLICY);
+const SHORT_CACHE_CONTROL = toCacheControl(SHORT_POLICY);
 
 export type CachedResponse = {
   /** The pattern of the route. Null until the response is cached. */
@@ -27,6 +26,10 @@ export type CachedResponse = {
    * expires.
    */
   validUntil: number | null;
+  /** Whether the response is incomplete or old because a read failed. */
+  degraded: boolean;
+  /** How long before the response its data was read, if the response is no longer fresh. 0 for a fresh response. */
+  ageMs: number;
   /** The body, split where the time of the response is inserted. */
   parts: readonly Buffer[];
   /** The length of the body in bytes. */
@@ -53,6 +56,8 @@ export type ResponseContent = {
   body: unknown;
   cacheTag: string;
   policy: CachePolicy;
+  /** Whether a read failed. The response then has SHORT_POLICY instead of its own policy. */
+  degraded?: boolean;
   validUntil?: number | null;
   timestamped?: boolean;
 };
@@ -62,7 +67,8 @@ export type ResponseContent = {
  * depend on that time.
  */
 export function createCachedResponse(options: ResponseContent): CachedResponse {
-  const { policy } = options;
+  const { degraded = false } = options;
+  const policy = degraded ? SHORT_POLICY : options.policy;
   const text = JSON.stringify(options.body);
   const bytes = toOwnBuffer(text);
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
@@ -71,6 +77,8 @@ export function createCachedResponse(options: ResponseContent): CachedResponse {
     route: null,
     cacheTag: options.cacheTag,
     validUntil: options.validUntil ?? null,
+    degraded,
+    ageMs: 0,
     parts: options.timestamped ? text.split(RESPONSE_TIME).map(toOwnBuffer) : [bytes],
     size: bytes.length,
     encoded: bytes.length < ENCODED_BYTES_MIN || options.timestamped ? null : new EncodedBodies(bytes),
@@ -93,16 +101,22 @@ function toOwnBuffer(text: string): Buffer {
 
 /**
  * The response for a caller that gets it `ageMs` after its data was read. It has `Age` in full seconds (RFC 9111, section 5.1), and
- * DEGRADED_POLICY, so that a shared cache replaces it soon.
+ * SHORT_POLICY, so that a shared cache replaces it soon.
  */
 export function toStaleResponse(response: CachedResponse, ageMs: number): CachedResponse {
-  const age = String(Math.floor(Math.max(ageMs, 0) / 1_000));
+  const age = String(Math.floor(ageMs / 1_000));
   const change = (headers: readonly string[]) => [
-    ...headers.map((part, index) => (headers[index - 1] === 'cache-control' ? DEGRADED_CACHE_CONTROL : part)),
+    ...headers.map((part, index) => (headers[index - 1] === 'cache-control' ? SHORT_CACHE_CONTROL : part)),
     'age',
     age,
   ];
-  return { ...response, headers: change(response.headers), notModifiedHeaders: change(response.notModifiedHeaders) };
+  return {
+    ...response,
+    degraded: true,
+    ageMs,
+    headers: change(response.headers),
+    notModifiedHeaders: change(response.notModifiedHeaders),
+  };
 }
 
 /**

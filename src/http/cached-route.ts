@@ -1,6 +1,7 @@
 // A GET route whose responses are cached. The cache key is the request target in its canonical spelling. If a request has this spelling and
 // a fresh response is cached, server/edge.ts sends it without routing.
 
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import type { CachedResponse } from './cached-response.ts';
@@ -17,6 +18,13 @@ export type CachedRoute<Query extends object> = {
   respond: (params: Record<string, string>, query: Query) => Promise<CachedResponse>;
 };
 
+const sentResponses = new WeakMap<ServerResponse, CachedResponse>();
+
+/** The response that a cached route has sent. Undefined if `reply` has an error, or belongs to another route. */
+export function sentResponseOf(reply: ServerResponse): CachedResponse | undefined {
+  return sentResponses.get(reply);
+}
+
 /** Registers a GET route that responds from the cache, or computes and caches the response. */
 export function cachedRoute<Query extends object>(
   app: FastifyInstance,
@@ -30,6 +38,7 @@ export function cachedRoute<Query extends object>(
     const key = toCacheKey(request.raw.url ?? '', query);
     const compute = async () => ({ ...(await respond(request.params, query)), route: path });
     const response = await responses.get(key, compute);
+    sentResponses.set(reply.raw, response);
     reply.hijack();
     writeCachedResponse(request.raw, reply.raw, response, { now: clock() });
   });

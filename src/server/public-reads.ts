@@ -6,7 +6,7 @@ import type { Json } from '../agents/json.ts';
 import type { PublicRead } from '../agents/public-read.ts';
 import { ToolError, toToolError } from '../agents/public-read.ts';
 import type { Clock } from '../core/clock.ts';
-import { DEGRADED_CACHE_CONTROL } from '../http/cached-response.ts';
+import { sentResponseOf } from '../http/cached-route.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { toRateLimitError } from '../http/rate-limit.ts';
 import type { EdgeOptions } from './edge.ts';
@@ -27,10 +27,7 @@ export function createPublicReads(
       const response = await app.inject(search === '' ? path : `${path}?${search}`);
       const body = JSON.parse(response.payload) as Json;
       if (response.statusCode !== 200) throw toToolError(body);
-      return {
-        body,
-        degraded: response.headers['cache-control'] === DEGRADED_CACHE_CONTROL,
-        readAt: clock() - Number(response.headers.age ?? 0) * 1_000,
-      };
+      const { degraded = false, ageMs = 0 } = sentResponseOf(response.raw.res) ?? {};
+      return { body, degraded, readAt: clock() - ageMs };
     };
 }

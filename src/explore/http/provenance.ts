@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import { closed, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import type { CollectionDetail } from '../../market/collection.ts';
 import { readCollectionDetail } from '../../market/collection.ts';
@@ -133,7 +132,8 @@ export function registerProvenanceRoute(app: FastifyInstance, context: ExploreCo
       const ranks = await market.tokenLists.read((db) => findRankSource(db, detail.collection.id));
       return {
         cacheTag: cacheTagOf(detail.collection, id),
-        policy: detail.degraded || !ranks.ok ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: detail.degraded || !ranks.ok,
         body: { data: toWireProvenance(detail, valueOrNull(ranks)) },
       };
     },

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
-import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import { closed, refOrNull } from '../../http/schema-builders.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import type { WireSummary } from '../../market/http/collections.ts';
@@ -78,7 +77,8 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
       ]);
       return {
         cacheTag: ALL_COLLECTIONS,
-        policy: degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded,
         validUntil: firstExpiry(results.flatMap((one) => ('token' in one ? (one.token.listing ?? []) : []))),
         body: {
           data: results.map((result) => toWireResult(market, result, prices)),

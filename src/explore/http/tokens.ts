@@ -6,7 +6,6 @@ import { parseAddress } from '../../core/address.ts';
 import type { CollectionLocation } from '../../core/collection.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import type { ObjectParameter } from '../../http/query.ts';
 import { collectionParams } from '../../market/http/collection-identity.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
@@ -89,7 +88,8 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       ]);
       return {
         cacheTag: cacheTagOf(collection, id),
-        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: page.degraded,
         validUntil: firstExpiry(page.tokens.flatMap(({ listing }) => listing ?? [])),
         body: {
           data: page.tokens.map((token) => toWireToken(market, token, prices)),

@@ -6,7 +6,6 @@ import { parseAnyAddress } from '../../core/address.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { DEGRADED_POLICY } from '../../http/cached-response.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
@@ -98,7 +97,8 @@ function toList(
     query: { account, chain: market.chainOf(chain), after, limit },
     respond: (page, { data, validUntil }) => ({
       cacheTag: ALL_COLLECTIONS,
-      policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+      policy: CACHE_POLICY,
+      degraded: page.degraded,
       validUntil,
       body: {
         data,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Chain } from '../../core/chains.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref } from '../../http/schema-builders.ts';
 import type { CollectionDetail } from '../collection.ts';
@@ -124,7 +124,8 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       const { collection } = detail;
       return createCachedResponse({
         cacheTag: cacheTagOf(collection, id),
-        policy: detail.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: detail.degraded,
         body: { data: toWireDetail(detail, market.chainOf(collection.chain), prices) },
       });
     },

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import type { Chain } from '../../core/chains.ts';
 import { sealCursor } from '../../core/cursor.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed } from '../../http/schema-builders.ts';
 import type { CollectionSummary } from '../collections.ts';
@@ -105,7 +105,8 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
       ]);
       return createCachedResponse({
         cacheTag: ALL_COLLECTIONS,
-        policy: page.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: page.degraded,
         body: {
           data: page.summaries.map((one) => toWireSummary(one, market.chainOf(one.collection.chain), prices)),
           pagination: {

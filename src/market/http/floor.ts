@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DEGRADED_POLICY, RESPONSE_TIME, createCachedResponse } from '../../http/cached-response.ts';
+import { RESPONSE_TIME, createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, dateTime, ref, refOrNull } from '../../http/schema-builders.ts';
 import type { Floor } from '../floor.ts';
@@ -80,7 +80,8 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
       const [floor, prices] = await Promise.all([readFloor(market, id), readPriceContext(market)]);
       return createCachedResponse({
         cacheTag: cacheTagOf(floor.collection, id),
-        policy: floor.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: floor.degraded,
         body: { data: toWireFloor(floor, prices) },
         timestamped: true,
       });

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { sealCursor } from '../../core/cursor.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed } from '../../http/schema-builders.ts';
 import { ListingWindowCache } from '../listing-window-cache.ts';
@@ -58,7 +58,8 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
       const listings = location ? window.listings.slice(offset, end) : [];
       return createCachedResponse({
         cacheTag: cacheTagOf(collection, id),
-        policy: window.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: window.degraded,
         validUntil: window.validUntil,
         body: {
           data: location ? listings.map((listing) => toListingItem(listing, location, prices)) : [],

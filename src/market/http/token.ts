@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { parseAddress, parseAssetId } from '../../core/address.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../http/cached-response.ts';
+import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { toServedImage } from '../../core/image-url.ts';
@@ -136,7 +136,8 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
       ]);
       return createCachedResponse({
         cacheTag: token.collectionId,
-        policy: token.degraded ? DEGRADED_POLICY : CACHE_POLICY,
+        policy: CACHE_POLICY,
+        degraded: token.degraded,
         validUntil: token.listing?.expiresAt ?? null,
         body: { data: toWireToken(token, prices) },
       });

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { NO_COLLECTION } from '../../../core/collection-versions.ts';
 import { ServiceError } from '../../../core/errors.ts';
-import { DEGRADED_POLICY, createCachedResponse } from '../../../http/cached-response.ts';
+import { SHORT_POLICY, createCachedResponse } from '../../../http/cached-response.ts';
 import { cachedRoute } from '../../../http/cached-route.ts';
 import { closed, ref, typeOrNull } from '../../../http/schema-builders.ts';
 import { marketResponses } from '../../../market/http/envelopes.ts';
@@ -54,7 +54,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       return createCachedResponse({
         cacheTag: NO_COLLECTION,
         // The oldest kept event changes, so the page that begins with it is not the same for ever.
-        policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : DEGRADED_POLICY,
+        policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : SHORT_POLICY,
         body: {
           data: entries.map(({ json }): unknown => JSON.parse(json)),
           next: isFull ? toOffset(end) : null,
