@@ -1,7 +1,7 @@
 // Validates the arguments of a tool call. The messages name the valid arguments and values, so that an agent can correct its call.
 
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import type { ArgumentSchema, InputSchema, ToolArguments } from './tool.ts';
+import type { ArgumentSchema, ArgumentValue, InputSchema, ToolArguments } from './tool.ts';
 
 /** The schema in the form that the SDK takes, with a validator of our own. */
 export function toSdkInput(schema: InputSchema): StandardSchemaWithJSON<ToolArguments> {
@@ -24,7 +24,7 @@ function parseArguments(given: unknown, { properties, required = [] }: InputSche
   const values = new Map<string, unknown>(Object.entries(given ?? {}));
   const missing = required.find((name) => !values.has(name));
   if (missing !== undefined) return `${missing} is required`;
-  const parsed: Record<string, string | number | boolean> = {};
+  const parsed: Record<string, ArgumentValue> = {};
   for (const [name, value] of values) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!schema) return `${name} is not an argument. The arguments are ${Object.keys(properties).join(', ')}`;
@@ -34,14 +34,21 @@ function parseArguments(given: unknown, { properties, required = [] }: InputSche
   return parsed;
 }
 
-function isAllowed(value: unknown, schema: ArgumentSchema): value is string | number | boolean {
+function isAllowed(value: unknown, schema: ArgumentSchema): value is ArgumentValue {
   if (schema.type === 'boolean') return typeof value === 'boolean';
+  if (schema.type === 'object') return isObjectOfTexts(value);
   if (schema.type === 'string') return typeof value === 'string' && (schema.enum?.includes(value) ?? true);
   return typeof value === 'number' && Number.isInteger(value) && value >= schema.minimum && value <= schema.maximum;
 }
 
+function isObjectOfTexts(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((member) => typeof member === 'string');
+}
+
 function describe(schema: ArgumentSchema): string {
   if (schema.type === 'boolean') return 'true or false';
+  if (schema.type === 'object') return 'an object whose values are texts';
   if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
   return schema.enum ? `one of ${schema.enum.join(', ')}` : 'text';
 }

@@ -8,7 +8,7 @@ import { toSdkInput } from './arguments.ts';
 import type { PublicRead } from './public-read.ts';
 import { ToolError } from './public-read.ts';
 import type { AgentTool, ToolArguments, ToolContext } from './tool.ts';
-import { INSTRUCTIONS, createTools } from './tools.ts';
+import { createTools, instructionsFor } from './tools.ts';
 
 export type McpOptions = { name: string; version: string; chains: Chains; log: Log };
 
@@ -18,17 +18,15 @@ export type McpResponder = (request: Request, read: PublicRead) => Promise<Respo
 const READ_ONLY = { readOnlyHint: true };
 
 export function createMcpResponder({ name, version, chains, log }: McpOptions): McpResponder {
+  const instructions = instructionsFor(chains);
   // Each schema is compiled at its first use and then kept, because compiling costs more than a call.
-  const tools = createTools(chains).map((tool) => ({
+  const tools = createTools().map((tool) => ({
     tool,
     input: toSdkInput(tool.input),
     output: fromJsonSchema(tool.output),
   }));
   const createServer = (context: ToolContext) => {
-    const server = new McpServer(
-      { name, version },
-      { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
-    );
+    const server = new McpServer({ name, version }, { instructions, capabilities: { tools: { listChanged: false } } });
     for (const { tool, input, output } of tools) {
       const { description } = tool;
       const definition = { description, inputSchema: input, outputSchema: output, annotations: READ_ONLY };

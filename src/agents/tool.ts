@@ -13,7 +13,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export type ArgumentSchema = { description?: string } & (
   | { type: 'string'; enum?: readonly string[] }
   | { type: 'boolean' }
-  | { type: 'integer'; minimum: number; maximum: number; default: number }
+  | { type: 'integer'; minimum: number; maximum: number }
+  /** Texts by name. In a query, `{Hat: 'Cap'}` of the argument `traits` is `traits[Hat]=Cap`. */
+  | { type: 'object'; additionalProperties: { type: 'string' } }
 );
 export type ArgumentSchemas = Readonly<Record<string, ArgumentSchema>>;
 export type InputSchema = {
@@ -23,7 +25,8 @@ export type InputSchema = {
   additionalProperties: false;
 };
 
-export type ToolArguments = Readonly<Record<string, string | number | boolean>>;
+export type ArgumentValue = string | number | boolean | Readonly<Record<string, string>>;
+export type ToolArguments = Readonly<Record<string, ArgumentValue>>;
 export type ToolContext = { read: PublicRead; chains: Chains };
 
 export type AgentTool = {
@@ -40,8 +43,9 @@ type ReadToolOptions = {
   description: string;
   /** The path to read. `{name}` stands for an argument. All other arguments become the query. */
   path: string;
-  /** The arguments. Those of the path are required. */
   input: ArgumentSchemas;
+  /** The arguments that a call must have. Default: those of the path. */
+  required?: readonly string[];
 };
 
 export const textArgument = (description?: string): ArgumentSchema => ({
@@ -79,8 +83,8 @@ export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 const STATE = ['degraded', 'readAt'];
 
 export const PAGE_ARGUMENTS: ArgumentSchemas = {
-  limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
-  cursor: textArgument('nextCursor of the previous page'),
+  limit: { type: 'integer', minimum: 1, maximum: 100 },
+  cursor: textArgument(),
 };
 
 /** A tool that reads one page of a list. `row` names the members of a row that agents need most. */
@@ -108,8 +112,13 @@ export function resourceTool(options: ReadToolOptions & { resource: JsonSchema }
   };
 }
 
-export function definitionOf({ name, description, path, input }: ReadToolOptions): Omit<AgentTool, 'output' | 'call'> {
-  const required = namesIn(path);
+export function definitionOf({
+  name,
+  description,
+  path,
+  input,
+  required = namesIn(path),
+}: ReadToolOptions): Omit<AgentTool, 'output' | 'call'> {
   return {
     name,
     description,
@@ -141,8 +150,13 @@ export function readWith(
 ): Promise<PublicResponse> {
   const inPath = namesIn(path);
   const query = Object.entries(given).filter(([name]) => !inPath.includes(name));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => toSegment(name, String(given[name] ?? '')));
-  return read(filled, Object.fromEntries(query.map(([name, value]) => [name, String(value)])));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => toSegment(name, given[name]));
+  return read(filled, Object.fromEntries(query.flatMap(([name, value]) => toParameters(name, value))));
+}
+
+function toParameters(name: string, value: ArgumentValue): [string, string][] {
+  if (typeof value !== 'object') return [[name, String(value)]];
+  return Object.entries(value).map(([inner, text]) => [`${name}[${inner}]`, text]);
 }
 
 function namesIn(path: string): string[] {
@@ -150,7 +164,8 @@ function namesIn(path: string): string[] {
 }
 
 /** Dots alone would name another path. */
-function toSegment(name: string, value: string): string {
-  if (/^\.{0,2}$/.test(value)) throw new ToolError(`Argument ${name} is empty or consists of dots`);
+function toSegment(name: string, value: ArgumentValue = ''): string {
+  if (typeof value === 'object' || /^\.{0,2}$/.test(String(value)))
+    throw new ToolError(`Argument ${name} is empty or consists of dots`);
   return encodeURIComponent(value);
 }

@@ -19,7 +19,8 @@ export function withUnits(value: Json, chains: Chains, enclosing: Chain | null =
   const copy: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
     copy[name] = isInlineImage(name, member) ? 'inline image, left out' : withUnits(member, chains, chain);
-    if (name === 'raw' && typeof value['currency'] === 'string') copy['rawUnit'] = toRawUnit(value['currency'], chain);
+    if (name === 'raw' && typeof value['currency'] === 'string')
+      copy['rawUnit'] = toRawUnit(value['currency'], chain, chains);
     if (name === 'volumeAllTime') copy['volumeCurrency'] = chain?.symbol ?? null;
   }
   return copy;
@@ -36,6 +37,10 @@ function chainOf({ chain, collectionId, listing }: JsonObject, chains: Chains): 
   return (id && chains.get(id.chainId)) ?? null;
 }
 
-function toRawUnit(currency: string, chain: Chain | null): string {
-  return chain?.symbol === currency ? `10^-${chain.decimals} ${currency}` : `base units of ${currency}`;
+/** Of an amount without a chain, such as the floor of a trait, the unit is known if all chains with this currency have the same decimals. */
+function toRawUnit(currency: string, chain: Chain | null, chains: Chains): string {
+  const known = chain ? [chain] : [...chains.values()];
+  const decimals = new Set(known.filter(({ symbol }) => symbol === currency).map((one) => one.decimals));
+  const [unit] = decimals;
+  return decimals.size === 1 ? `10^-${unit} ${currency}` : `base units of ${currency}`;
 }

@@ -18,14 +18,23 @@ describe('the MCP server', () => {
   let client: McpClient;
   let seller: string;
   let orderId: string;
+  /** A trait of a listed token. */
+  let trait: { name: string; value: string };
   before(async () => {
     client = await connectMcp(service.url);
     const { data } = await service.ok(`/v1/collections/${COLLECTION}/listings?limit=1`);
     ({ seller, orderId } = data[0]);
+    const traits = (await service.ok(`/explore/v1/collections/${COLLECTION}/traits`)).data;
+    const ofListed = traits[0].values.find(({ floor }: any) => floor);
+    trait = { name: traits[0].name, value: ofListed.value };
   });
 
   /** A call of each tool, and the path that serves the same data. Null if the tool combines several paths. */
   const callsOf = (): Record<string, [given: Record<string, unknown>, path: string | null]> => ({
+    search: [
+      { q: 'harbour lihgts', chain: 'ethereum', limit: 2 },
+      '/explore/v1/search?q=harbour+lihgts&chain=ethereum&limit=2',
+    ],
     list_collections: [
       { chain: 'ethereum', sort: 'floor', limit: 3 },
       '/v1/collections?chain=ethereum&limit=3&sort=floor',
@@ -34,13 +43,18 @@ describe('the MCP server', () => {
     list_listings: [{ collection: CONTRACT, limit: 2 }, `/v1/collections/${CONTRACT}/listings?limit=2`],
     list_sales: [{ collection: COLLECTION, limit: 2 }, `/v1/collections/${COLLECTION}/sales?limit=2`],
     list_tokens: [
-      { collection: COLLECTION, sort: 'rank', listed: true, limit: 2 },
-      `/explore/v1/collections/${COLLECTION}/tokens?sort=rank&listed=true&limit=2`,
+      { collection: COLLECTION, sort: 'rank', listed: true, traits: { [trait.name]: trait.value }, limit: 2 },
+      `/explore/v1/collections/${COLLECTION}/tokens?sort=rank&listed=true&traits[${trait.name}]=${encodeURIComponent(trait.value)}&limit=2`,
     ],
+    list_traits: [{ collection: COLLECTION, limit: 2 }, `/explore/v1/collections/${COLLECTION}/traits?limit=2`],
     get_token: [{ chain: 'ethereum', address: CONTRACT, tokenId: '249' }, `/v1/tokens/ethereum/${CONTRACT}/249`],
     list_wallet: [
       { address: seller, kind: 'listings', chain: 'ethereum' },
       `/explore/v1/wallets/${seller}/listings?chain=ethereum`,
+    ],
+    list_activity: [
+      { collection: COLLECTION, kind: 'list,sale', limit: 3 },
+      `/explore/v1/activity?collection=${COLLECTION}&kind=list,sale&limit=3`,
     ],
     get_order: [{ orderId }, `/explore/v1/orders/${orderId}`],
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
@@ -130,6 +144,11 @@ describe('the MCP server', () => {
       ['list_listings', { collection: COLLECTION, limit: '5' }, /limit must be an integer from 1 to 100$/],
       ['list_collections', { sort: 'x' }, /sort must be one of volume, floor, recent$/],
       ['list_tokens', { collection: COLLECTION, listed: 'yes' }, /listed must be true or false$/],
+      ['list_tokens', { collection: COLLECTION, traits: 'Fog' }, /traits must be an object whose values are texts$/],
+      ['list_tokens', { collection: COLLECTION, traits: { Weather: ['Fog'] } }, /traits must be an object whose/],
+      ['list_activity', { token: '1' }, /^Argument token needs collection$/],
+      ['list_activity', { kind: 'lists' }, /^Argument kind must be kinds of activity, separated by commas: mint, /],
+      ['search', {}, /q is required$/],
       ['get_collection', { collection: 5 }, /collection must be text$/],
       ['list_sales', { id: COLLECTION }, /collection is required$/],
       ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
