@@ -128,7 +128,7 @@ async function recordStatement(shop: Shop): Promise<{ sql: string; params: reado
 
 async function benchRead(what: string, shop: Shop, page: string, dir: string): Promise<void> {
   const headers = { authorization: shop.authorization };
-  const response = await fetch(shop.url + page, { headers });
+  const response = await fetch(shop.url + page, { headers: { ...headers, 'accept-encoding': 'identity' } });
   const body = await response.text();
   const sent = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)).flat();
   const file = path.join(dir, 'same.json');

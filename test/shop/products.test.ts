@@ -101,6 +101,43 @@ forEachStore('products', (store) => {
       assert.equal((await readLast()).id, other.id);
     });
 
+    test('never shows a product as it was before the request, while another process changes it', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 0 });
+      let committed = 0;
+      const done = new AbortController();
+      const readAll = async () => {
+        while (!done.signal.aborted) {
+          const least = committed;
+          const { data } = await shop.ok('GET', `/products/${id}`);
+          assert.ok(data.inventory >= least, `the product shows ${data.inventory} after ${least} was committed`);
+          const leastOfPage = committed;
+          const [item] = (await shop.ok('GET', '/products')).data;
+          assert.ok(
+            item.inventory >= leastOfPage,
+            `the page shows ${item.inventory} after ${leastOfPage} was committed`,
+          );
+        }
+      };
+      const readers = Promise.all(Array.from({ length: 6 }, readAll));
+      for (let stock = 1; stock <= 30; stock += 1) {
+        await store.query(`update main.product set inventory = $2, version = version + 1 where id = $1`, [id, stock]);
+        committed = stock;
+        await shop.ok('GET', `/products/${id}`);
+      }
+      done.abort();
+      await readers;
+    });
+
+    test('shows no product to another shop that names its id, although it is cached', async () => {
+      const [shop, other] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product();
+      await shop.ok('GET', `/products/${id}`);
+      assert.equal((await other.send('GET', `/products/${id}`)).status, 404);
+      await shop.ok('DELETE', `/products/${id}`);
+      assert.equal((await shop.send('GET', `/products/${id}`)).status, 404);
+    });
+
     test('has exactly the documented fields', async () => {
       const shop = await store.shop();
       await shop.product({ description: 'long', moreImages: ['https://a'] });

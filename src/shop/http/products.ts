@@ -2,15 +2,14 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import type { Product, ProductSummary, ProductType } from '../products/product.ts';
+import type { ProductType } from '../products/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
-import { toProductSummaryView, toProductView } from '../products/product-view.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { repeatAborted } from '../../database/port.ts';
 import type { Queryable } from '../../database/port.ts';
-import { ProductList } from '../products/product-list.ts';
+import { ProductReads } from '../products/product-reads.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
@@ -22,10 +21,11 @@ import {
 import { authorize, callerOf, productContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
+import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
-import type { WireProduct, WireProductSummary } from './product-schemas.ts';
+import { sendProduct, sendProductPage, toWireProduct } from './product-responses.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
@@ -43,13 +43,13 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  registerList(app, context);
+  const reads = new ProductReads((shopId) => context.shares.sharedStatementsOf(shopId, REQUEST_TIMEOUT_MS));
+  registerList(app, context, reads);
   registerCreate(app, context);
-  registerOne(app, context);
+  registerOne(app, context, reads);
 }
 
-function registerList(app: FastifyInstance, context: StoreRoutesContext): void {
-  const list = new ProductList();
+function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: ProductReads): void {
   app.get(
     PATH,
     {
@@ -82,12 +82,10 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext): void {
     async (request, reply) => {
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
+      const { shopId } = callerOf(request);
       const query = { before: cursor, limit, collection, type };
-      const page = await list.read(shopContextOf(request), callerOf(request), query);
-      const { products, next } = page;
-      const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
-      const body = `{"data":[${products.map(toSummaryText).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
-      return reply.type('application/json; charset=utf-8').send(body);
+      const page = await context.shares.admit(shopId, () => reads.readPage(shopId, query));
+      return sendProductPage(request, reply, page);
     },
   );
 }
@@ -120,7 +118,7 @@ function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void
   );
 }
 
-function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
+function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: ProductReads): void {
   const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
 
   app.get(
@@ -137,8 +135,9 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
       },
     },
     async (request, reply) => {
-      const product = await readProduct(shopContextOf(request), callerOf(request), idOf(request));
-      return reply.header('etag', toEtag(product)).send({ data: toWireProduct(product) });
+      const { shopId } = callerOf(request);
+      const product = await context.shares.admit(shopId, () => readProduct(reads, shopId, idOf(request)));
+      return sendProduct(request, reply, product);
     },
   );
 
@@ -208,22 +207,6 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     },
   );
 }
-
-/** The JSON texts of products in the cache of the list, so that each version is serialized only once. */
-const summaryTexts = new WeakMap<ProductSummary, string>();
-
-function toSummaryText(product: ProductSummary): string {
-  let text = summaryTexts.get(product);
-  if (text === undefined) {
-    text = JSON.stringify(toWireSummary(product));
-    summaryTexts.set(product, text);
-  }
-  return text;
-}
-
-// The JSON of products is built in product-view.ts. With these declarations, the compiler checks that it matches the schemas.
-const toWireProduct: (product: Product) => WireProduct = toProductView;
-const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 
 function invalidCursor(): ServiceError {
   return new ServiceError('bad_request', 'Invalid query parameters', {

@@ -77,6 +77,21 @@ export class StoreShares {
     return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
   }
 
+  /** Counts a request of a shop while it waits for statements that it shares with other requests. */
+  admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
+    return this.#queue.admit(shopId, work);
+  }
+
+  /**
+   * Statements that several requests of a shop share, which may use the database for `timeoutMs` in total. They wait for the turn of the
+   * shop. Each of the requests is admitted by itself.
+   */
+  sharedStatementsOf(shopId: string, timeoutMs: number): Statements {
+    const latest = performance.now() + WAIT_MAX_MS;
+    const take = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
+    return inTurn(this.#main, new TimeBudget(timeoutMs), take);
+  }
+
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
    * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is

@@ -1,7 +1,7 @@
 // The text of API keys: `<service>_live_`, 30 random base62 characters, and a checksum of 6 characters. The checksum rejects a mistyped key
 // without a query. Only a SHA-256 hash of the key is stored: the key is random, so a slow password hash is not needed.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -33,7 +33,7 @@ export function isWellFormedKey(serviceName: string, text: string): boolean {
 }
 
 export function hashApiKey(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** The beginning of a key. It is stored and listed in clear text, so that the operator can distinguish keys. */

@@ -4,8 +4,9 @@
 import type { Queryable } from '../../database/port.ts';
 import type { ShopTime } from './product-changes.ts';
 import { deleteProductWithEvent, insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
-import { claimSlugNumbers, findProduct, findProductForUpdate, listSlugsLike } from '../queries/products.ts';
+import { claimSlugNumbers, findProductForUpdate, listSlugsLike } from '../queries/products.ts';
 import type { NewProduct, Product, ProductInput } from './product.ts';
+import type { ProductReads } from './product-reads.ts';
 import { toFreeSlug, toSlug } from './slug.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
@@ -18,8 +19,8 @@ export const INVALID_PRODUCT = 'Invalid product payload';
 /** The limit of attempts to insert a product with a derived slug. An attempt fails if another request has just used the slug. */
 const SLUG_ATTEMPTS_MAX = 5;
 
-export async function readProduct(context: ShopContext, caller: ShopCaller, id: string): Promise<Product> {
-  return (isId('prod', id) ? await findProduct(context.main, caller.shopId, id) : null) ?? refuseMissing();
+export async function readProduct(reads: ProductReads, shopId: string, id: string): Promise<Product> {
+  return (isId('prod', id) ? await reads.readProduct(shopId, id) : null) ?? refuseMissing();
 }
 
 /** Creates a product. A slug in the request must be unused. A derived slug gets a number if it is in use. */

@@ -53,26 +53,39 @@ const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
 export type ProductVersion = { id: string; version: number };
 
 /**
- * Ids and versions of a shop's products, newest first. `before`: only products with a smaller id; a product with that id need not exist.
- * The page is one row of text, because the driver needs more time to decode rows than the database to find them.
+ * The ids and versions of products of the shop, as `id version` separated by commas. Unknown ids are left out. The result is one text,
+ * because the driver needs more time to decode rows than the database to find them.
  */
-export async function listProductVersions(
+export async function listProductVersions(db: Queryable, shopId: string, ids: readonly string[]): Promise<string> {
+  const [row] = await queryHot<{ versions: string | null }>(
+    db,
+    `select string_agg(id || ' ' || version, ',') as versions from main.product where shop_id = $1 and id = any ($2)`,
+    [shopId, ids],
+  );
+  return row?.versions ?? '';
+}
+
+/**
+ * Pages of a shop's products in the order of `pages`: the text of each page has ids and versions, newest first, as in
+ * `listProductVersions`. `before`: only products with a smaller id; a product with that id need not exist.
+ */
+export async function listProductPages(
   db: Queryable,
   shopId: string,
-  options: { before: string | null; limit: number },
-): Promise<ProductVersion[]> {
-  const [row] = await queryHot<{ page: string | null }>(
+  pages: readonly { before: string | null; limit: number }[],
+): Promise<string[]> {
+  const rows = await queryHot<{ versions: string | null }>(
     db,
-    `select string_agg(id || ' ' || version, ',' order by id desc) as page from (
-       select id, version from main.product where shop_id = $1 and ($2::text is null or id < $2) order by id desc limit $3
-     ) page`,
-    [shopId, options.before, options.limit],
+    `select (
+       select string_agg(id || ' ' || version, ',' order by id desc) from (
+         select id, version from main.product
+         where shop_id = $1 and id < coalesce(wanted.before, '~') order by id desc limit wanted.size
+       ) as page
+     ) as versions
+     from unnest($2::text[], $3::integer[]) with ordinality as wanted (before, size, number) order by wanted.number`,
+    [shopId, pages.map(({ before }) => before), pages.map(({ limit }) => limit)],
   );
-  if (!row?.page) return [];
-  return row.page.split(',').map((entry) => {
-    const [id = '', version = ''] = entry.split(' ');
-    return { id, version: Number(version) };
-  });
+  return rows.map(({ versions }) => versions ?? '');
 }
 
 /** The products of the shop with these ids, in no particular order. Unknown ids are left out. */
@@ -84,6 +97,15 @@ export async function listProductSummaries(
   const sql = `select ${SUMMARY_COLUMNS} from main.product where shop_id = $1 and id = any ($2)`;
   const rows = await queryHot(db, sql, [shopId, ids]);
   return rows.map(decodeSummary);
+}
+
+/** Like `listProductSummaries`, with all fields. */
+export async function listProducts(db: Queryable, shopId: string, ids: readonly string[]): Promise<Product[]> {
+  const rows = await queryHot(db, `select ${COLUMNS} from main.product where shop_id = $1 and id = any ($2)`, [
+    shopId,
+    ids,
+  ]);
+  return rows.map(decodeProduct);
 }
 
 export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {

@@ -1,0 +1,154 @@
+// Reads products for callers. Contents are cached by version, because the content of a version never changes. Every read compares the
+// versions with the database, so that it returns what was committed before its call, by whichever process. Concurrent reads of a shop
+// share their statements.
+
+import { LRUCache } from 'lru-cache';
+import { BatchedReads } from '../../database/batched-reads.ts';
+import type { Statements } from '../../database/port.ts';
+import type { ProductVersion } from '../queries/products.ts';
+import { listProductPages, listProductSummaries, listProductVersions, listProducts } from '../queries/products.ts';
+import type { Product, ProductSummary, ProductType } from './product.ts';
+
+/** The same object is returned as long as the page does not change. */
+export type ProductPage = { products: ProductSummary[]; next: string | null };
+export type ProductListQuery = {
+  /** Only products older than the product with this id. Null for the first page. */
+  before: string | null;
+  limit: number;
+  collection: string | null;
+  type: ProductType | null;
+};
+
+/** The sizes of the caches, in characters of JSON. A response that is made from an entry takes as much memory again. */
+const PRODUCTS_SIZE_MAX = 16 * 1024 * 1024;
+const SUMMARIES_SIZE_MAX = 16 * 1024 * 1024;
+const PAGES_SIZE_MAX = 16 * 1024 * 1024;
+/** Shops whose reads are joined. A shop beyond this number begins with new statements. */
+const SHOPS_MAX = 1_000;
+const VERSIONS_MAX = 500;
+const PAGES_MAX = 20;
+const CONTENTS_MAX = 100;
+
+type ShopReads = {
+  versions: BatchedReads<number>;
+  pages: BatchedReads<string>;
+  products: BatchedReads<Product>;
+  summaries: BatchedReads<ProductSummary>;
+};
+
+const sizeOf = (content: object) => JSON.stringify(content).length;
+
+export class ProductReads {
+  /** Returns the statements of one batch of reads of a shop. */
+  readonly #statementsOf: (shopId: string) => Statements;
+  readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
+  readonly #products = new LRUCache<string, Product>({ maxSize: PRODUCTS_SIZE_MAX, sizeCalculation: sizeOf });
+  readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: SUMMARIES_SIZE_MAX, sizeCalculation: sizeOf });
+  readonly #pages = new LRUCache<string, { versions: string; page: ProductPage }>({
+    maxSize: PAGES_SIZE_MAX,
+    sizeCalculation: ({ versions, page }) => versions.length + sizeOf(page.products),
+  });
+
+  constructor(statementsOf: (shopId: string) => Statements) {
+    this.#statementsOf = statementsOf;
+  }
+
+  /** A product of the shop, or null. The same object is returned as long as the product does not change. */
+  async readProduct(shopId: string, id: string): Promise<Product | null> {
+    const { versions, products } = this.#readsOf(shopId);
+    const key = `${shopId} ${id}`;
+    const cached = this.#products.get(key);
+    if (cached && (await versions.read(id)) === cached.version) return cached;
+    const product = await products.read(id);
+    if (product) this.#products.set(key, product);
+    else this.#products.delete(key);
+    return product;
+  }
+
+  /** A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. */
+  async readPage(shopId: string, query: ProductListQuery): Promise<ProductPage> {
+    const { before, limit, collection, type } = query;
+    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }))) ?? '';
+    const key = JSON.stringify([shopId, before, limit, collection, type]);
+    const cached = this.#pages.get(key);
+    if (cached?.versions === versions) return cached.page;
+    const all = parseVersions(versions);
+    const shown = all.slice(0, limit);
+    const products = (await this.#readSummaries(shopId, shown)).filter(
+      (product) =>
+        (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
+    );
+    const page = { products, next: all.length > limit ? (shown.at(-1)?.id ?? null) : null };
+    this.#pages.set(key, { versions, page });
+    return page;
+  }
+
+  /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
+  async #readSummaries(shopId: string, versions: readonly ProductVersion[]): Promise<ProductSummary[]> {
+    const { summaries } = this.#readsOf(shopId);
+    const read = versions.map(async ({ id, version }) => {
+      const cached = this.#summaries.get(id);
+      if (cached?.version === version) return cached;
+      const summary = await summaries.read(id);
+      if (summary) this.#summaries.set(id, summary);
+      return summary;
+    });
+    return (await Promise.all(read)).filter((summary) => summary !== null);
+  }
+
+  #readsOf(shopId: string): ShopReads {
+    const known = this.#shops.get(shopId);
+    if (known) return known;
+    const statements = () => this.#statementsOf(shopId);
+    const reads: ShopReads = {
+      versions: new BatchedReads({
+        sizeMax: VERSIONS_MAX,
+        readAll: async (ids) =>
+          new Map(parseVersions(await listProductVersions(statements(), shopId, ids)).map(toVersionEntry)),
+      }),
+      pages: new BatchedReads({
+        sizeMax: PAGES_MAX,
+        readAll: async (keys) => {
+          const pages = await listProductPages(statements(), shopId, keys.map(parsePageKey));
+          return new Map(keys.map((key, index) => [key, pages[index] ?? '']));
+        },
+      }),
+      products: new BatchedReads({
+        sizeMax: CONTENTS_MAX,
+        readAll: async (ids) => byId(await listProducts(statements(), shopId, ids)),
+      }),
+      summaries: new BatchedReads({
+        sizeMax: CONTENTS_MAX,
+        readAll: async (ids) => byId(await listProductSummaries(statements(), shopId, ids)),
+      }),
+    };
+    this.#shops.set(shopId, reads);
+    return reads;
+  }
+}
+
+/** Reads the text of `listProductVersions` and `listProductPages`. */
+function parseVersions(text: string): ProductVersion[] {
+  if (text === '') return [];
+  return text.split(',').map((entry) => {
+    const [id = '', version = ''] = entry.split(' ');
+    return { id, version: Number(version) };
+  });
+}
+
+const toVersionEntry = ({ id, version }: ProductVersion): [string, number] => [id, version];
+
+function byId<T extends { id: string }>(contents: readonly T[]): Map<string, T> {
+  return new Map(contents.map((content) => [content.id, content]));
+}
+
+type PageBounds = { before: string | null; limit: number };
+
+function toPageKey({ before, limit }: PageBounds): string {
+  return `${limit} ${before ?? ''}`;
+}
+
+function parsePageKey(key: string): PageBounds {
+  const [limit = '', before = ''] = key.split(' ');
+  return { before: before === '' ? null : before, limit: Number(limit) };
+}

@@ -1,0 +1,93 @@
+// Reads that share statements: none returns a value from before its call, and equal reads are sent once.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { BatchedReads } from '../../src/database/batched-reads.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Reads whose statements end when the test ends them. `sent` has the keys of each statement. */
+function createReads(sizeMax = 100) {
+  const sent: (readonly string[])[] = [];
+  const ends: ((error?: Error) => void)[] = [];
+  let value = 'first';
+  const reads = new BatchedReads<string>({
+    sizeMax,
+    readAll: (keys) => {
+      sent.push(keys);
+      const read = new Map(keys.filter((key) => key !== 'missing').map((key) => [key, `${key} ${value}`]));
+      const { promise, resolve, reject } = Promise.withResolvers<Map<string, string>>();
+      ends.push((error) => (error ? reject(error) : resolve(read)));
+      return promise;
+    },
+  });
+  const end = (index: number, error?: Error) => ends[index]?.(error);
+  return { reads, sent, end, change: (next: string) => void (value = next) };
+}
+
+describe('batched reads', () => {
+  test('of one moment share a statement, in which each key stands once', async () => {
+    const { reads, sent, end } = createReads();
+    const read = ['a', 'b', 'a', 'missing'].map((key) => reads.read(key));
+    await settle();
+    assert.deepEqual(sent, [['a', 'b', 'missing']]);
+    end(0);
+    assert.deepEqual(await Promise.all(read), ['a first', 'b first', 'a first', null]);
+  });
+
+  test('never return a value that was read before the call', async () => {
+    const { reads, sent, end, change } = createReads();
+    const before = reads.read('a');
+    await settle();
+    change('second');
+    const after = reads.read('a');
+    end(0);
+    assert.equal(await before, 'a first');
+    await settle();
+    assert.equal(sent.length, 2);
+    end(1);
+    assert.equal(await after, 'a second');
+  });
+
+  test('wait while two statements run, and share the next one', async () => {
+    const { reads, sent, end } = createReads();
+    const first = reads.read('a');
+    await settle();
+    const second = reads.read('b');
+    await settle();
+    const later = [reads.read('c'), reads.read('d')];
+    await settle();
+    assert.deepEqual(sent, [['a'], ['b']]);
+    end(1);
+    await second;
+    await settle();
+    assert.deepEqual(sent.slice(2), [['c', 'd']]);
+    end(0);
+    end(2);
+    assert.deepEqual(await Promise.all([first, ...later]), ['a first', 'c first', 'd first']);
+  });
+
+  test('have a limited number of keys in a statement', async () => {
+    const { reads, sent, end } = createReads(2);
+    const read = ['a', 'b', 'c'].map((key) => reads.read(key));
+    await settle();
+    await settle();
+    assert.deepEqual(sent, [['a', 'b'], ['c']]);
+    end(0);
+    end(1);
+    assert.equal((await Promise.all(read)).length, 3);
+  });
+
+  test('all fail with the error of their statement, and later reads are sent again', async () => {
+    const { reads, sent, end } = createReads();
+    const failing = [reads.read('a'), reads.read('b')];
+    await settle();
+    end(0, new Error('the statement failed'));
+    for (const read of await Promise.allSettled(failing)) assert.equal(read.status, 'rejected');
+    const next = reads.read('a');
+    await settle();
+    assert.equal(sent.length, 2);
+    end(1);
+    assert.equal(await next, 'a first');
+  });
+});
