@@ -41,7 +41,7 @@ export class Turns {
     try {
       return await work();
     } catch (error) {
-      if (this.#limits.failsTogether && (error instanceof DeadlineExceeded || isLockTimeout(error))) rejectAll(queue);
+      if (this.#limits.failsTogether && isStuck(error)) rejectAll(queue);
       throw error;
     } finally {
       leave(queue);
@@ -113,6 +113,11 @@ export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => P
   };
 }
 
+/** Whether work could not lock a row, or missed its deadline. Work that waits for the same row would probably fail too. */
+export function isStuck(error: unknown): boolean {
+  return error instanceof DeadlineExceeded || isLockTimeout(error);
+}
+
 /** Gives the place to the longest waiting work, or frees it. */
 function leave(queue: Queue): void {
   queue.movedAt = performance.now();
@@ -132,6 +137,6 @@ function rejectAll(queue: Queue): void {
   for (const { place } of waiting) place.reject(tooMany());
 }
 
-function tooMany(): ServiceError {
+export function tooMany(): ServiceError {
   return new ServiceError('unavailable', 'Too many requests wait for the same record, try again soon');
 }

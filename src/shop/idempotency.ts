@@ -4,16 +4,23 @@ import { ServiceError } from '../core/errors.ts';
 import type { SecretKeys } from '../core/secret-keys.ts';
 import type { Queryable } from '../database/port.ts';
 import type { IdempotencyKey, StoredResponse } from './queries/idempotency.ts';
-import { claimIdempotencyKey, findStoredResponse, upsertStoredResponse } from './queries/idempotency.ts';
+import { claimIdempotencyKeys, listStoredResponses, upsertStoredResponses } from './queries/idempotency.ts';
 import { toResponsePlace } from './stored-secrets.ts';
 
 /** A response is kept, and can be repeated, for this long. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60_000;
 
+/** A request with an idempotency key. The digest identifies the request. */
+export type OnceRequest = { id: IdempotencyKey; digest: Buffer };
+
+type OnceContext = { now: number; secretKeys: SecretKeys };
+
 export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'> & {
   /** Whether the body contains a secret. It is then stored encrypted. */
   hasSecret: boolean;
 };
+
+export type OnceResponse = { response: Omit<StoredResponse, 'requestDigest'>; isReplayed: boolean };
 
 /**
  * If a response is stored for the key, returns it. Otherwise runs `work` and stores its response in the same transaction. Throws `conflict`
@@ -22,23 +29,56 @@ export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'> & {
  */
 export async function runOnce(
   tx: Queryable,
-  request: { id: IdempotencyKey; digest: Buffer; now: number; secretKeys: SecretKeys },
+  request: OnceRequest & OnceContext,
   work: () => Promise<RepeatableResponse>,
-): Promise<{ response: Pick<StoredResponse, 'status' | 'headers' | 'body'>; isReplayed: boolean }> {
-  const { id, digest, now, secretKeys } = request;
-  const place = toResponsePlace(id);
-  if (!(await claimIdempotencyKey(tx, id))) {
-    throw new ServiceError('conflict', 'A request with this Idempotency-Key is still running');
-  }
-  const stored = await findStoredResponse(tx, id, now - IDEMPOTENCY_KEPT_MS);
-  if (stored) {
-    if (stored.requestDigest.equals(digest)) {
-      return { response: { ...stored, body: secretKeys.decrypt(stored.body, place) }, isReplayed: true };
+): Promise<OnceResponse> {
+  const [claim = 'new'] = await claimRequests(tx, [request], request);
+  if (claim instanceof ServiceError) throw claim;
+  if (claim !== 'new') return claim;
+  const response = await work();
+  await keepResponses(tx, [{ request, response }], request);
+  return toFirstResponse(response);
+}
+
+/**
+ * Claims requests until the transaction ends. For each request returns the stored response, an error of `runOnce`, or `new` if the request
+ * is to be executed. If a key is given twice, the second request is rejected as if the first one ran in another transaction.
+ */
+export async function claimRequests(
+  tx: Queryable,
+  requests: readonly OnceRequest[],
+  { now, secretKeys }: OnceContext,
+): Promise<(OnceResponse | ServiceError | 'new')[]> {
+  const ids = requests.map(({ id }) => id);
+  const names = ids.map(({ keyId, key }) => `${keyId} ${key}`);
+  const claimed = await claimIdempotencyKeys(tx, ids);
+  const stored = await listStoredResponses(tx, ids, now - IDEMPOTENCY_KEPT_MS);
+  return requests.map(({ id, digest }, index) => {
+    if (!claimed[index] || names.indexOf(names[index] ?? '') < index) {
+      return new ServiceError('conflict', 'A request with this Idempotency-Key is still running');
     }
-    throw new ServiceError('unprocessable', 'This Idempotency-Key was used for another request');
-  }
-  const { hasSecret, ...response } = await work();
-  const body = hasSecret ? secretKeys.encrypt(response.body, place) : response.body;
-  await upsertStoredResponse(tx, id, { ...response, body, requestDigest: digest }, now);
-  return { response, isReplayed: false };
+    const first = stored[index];
+    if (!first) return 'new';
+    if (!first.requestDigest.equals(digest)) {
+      return new ServiceError('unprocessable', 'This Idempotency-Key was used for another request');
+    }
+    return { response: { ...first, body: secretKeys.decrypt(first.body, toResponsePlace(id)) }, isReplayed: true };
+  });
+}
+
+/** Stores the responses of claimed requests. */
+export async function keepResponses(
+  tx: Queryable,
+  responses: readonly { request: OnceRequest; response: RepeatableResponse }[],
+  { now, secretKeys }: OnceContext,
+): Promise<void> {
+  const stored = responses.map(({ request: { id, digest }, response: { hasSecret, ...response } }) => {
+    const body = hasSecret ? secretKeys.encrypt(response.body, toResponsePlace(id)) : response.body;
+    return { ...response, body, id, requestDigest: digest };
+  });
+  await upsertStoredResponses(tx, stored, now);
+}
+
+export function toFirstResponse({ status, headers, body }: RepeatableResponse): OnceResponse {
+  return { response: { status, headers, body }, isReplayed: false };
 }

@@ -1,19 +1,18 @@
-// Reads and changes stock, and reads the adjustment log. Every change of stock goes through `applyStockChange`, which logs the change and
-// records `inventory.low` if stock has become low.
+// Reads and changes stock, and reads the adjustment log. Every change of stock is logged, and records `inventory.low` if stock has become
+// low. `StockWriter` groups the changes of callers.
 
-import { ServiceError } from '../core/errors.ts';
 import { createId, isId } from '../core/time-ordered-id.ts';
 import type { Queryable, Statements } from '../database/port.ts';
 import type { ShopCaller, ShopContext } from './context.ts';
 import type {
   Adjustment,
-  AppliedStockChange,
   StockChange,
   StockChangeOrigin,
   StockChangeResult,
+  StockGroupOptions,
   StockLevel,
 } from './queries/stock.ts';
-import { findStock, listAdjustments, listStockPage, updateStock } from './queries/stock.ts';
+import { findStock, listAdjustments, listStockPage, updateStocks } from './queries/stock.ts';
 
 /** The highest stock: the largest signed 32-bit integer. Numbers in requests are from `-STOCK_MAX` to `STOCK_MAX`. */
 export const STOCK_MAX = 2 ** 31 - 1;
@@ -50,36 +49,34 @@ export async function readStockPage(
   return { levels: isSelected ? [level] : [], next: null };
 }
 
-/**
- * Changes stock for a caller. Throws `not_found` if the shop has no such product. If the stock does not equal `expected`, throws `conflict`
- * with the current stock in the message.
- */
-export async function changeStock(
-  context: ShopContext,
+/** A change of stock that a caller requests. */
+export type StockRequest = StockChange & { keyId: string; reason: string };
+
+/** Makes the changes of callers in the order of the requests. The other results have the same order. */
+export function changeStocks(
   db: Queryable | Statements,
-  caller: ShopCaller,
-  request: StockChange & { reason: string },
-): Promise<AppliedStockChange> {
-  const change = { ...request, source: 'inventory', keyId: caller.keyId, now: context.clock() } as const;
-  const result = isId('prod', request.productId) ? await applyStockChange(db, caller.shopId, change) : null;
-  if (!result) throw new ServiceError('not_found', 'Product not found');
-  if (result.outcome === 'applied') return result.change;
-  const message = `stock is ${result.level}, not ${request.expected}`;
-  throw new ServiceError('conflict', `The ${message}`, { details: [{ path: 'expected', message }] });
+  shopId: string,
+  requests: readonly StockRequest[],
+  options: { now: number; locked: StockGroupOptions['locked'] },
+): Promise<StockChangeResult[]> {
+  const changes = requests.map((request) => ({ ...request, eventId: createId('evt', options.now) }));
+  return updateStocks(db, shopId, changes, { ...LEVELS, ...options, source: 'inventory' });
 }
 
 /**
  * Changes stock and logs the change. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` if tracked stock falls from above
- * `LOW_STOCK_LEVEL` to this level or below. Returns null if the shop has no such product.
+ * `LOW_STOCK_LEVEL` to this level or below. Does nothing if the shop has no such product.
  */
-export function applyStockChange(
+export async function applyStockChange(
   db: Queryable | Statements,
   shopId: string,
-  change: StockChange & StockChangeOrigin & { now: number },
-): Promise<StockChangeResult | null> {
-  const eventId = createId('evt', change.now);
-  return updateStock(db, shopId, { ...change, stockMax: STOCK_MAX, lowStockLevel: LOW_STOCK_LEVEL, eventId });
+  { source, now, ...change }: StockChange & StockChangeOrigin & { now: number },
+): Promise<void> {
+  const grouped = { ...change, eventId: createId('evt', now) };
+  await updateStocks(db, shopId, [grouped], { ...LEVELS, source, now, locked: 'wait' });
 }
+
+const LEVELS = { stockMax: STOCK_MAX, lowStockLevel: LOW_STOCK_LEVEL };
 
 export type AdjustmentPage = { adjustments: Adjustment[]; next: string | null };
 

@@ -5,18 +5,19 @@ import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { JsonNumber, isJsonObject } from '../../core/json-text.ts';
-import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, changeStock, readAdjustments, readStockPage } from '../stock.ts';
+import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, readAdjustments, readStockPage } from '../stock.ts';
 import { countCharacters, isStorable } from '../../core/text.ts';
-import type { Queryable } from '../../database/port.ts';
 import type { StockChange, StockLevel } from '../queries/stock.ts';
+import { StockWriter } from '../stock-writer.ts';
 import type { ErrorDetail } from '../../core/errors.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { DETAILS_MAX } from '../body-fields.ts';
-import { authorize, callerOf, pageContextOf, productContextOf, shopContextOf } from './authorize.ts';
+import { authorize, callerOf, pageContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
+import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
-import { hasIdempotencyKey, sendInTransaction } from './transactions.ts';
+import { onceRequestOf, sendOnce, toRepeatable } from './transactions.ts';
 import { toWireAdjustment, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
@@ -107,6 +108,16 @@ async function* streamInventory(
 }
 
 function registerChange(app: FastifyInstance, context: StoreRoutesContext): void {
+  const writer = new StockWriter({
+    statementsOf: (shopId, productId) =>
+      context.shares.sharedStatementsOf(shopId, {
+        timeoutMs: REQUEST_TIMEOUT_MS,
+        ...(productId !== undefined && { productId }),
+      }),
+    clock: context.shop.clock,
+    secretKeys: context.shop.secretKeys,
+    toResponse: (change) => toRepeatable({ status: 200, body: { data: toWireStockResult(change) } }),
+  });
   app.post(
     PATH,
     {
@@ -125,18 +136,11 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       },
     },
     async (request, reply) => {
-      const change = parseStockRequest(bodyOf(request).value);
-      const caller = callerOf(request);
-      const shop = productContextOf(request, change.productId);
-      // The change is one atomic statement. It needs a transaction only if the response has to be stored with it.
-      if (!hasIdempotencyKey(request)) {
-        return { data: toWireStockResult(await changeStock(shop, shop.main, caller, change)) };
-      }
-      const write = async (tx: Queryable) => ({
-        status: 200,
-        body: { data: toWireStockResult(await changeStock(shop, tx, caller, change)) },
-      });
-      return sendInTransaction(request, reply, write, shop);
+      const { shopId, keyId } = callerOf(request);
+      const change = { ...parseStockRequest(bodyOf(request).value), keyId };
+      const once = onceRequestOf(request);
+      const made = await context.shares.admit(shopId, () => writer.change(shopId, change, once));
+      return sendOnce(reply, made);
     },
   );
 }

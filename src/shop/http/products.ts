@@ -43,7 +43,9 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  const reads = new ProductReads((shopId) => context.shares.sharedStatementsOf(shopId, REQUEST_TIMEOUT_MS));
+  const reads = new ProductReads((shopId) =>
+    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS }),
+  );
   registerList(app, context, reads);
   registerCreate(app, context);
   registerOne(app, context, reads);

@@ -68,13 +68,8 @@ export class StoreShares {
    * changes this product and waits for its turn among the changes of the product.
    */
   statementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
-    const { productId, timeoutMs } = options;
-    const latest = performance.now() + WAIT_MAX_MS;
-    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
-    const inProduct = <T>(work: () => Promise<T>) =>
-      this.#products.take(`${shopId} ${productId}`, () => inShop(work), latest);
-    const take = productId === undefined ? inShop : inProduct;
-    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
+    const take = this.#turnOf(shopId, options.productId);
+    return inTurn(this.#main, new TimeBudget(options.timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
   }
 
   /** Counts a request of a shop while it waits for statements that it shares with other requests. */
@@ -82,14 +77,16 @@ export class StoreShares {
     return this.#queue.admit(shopId, work);
   }
 
-  /**
-   * Statements that several requests of a shop share, which may use the database for `timeoutMs` in total. They wait for the turn of the
-   * shop. Each of the requests is admitted by itself.
-   */
-  sharedStatementsOf(shopId: string, timeoutMs: number): Statements {
+  /** Like `statementsOf`, for statements that several requests share. Each of these requests is admitted by itself. */
+  sharedStatementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
+    return inTurn(this.#main, new TimeBudget(options.timeoutMs), this.#turnOf(shopId, options.productId));
+  }
+
+  #turnOf(shopId: string, productId: string | undefined): <T>(work: () => Promise<T>) => Promise<T> {
     const latest = performance.now() + WAIT_MAX_MS;
-    const take = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
-    return inTurn(this.#main, new TimeBudget(timeoutMs), take);
+    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
+    if (productId === undefined) return inShop;
+    return (work) => this.#products.take(`${shopId} ${productId}`, () => inShop(work), latest);
   }
 
   /**

@@ -7,8 +7,8 @@ import { repeatAborted } from '../../database/port.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { bodyOf } from '../../http/json-body.ts';
 import type { ShopContext } from '../context.ts';
-import type { RepeatableResponse } from '../idempotency.ts';
-import { runOnce } from '../idempotency.ts';
+import type { OnceRequest, OnceResponse, RepeatableResponse } from '../idempotency.ts';
+import { runOnce, toFirstResponse } from '../idempotency.ts';
 import { callerOf, shopContextOf } from './authorize.ts';
 
 export type WriteResponse = {
@@ -35,33 +35,34 @@ export async function sendInTransaction(
   write: Write,
   shop: ShopContext = shopContextOf(request),
 ): Promise<FastifyReply> {
-  const key = readIdempotencyKey(request);
-  const { status, headers, body } = await repeatAborted(() =>
-    shop.main.transaction((tx) =>
-      key === null ? write(tx).then(toRepeatable) : writeOnce(tx, { request, key }, write),
-    ),
+  const once = onceRequestOf(request);
+  const made = await repeatAborted(() =>
+    shop.main.transaction(async (tx) => {
+      const work = async () => toRepeatable(await write(tx));
+      if (once === null) return toFirstResponse(await work());
+      const { clock, secretKeys } = shopContextOf(request);
+      return runOnce(tx, { ...once, now: clock(), secretKeys }, work);
+    }),
   );
-  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  return sendOnce(reply, made);
 }
 
-/** Whether the request has an Idempotency-Key. Its response must then be stored in the transaction of the change. */
-export function hasIdempotencyKey(request: FastifyRequest): boolean {
-  return readIdempotencyKey(request) !== null;
+export function sendOnce(reply: FastifyReply, { response, isReplayed }: OnceResponse): FastifyReply {
+  if (isReplayed) reply.header('idempotent-replayed', 'true');
+  return reply
+    .code(response.status)
+    .headers(response.headers)
+    .type('application/json; charset=utf-8')
+    .send(response.body);
 }
 
-async function writeOnce(
-  tx: Queryable,
-  { request, key }: { request: FastifyRequest; key: string },
-  write: Write,
-): Promise<Omit<RepeatableResponse, 'hasSecret'>> {
-  const id = { keyId: callerOf(request).keyId, key };
-  const { clock, secretKeys } = shopContextOf(request);
-  const once = { id, digest: digestOf(request), now: clock(), secretKeys };
-  const { response, isReplayed } = await runOnce(tx, once, async () => toRepeatable(await write(tx)));
-  return isReplayed ? { ...response, headers: { ...response.headers, 'idempotent-replayed': 'true' } } : response;
+/** Identifies a request that has an Idempotency-Key. Its response must be stored in the transaction of its change. */
+export function onceRequestOf(request: FastifyRequest): OnceRequest | null {
+  const key = readIdempotencyKey(request);
+  return key === null ? null : { id: { keyId: callerOf(request).keyId, key }, digest: digestOf(request) };
 }
 
-function toRepeatable({ status, headers = {}, body, hasSecret = false }: WriteResponse): RepeatableResponse {
+export function toRepeatable({ status, headers = {}, body, hasSecret = false }: WriteResponse): RepeatableResponse {
   return { status, headers, body: JSON.stringify(body), hasSecret };
 }
 

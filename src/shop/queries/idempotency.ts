@@ -9,51 +9,62 @@ export type StoredResponse = { requestDigest: Buffer; status: number; headers: R
 export type IdempotencyKey = { keyId: string; key: string };
 
 const decodeResponse = rowDecoder('idempotency', {
+  number: integer,
   requestDigest: column('request_digest', bytes),
   status: integer,
   headers: text,
   body: text,
 });
 
-/** Claims the key until the transaction ends. Returns false while another transaction holds the key. */
-export async function claimIdempotencyKey(tx: Queryable, { keyId, key }: IdempotencyKey): Promise<boolean> {
-  const rows = await tx.query(
-    `select 1 where pg_try_advisory_xact_lock(hashtextextended($1::text || ' ' || $2::text, 1))`,
-    [keyId, key],
+/** Claims keys until the transaction ends. Returns for each key whether it was claimed: false while another transaction holds the key. */
+export async function claimIdempotencyKeys(tx: Queryable, ids: readonly IdempotencyKey[]): Promise<boolean[]> {
+  const rows = await tx.query<{ claimed: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended(key_id || ' ' || key, 1)) as claimed
+     from unnest($1::text[], $2::text[]) with ordinality as wanted (key_id, key, number) order by number`,
+    toColumns(ids),
   );
-  return rows.length > 0;
+  return rows.map(({ claimed }) => claimed);
 }
 
-/** The response stored at or after `since` (milliseconds), or null. */
-export async function findStoredResponse(
+/** The responses stored at or after `since` (milliseconds), in the order of the keys. Null: there is none. */
+export async function listStoredResponses(
   tx: Queryable,
-  { keyId, key }: IdempotencyKey,
+  ids: readonly IdempotencyKey[],
   since: number,
-): Promise<StoredResponse | null> {
-  const [row] = await tx.query(
-    `select request_digest, status, headers, body from main.idempotency
-     where key_id = $1 and idempotency_key = $2 and created_at >= $3`,
-    [keyId, key, new Date(since)],
+): Promise<(StoredResponse | null)[]> {
+  const rows = await tx.query(
+    `select wanted.number::integer as number, request_digest, status, headers, body
+     from unnest($1::text[], $2::text[]) with ordinality as wanted (key_id, key, number)
+     join main.idempotency as stored on stored.key_id = wanted.key_id and stored.idempotency_key = wanted.key
+     where stored.created_at >= $3`,
+    [...toColumns(ids), new Date(since)],
   );
-  if (!row) return null;
-  const stored = decodeResponse(row);
-  return { ...stored, headers: parseHeaders(stored.headers) };
+  const found = new Map(rows.map(decodeResponse).map(({ number, ...stored }) => [number, stored]));
+  return ids.map((_, index) => {
+    const stored = found.get(index + 1);
+    return stored ? { ...stored, headers: parseHeaders(stored.headers) } : null;
+  });
 }
 
-/** Stores a response. Replaces a response of the same key that is too old to be repeated. */
-export async function upsertStoredResponse(
+/** Stores responses. Replaces responses of the same keys that are too old to be repeated. No key may be given twice. */
+export async function upsertStoredResponses(
   tx: Queryable,
-  { keyId, key }: IdempotencyKey,
-  response: StoredResponse,
+  responses: readonly (StoredResponse & { id: IdempotencyKey })[],
   now: number,
 ): Promise<void> {
-  const { requestDigest, status, headers, body } = response;
   await tx.query(
     `insert into main.idempotency (key_id, idempotency_key, request_digest, status, headers, body, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+     select *, $7 from unnest($1::text[], $2::text[], $3::bytea[], $4::integer[], $5::text[], $6::text[])
      on conflict (key_id, idempotency_key) do update set request_digest = excluded.request_digest,
        status = excluded.status, headers = excluded.headers, body = excluded.body, created_at = excluded.created_at`,
-    [keyId, key, requestDigest, status, JSON.stringify(headers), body, new Date(now)],
+    [
+      ...toColumns(responses.map(({ id }) => id)),
+      responses.map(({ requestDigest }) => requestDigest),
+      responses.map(({ status }) => status),
+      responses.map(({ headers }) => JSON.stringify(headers)),
+      responses.map(({ body }) => body),
+      new Date(now),
+    ],
   );
 }
 
@@ -66,6 +77,10 @@ export async function deleteStoredResponses(db: Queryable, before: number, limit
     [new Date(before), limit],
   );
   return rows.length;
+}
+
+function toColumns(ids: readonly IdempotencyKey[]): [string[], string[]] {
+  return [ids.map(({ keyId }) => keyId), ids.map(({ key }) => key)];
 }
 
 function parseHeaders(json: string): Record<string, string> {

@@ -1,5 +1,5 @@
-// Stock and the adjustment log. One statement changes a product's stock, logs the change and records the low-stock event. A concurrent
-// change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older entry of
+// Stock and the adjustment log. One statement changes the stock of products, logs the changes and records the low-stock events. A
+// concurrent change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older entry of
 // the product.
 
 import type { Queryable, Statements } from '../../database/port.ts';
@@ -36,48 +36,92 @@ export type StockChange = {
   expected: number | null;
 };
 
-type StockChangeOptions = {
+/** A change of a group, with the id for its low-stock event. */
+export type GroupedStockChange = StockChange & {
+  keyId: string | null;
+  reason: string;
+  eventId: string;
+};
+
+export type StockGroupOptions = {
+  source: StockChangeOrigin['source'];
   /** The highest stock. The lowest is 0. */
   stockMax: number;
   /** An event is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
-  /** The id for the low-stock event. */
-  eventId: string;
   now: number;
+  /** What happens to the changes of a product that another transaction has locked: they wait for it, or they are not made. */
+  locked: 'wait' | 'skip';
 };
 
-const ADJUST = `
-  with target as (
-    select id, shop_id, name, inventory as previous, track_inventory,
-      case when $3 = 'set' then greatest($4::bigint, 0)
-        else least(greatest(inventory + $4::bigint, 0), $11::bigint) end::integer as next
-    from main.product where shop_id = $1 and id = $2 for update
+/**
+ * `steps` makes the changes of each product one after the other, each from the stock that the change before it left. The numbers of log
+ * entries are assigned in the order of the changes while their products are locked.
+ */
+const toChangeSql = (lock: 'for update' | 'for update skip locked') => `
+  with recursive target as (
+    select id, name, inventory, track_inventory from main.product
+    where shop_id = $1 and id = any ($2::text[]) order by id ${lock}
+  ), wanted as (
+    select *, row_number() over (partition by product_id order by number) as step
+    from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[]) with ordinality
+      as wanted (product_id, mode, requested, expected, reason, key_id, event_id, number)
+  ), steps as (
+    select id as product_id, 0::bigint as step, null::bigint as number, inventory as previous, inventory as next,
+      false as is_applied
+    from target
+    union all
+    select steps.product_id, wanted.step, wanted.number, steps.next, case
+        when wanted.expected <> steps.next then steps.next
+        when wanted.mode = 'set' then least(greatest(wanted.requested, 0), $9::bigint)::integer
+        else least(greatest(steps.next + wanted.requested, 0), $9::bigint)::integer
+      end, wanted.expected is null or wanted.expected = steps.next
+    from steps join wanted on wanted.product_id = steps.product_id and wanted.step = steps.step + 1
   ), changed as (
     update main.product as product
-    set inventory = target.next,
-      version = product.version + (target.next <> target.previous)::integer,
-      updated_at = case when target.next <> target.previous then $9 else product.updated_at end
-    from target where product.id = target.id and ($5::integer is null or target.previous = $5)
-    returning target.*
+    set inventory = total.next, version = product.version + total.changes, updated_at = $12
+    from (
+      select product_id, (array_agg(next order by step desc))[1] as next,
+        (count(*) filter (where next <> previous))::integer as changes
+      from steps group by product_id
+    ) as total
+    where product.id = total.product_id and total.changes > 0
+  ), entry as (
+    select ordered.*, nextval('main.adjustment_id_seq') as id from (
+      select steps.product_id, steps.previous, steps.next, wanted.requested, wanted.mode, wanted.reason, wanted.key_id,
+        wanted.event_id, wanted.number
+      from steps join wanted on wanted.number = steps.number
+      where steps.is_applied order by wanted.number
+    ) as ordered
   ), logged as (
-    insert into main.adjustment (shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at)
-    select shop_id, id, previous, next, $4, $3, $6, $7, $8, $9 from changed
+    insert into main.adjustment (id, shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at)
+    overriding system value
+    select id, $1, product_id, previous, next, requested, mode, reason, $10, key_id, $12 from entry
     returning id, public_id
   ), low as (
     insert into main.event (id, shop_id, type, data, created_at)
-    select $10, shop_id, 'inventory.low', json_build_object('productId', changed.id, 'name', name, 'inventory', next,
-      'previous', previous, 'threshold', $12::integer, 'adjustmentId', logged.public_id)::text, $9
-    from changed, logged
-    where track_inventory and previous > $12::integer and next <= $12::integer
+    select event_id, $1, 'inventory.low', json_build_object('productId', product_id, 'name', name, 'inventory', next,
+      'previous', previous, 'threshold', $11::integer, 'adjustmentId', public_id)::text, $12
+    from entry join logged on logged.id = entry.id join target on target.id = entry.product_id
+    where track_inventory and previous > $11::integer and next <= $11::integer
+    order by number
   )
-  select target.*, (select public_id from logged) as adjustment_id from target`;
+  select target.name, target.track_inventory, coalesce(steps.previous, 0) as previous, coalesce(steps.next, 0) as next,
+    logged.public_id as adjustment_id,
+    target.id is null and exists (select from main.product where shop_id = $1 and id = wanted.product_id) as is_locked
+  from wanted left join target on target.id = wanted.product_id left join steps on steps.number = wanted.number
+    left join entry on entry.number = wanted.number left join logged on logged.id = entry.id
+  order by wanted.number`;
 
-const decodeAdjusted = rowDecoder('stock change', {
-  name: text,
-  trackInventory: column('track_inventory', boolean),
+const CHANGE_STOCK = { wait: toChangeSql('for update'), skip: toChangeSql('for update skip locked') };
+
+const decodeChanged = rowDecoder('stock change', {
+  name: nullable(text),
+  trackInventory: column('track_inventory', nullable(boolean)),
   previous: integer,
   next: integer,
   adjustmentId: column('adjustment_id', nullable(text)),
+  isLocked: column('is_locked', boolean),
 });
 
 /** A change of stock that was applied and logged. */
@@ -89,27 +133,50 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
   adjustmentId: string;
 };
 
-/** `unexpected`: the stock was `level`, not `expected`, and nothing was changed. */
+/**
+ * `unexpected`: the stock was `level`, not `expected`, and nothing was changed. `missing`: the shop has no such product. `locked`: another
+ * transaction holds the product, and nothing was changed.
+ */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
-  | { outcome: 'unexpected'; level: number };
+  | { outcome: 'unexpected'; level: number }
+  | { outcome: 'missing' | 'locked' };
 
-/** Changes the stock of a product in one atomic statement, which needs no transaction. Returns null if the shop has no such product. */
-export async function updateStock(
+/**
+ * Changes the stock of products of a shop, in the given order, in one atomic statement, which needs no transaction. Each change has its own
+ * entry in the log, its own event and its own result, as if the changes were made one by one.
+ */
+export async function updateStocks(
   db: Queryable | Statements,
   shopId: string,
-  change: StockChange & StockChangeOrigin & StockChangeOptions,
-): Promise<StockChangeResult | null> {
-  const { productId, mode, requested, expected, reason, source, keyId, now } = change;
-  const { eventId, stockMax, lowStockLevel } = change;
-  const origin = [reason, source, keyId, new Date(now)];
-  const params = [shopId, productId, mode, requested, expected, ...origin, eventId, stockMax, lowStockLevel];
-  const [row] = await queryHot(db, ADJUST, params);
-  if (!row) return null;
-  const { adjustmentId, ...levels } = decodeAdjusted(row);
-  if (adjustmentId === null) return { outcome: 'unexpected', level: levels.previous };
-  const applied = { ...levels, productId, mode, requested, adjustmentId };
-  return { outcome: 'applied', change: applied };
+  changes: readonly GroupedStockChange[],
+  options: StockGroupOptions,
+): Promise<StockChangeResult[]> {
+  const { source, stockMax, lowStockLevel, now, locked } = options;
+  const columns = [
+    changes.map(({ productId }) => productId),
+    changes.map(({ mode }) => mode),
+    changes.map(({ requested }) => requested),
+    changes.map(({ expected }) => expected),
+    changes.map(({ reason }) => reason),
+    changes.map(({ keyId }) => keyId),
+    changes.map(({ eventId }) => eventId),
+  ];
+  const params = [shopId, ...columns, stockMax, source, lowStockLevel, new Date(now)];
+  const rows = await queryHot(db, CHANGE_STOCK[locked], params);
+  return changes.map((change, index) => toResult(change, decodeChanged(rows[index] ?? {})));
+}
+
+function toResult(
+  { productId, mode, requested }: StockChange,
+  { name, trackInventory, previous, next, adjustmentId, isLocked }: ReturnType<typeof decodeChanged>,
+): StockChangeResult {
+  if (name === null || trackInventory === null) return { outcome: isLocked ? 'locked' : 'missing' };
+  if (adjustmentId === null) return { outcome: 'unexpected', level: previous };
+  return {
+    outcome: 'applied',
+    change: { productId, mode, requested, name, trackInventory, previous, next, adjustmentId },
+  };
 }
 
 export type StockLevel = { productId: string; name: string; inventory: number };

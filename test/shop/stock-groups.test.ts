@@ -1,0 +1,245 @@
+// Changes of stock that share a statement have the results, the log and the events of changes that are made one by one.
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Database } from '../../src/database/port.ts';
+import { createId } from '../../src/core/time-ordered-id.ts';
+import { insertProduct } from '../../src/shop/queries/products.ts';
+import { insertShop } from '../../src/shop/queries/shops.ts';
+import type { GroupedStockChange } from '../../src/shop/queries/stock.ts';
+import { updateStocks } from '../../src/shop/queries/stock.ts';
+import { SecretKeys } from '../../src/core/secret-keys.ts';
+import { StockWriter } from '../../src/shop/stock-writer.ts';
+import type { Product } from '../../src/shop/products/product.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { START } from '../support/service/market.ts';
+import { forEachStore, inParallel } from '../support/service/shop.ts';
+
+const PRODUCTS = 3;
+const STOCK_MAX = 60;
+const LOW_STOCK_LEVEL = 10;
+const CASES = 30;
+const STATEMENT_MS = 60_000;
+
+type Wanted = Pick<GroupedStockChange, 'mode' | 'requested' | 'expected' | 'reason'> & { product: number };
+
+const wantedChange: fc.Arbitrary<Wanted> = fc.record({
+  // One more than there are products: the last one is missing.
+  product: fc.integer({ min: 0, max: PRODUCTS }),
+  mode: fc.constantFrom('adjustment' as const, 'set' as const),
+  requested: fc.integer({ min: -40, max: 80 }),
+  expected: fc.option(fc.integer({ min: 0, max: 30 }), { nil: null, freq: 3 }),
+  reason: fc.constantFrom('sold', 'counted'),
+});
+
+const wantedGroup = fc.record({
+  stocks: fc.array(fc.integer({ min: 0, max: 30 }), { minLength: PRODUCTS, maxLength: PRODUCTS }),
+  isTracked: fc.array(fc.boolean(), { minLength: PRODUCTS, maxLength: PRODUCTS }),
+  changes: fc.array(wantedChange, { minLength: 1, maxLength: 25 }),
+});
+
+forEachEngine('a group of changes', (engine) => {
+  let main: Database;
+  before(async () => {
+    main = await engine.open();
+  });
+
+  /** Makes the changes in a new shop, in groups of `size`. Returns all that they leave, with products and entries by their position. */
+  async function makeAll(
+    { stocks, isTracked, changes }: { stocks: number[]; isTracked: boolean[]; changes: Wanted[] },
+    size: number,
+  ) {
+    const shop = { id: createId('shop', START), name: createId('name', START), createdAt: START };
+    await insertShop(main, shop);
+    const ids = Array.from({ length: PRODUCTS + 1 }, () => createId('prod', START));
+    for (const [index, inventory] of stocks.entries()) {
+      await insertProduct(main, shop.id, newProduct(ids[index] ?? '', inventory, isTracked[index] ?? true));
+    }
+    const results = [];
+    for (let first = 0; first < changes.length; first += size) {
+      const group = changes.slice(first, first + size).map(({ product, ...change }) => ({
+        ...change,
+        productId: ids[product] ?? '',
+        keyId: 'key_1',
+        eventId: createId('evt', START),
+      }));
+      const options = { stockMax: STOCK_MAX, lowStockLevel: LOW_STOCK_LEVEL, now: START, source: 'inventory' } as const;
+      results.push(...(await updateStocks(main, shop.id, group, { ...options, locked: 'wait' })));
+    }
+    const log = await main.query(
+      `select public_id, product_id, previous, next, requested, mode, reason from main.adjustment where shop_id = $1 order by id`,
+      [shop.id],
+    );
+    const entries = log.map((row) => row['public_id']);
+    const events = await main.query('select type, data from main.event where shop_id = $1 order by sequence', [
+      shop.id,
+    ]);
+    const products = await main.query(
+      'select id, inventory, version, updated_at from main.product where shop_id = $1 order by id',
+      [shop.id],
+    );
+    const text = JSON.stringify({ results, log, events, products });
+    const named = [
+      ...ids.map((id, index) => [id, `product ${index}`]),
+      ...entries.map((id, index) => [id, `entry ${index}`]),
+    ];
+    return JSON.parse(named.reduce((left, [id, name]) => left.replaceAll(String(id), String(name)), text));
+  }
+
+  test('leaves what the same changes leave one by one', async () => {
+    await fc.assert(
+      fc.asyncProperty(wantedGroup, async (group) => {
+        assert.deepEqual(await makeAll(group, group.changes.length), await makeAll(group, 1));
+      }),
+      { numRuns: CASES, seed: 17 },
+    );
+  });
+});
+
+forEachEngine('the writer of stock', (engine) => {
+  let main: Database;
+  const shopId = createId('shop', START);
+  const statements: string[] = [];
+  before(async () => {
+    main = await engine.open();
+    await insertShop(main, { id: shopId, name: shopId, createdAt: START });
+  });
+
+  /** A writer whose groups are counted in `statements`, and a function that sends one adjustment of -1. */
+  function createWriter() {
+    const writer = new StockWriter({
+      statementsOf: (_, productId) => {
+        statements.push(productId ?? 'group');
+        return main.within(STATEMENT_MS);
+      },
+      clock: () => START,
+      secretKeys: new SecretKeys([]),
+      toResponse: ({ next }) => ({ status: 200, headers: {}, body: String(next), hasSecret: false }),
+    });
+    const adjust = (productId: string, key: string | null = null) => {
+      const request = {
+        productId,
+        mode: 'adjustment',
+        requested: -1,
+        expected: null,
+        keyId: 'key_1',
+        reason: '',
+      } as const;
+      const once = key === null ? null : { id: { keyId: 'key_1', key }, digest: Buffer.from(productId) };
+      return writer.change(shopId, request, once).then(
+        ({ response, isReplayed }) => (isReplayed ? `replayed ${response.body}` : response.body),
+        (error: { code: string }) => error.code,
+      );
+    };
+    return { adjust };
+  }
+
+  async function createProduct(inventory: number): Promise<string> {
+    const id = createId('prod', START);
+    await insertProduct(main, shopId, newProduct(id, inventory, true));
+    return id;
+  }
+
+  test('makes changes that wait at the same moment with one statement, in the order of their arrival', async () => {
+    const { adjust } = createWriter();
+    const [one, other] = [await createProduct(50), await createProduct(20)];
+    statements.length = 0;
+    const made = await Promise.all([adjust(one), adjust(other), adjust(one), adjust(one), adjust(other)]);
+    assert.deepEqual(made, ['49', '19', '48', '47', '18']);
+    assert.deepEqual(statements, ['group']);
+  });
+
+  test('rejects an idempotency key that is given twice in one group, and repeats its response later', async () => {
+    const { adjust } = createWriter();
+    const [one, other] = [await createProduct(50), await createProduct(20)];
+    const made = await Promise.all([
+      adjust(one, 'a'),
+      adjust(one, 'a'),
+      adjust(one),
+      adjust(other, 'b'),
+      adjust(one, 'c'),
+    ]);
+    assert.deepEqual(made, ['49', 'conflict', '48', '19', '47']);
+    assert.deepEqual(await Promise.all([adjust(one, 'a'), adjust(one, 'b'), adjust(one)]), [
+      'replayed 49',
+      'unprocessable',
+      '46',
+    ]);
+  });
+});
+
+function newProduct(id: string, inventory: number, trackInventory: boolean): Product {
+  const texts = { name: id, slug: id, price: '1', type: 'physical', description: null, image: null } as const;
+  const rest = { moreImages: [], requiresShipping: true, weightGrams: 0, collections: [] };
+  return { ...texts, ...rest, id, inventory, trackInventory, version: 1, createdAt: START, updatedAt: START - 1 };
+}
+
+forEachStore('changes that arrive together', (store) => {
+  describe('with idempotency keys', () => {
+    test('are made once each, and their responses are repeated', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 100 });
+      const change = (key: string, amount = -1) =>
+        shop.send('POST', '/inventory', {
+          body: { product_id: id, adjustment: amount },
+          headers: { 'idempotency-key': key },
+        });
+      const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
+      const first = await inParallel(keys, keys.length, (key) => change(key));
+      assert.deepEqual(new Set(first.map(({ status }) => status)), new Set([200]));
+      const again = await inParallel(keys, keys.length, (key) => change(key));
+      assert.deepEqual(
+        again.map(({ text }) => text),
+        first.map(({ text }) => text),
+      );
+      assert.deepEqual(new Set(again.map(({ headers }) => headers.get('idempotent-replayed'))), new Set(['true']));
+      const [other, ...mixed] = await Promise.all([
+        change('key 0', -2),
+        ...Array.from({ length: 6 }, () =>
+          shop.send('POST', '/inventory', { body: { product_id: id, adjustment: -1 } }),
+        ),
+      ]);
+      assert.equal(other?.status, 422);
+      assert.deepEqual(new Set(mixed.map(({ status }) => status)), new Set([200]));
+      assert.equal((await shop.ok('GET', `/products/${id}`)).data.inventory, 100 - 20 - 6);
+    });
+  });
+
+  test('are each rejected for a reason of their own', async () => {
+    const shop = await store.shop();
+    const { id } = await shop.product({ inventory: 50 });
+    const unknown = createId('prod', START);
+    const bodies = [
+      { product_id: id, adjustment: -1 },
+      { product_id: id, adjustment: -1, expected: 7 },
+      { product_id: unknown, adjustment: -1 },
+      { product_id: 'prod_?', adjustment: -1 },
+      { product_id: id, adjustment: -1 },
+    ];
+    const sent = await Promise.all(bodies.map((body) => shop.send('POST', '/inventory', { body })));
+    assert.deepEqual(
+      sent.map(({ status }) => status),
+      [200, 409, 404, 404, 200],
+    );
+    assert.equal((await shop.walk('/inventory/adjustments')).length, 2);
+  });
+
+  test('are all reported as failed, and leave nothing, when their statement fails', async () => {
+    const shop = await store.shop();
+    const { id } = await shop.product({ inventory: 50 });
+    await store.query(`create or replace function main.fail() returns trigger language plpgsql as
+      $$ begin raise exception 'no space' using errcode = '53100'; end $$`);
+    await store.query('create trigger fail before insert on main.adjustment for each row execute function main.fail()');
+    const change = () => shop.send('POST', '/inventory', { body: { product_id: id, adjustment: -1 } });
+    try {
+      const sent = await Promise.all(Array.from({ length: 10 }, change));
+      assert.deepEqual(new Set(sent.map(({ status }) => status)), new Set([503]));
+    } finally {
+      await store.query('drop trigger fail on main.adjustment');
+    }
+    assert.equal((await shop.ok('GET', `/products/${id}`)).data.inventory, 50);
+    assert.equal((await change()).status, 200);
+    assert.equal((await shop.walk('/inventory/adjustments')).length, 1);
+  });
+});
