@@ -74,10 +74,14 @@ export type ClaimLimits = {
   max: number;
   /** The limit of these deliveries that go to failing webhooks. */
   failingMax: number;
-  /** The limit of concurrent deliveries to one webhook, including those in `sending`. */
+  /** The limit of deliveries that are leased for one webhook, including those in `leased`. */
   perWebhookMax: number;
-  /** The deliveries that this process is sending. They are not leased again, even if the clock was set forward meanwhile. */
-  sending: readonly Pick<ClaimedDelivery, 'id' | 'webhookId'>[];
+  /** Webhooks with a limit of their own. It does not apply while they are failing. */
+  fast: { webhooks: readonly string[]; max: number };
+  /** The webhook of each delivery that this process has leased and not sent yet, or is sending. */
+  leased: readonly string[];
+  /** The ids of all deliveries that this process has leased. They are not leased again, even if the clock was set forward meanwhile. */
+  held: readonly string[];
 };
 
 /** SQL condition: no process holds a lease. A lease that ends after $8 was written before the clock was set back, and is ignored. */
@@ -101,16 +105,19 @@ const CLAIM = `
     join main.webhook on webhook.id = pending.webhook_id and webhook.enabled
     left join (
       select webhook_id, count(*) from unnest($6::text[]) as one (webhook_id) group by webhook_id
-    ) as sending on sending.webhook_id = webhook.id
+    ) as leased on leased.webhook_id = webhook.id
+    cross join lateral (
+      select case when webhook.failing_since is not null then 1 when webhook.id = any ($9::text[]) then $10::integer
+        else $5::integer end - coalesce(leased.count, 0) as count
+    ) as free_places
     cross join lateral (
       select id, due_at, row_number() over (order by due_at, id) as position
       from (
         select id, due_at from main.delivery
         where webhook_id = webhook.id and state = 'pending' and due_at <= $1 and ${FREE} and id <> all($7::bigint[])
-        order by due_at, id limit $5
+        order by due_at, id limit greatest(free_places.count, 0)
       ) as first
     ) as due
-    where due.position <= case when webhook.failing_since is null then $5 else 1 end - coalesce(sending.count, 0)
   ), chosen as (
     select id from (
       select id, position, due_at, is_failing,
@@ -140,16 +147,18 @@ const CLAIM = `
 const LEASES_LONGEST = 2;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {
-  const { now, leasedUntil, max, failingMax, perWebhookMax, sending } = limits;
+  const { now, leasedUntil, max, failingMax, perWebhookMax, fast, leased, held } = limits;
   const rows = await db.query(CLAIM, [
     new Date(now),
     new Date(leasedUntil),
     max,
     failingMax,
     perWebhookMax,
-    sending.map(({ webhookId }) => webhookId),
-    sending.map(({ id }) => id),
+    leased,
+    held,
     new Date(now + LEASES_LONGEST * (leasedUntil - now)),
+    fast.webhooks,
+    fast.max,
   ]);
   return rows.map(toClaimed);
 }
@@ -191,12 +200,20 @@ export async function updateAttempts(tx: Queryable, attempts: readonly Attempt[]
   );
 }
 
-/** Ends a lease without recording an attempt. Does nothing if the delivery was leased again or rescheduled since the claim. */
-export async function updateReleased(db: Queryable, delivery: Pick<ClaimedDelivery, 'id' | 'claims'>): Promise<void> {
-  await db.query(`update main.delivery set leased_until = null where id = $1 and claims = $2`, [
-    delivery.id,
-    delivery.claims,
-  ]);
+/** Ends leases without recording an attempt. Does nothing to a delivery that was leased again or rescheduled since the claim. */
+export async function updateReleased(
+  db: Queryable,
+  deliveries: readonly Pick<ClaimedDelivery, 'id' | 'claims'>[],
+): Promise<void> {
+  await db.query(
+    `with released as (
+       select delivery.id from main.delivery
+       join unnest($1::bigint[], $2::integer[]) as held (id, claims) on held.id = delivery.id and held.claims = delivery.claims
+       order by delivery.id for update of delivery
+     )
+     update main.delivery set leased_until = null from released where delivery.id = released.id`,
+    [deliveries.map(({ id }) => id), deliveries.map(({ claims }) => claims)],
+  );
 }
 
 /**

@@ -19,6 +19,8 @@ import type { Log } from '../../core/log.ts';
 import { traced } from '../../core/traced.ts';
 import { noteStatus } from '../../resilience/http-exchange.ts';
 import type { AttemptResult } from './attempt.ts';
+import { isSuccess } from './attempt.ts';
+import { LeasedDeliveries } from './leased-deliveries.ts';
 import type { Random } from '../../core/random.ts';
 import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './attempt-recorder.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
@@ -33,7 +35,7 @@ export type DispatcherOptions = {
   /** Returns numbers of at least 0 and less than 1, which spread the retries. */
   random: Random;
   limits?: DispatchLimits;
-  /** Called after each send, because another delivery can then be sent. */
+  /** Called when more deliveries can be leased. */
   onFree?: () => void;
 };
 
@@ -42,6 +44,10 @@ export type DispatchLimits = {
   /** The limit of concurrent sends to failing webhooks. The rest of `sendsMax` is reserved for working receivers. */
   failingSendsMax: number;
   perWebhookMax: number;
+  /** The limit of deliveries that are leased for one webhook while its receiver is fast. They are sent `perWebhookMax` at a time. */
+  fastLeasesMax: number;
+  /** A receiver counts as fast while it responds within this time. */
+  fastSendMs: number;
   /** `close` waits this long for sends, then aborts them. The service must give its workers more time to stop. */
   closeWaitMs: number;
 };
@@ -50,6 +56,8 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   sendsMax: 256,
   failingSendsMax: 128,
   perWebhookMax: 8,
+  fastLeasesMax: 64,
+  fastSendMs: 250,
   closeWaitMs: 2_500,
 };
 
@@ -71,10 +79,15 @@ export class DeliveryDispatcher {
   readonly #options: DispatcherOptions;
   readonly #limits: DispatchLimits;
   readonly #recorder: AttemptRecorder;
-  readonly #sends = new Map<ClaimedDelivery, Promise<void>>();
+  readonly #leased: LeasedDeliveries;
+  /** The deliveries that this process has leased until their results are recorded. */
+  readonly #held = new Set<ClaimedDelivery>();
+  /** The sends and recordings in progress, and the releases of leases. */
+  readonly #work = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   /** The last dispatch in the queue. Dispatches run one after the other. */
   #dispatching: Promise<unknown> = Promise.resolve();
+  #isClosing = false;
   #deleteAt = 0;
   /** The time of the latest dispatch. Infinity at first, as if the clock had been set back: this may have happened while no process ran. */
   #lastAt = Number.POSITIVE_INFINITY;
@@ -82,6 +95,7 @@ export class DeliveryDispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#limits = options.limits ?? DISPATCH_LIMITS;
+    this.#leased = new LeasedDeliveries(this.#limits.perWebhookMax);
     this.#recorder = new AttemptRecorder(options);
   }
 
@@ -95,14 +109,16 @@ export class DeliveryDispatcher {
     return dispatched;
   }
 
-  /** Resolves when every started send has ended and its recording has succeeded or failed. */
+  /** Resolves when every leased delivery was sent and recorded, or was released. */
   async settled(): Promise<void> {
-    await Promise.all(this.#sends.values());
+    while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
-  /** Waits up to `closeWaitMs` for the sends. Then aborts the remaining sends and releases their leases. */
+  /** Releases the deliveries that wait, and waits up to `closeWaitMs` for the sends. Then aborts the sends and releases their leases. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#dispatching;
+    this.#release(this.#leased.takeWaiting());
     const timer = setTimeout(() => this.#stopping.abort(), this.#limits.closeWaitMs);
     await this.settled();
     clearTimeout(timer);
@@ -111,7 +127,7 @@ export class DeliveryDispatcher {
   }
 
   async #dispatchNow(fanOut: boolean): Promise<number> {
-    if (this.#stopping.signal.aborted) return 0;
+    if (this.#isClosing) return 0;
     const { main, clock } = this.#options;
     await this.#noteClock(clock());
     if (fanOut) await fanOutEvents(main, clock());
@@ -120,7 +136,11 @@ export class DeliveryDispatcher {
       await deleteEvents(main, clock());
     }
     const claimed = await this.#claim(clock());
-    for (const delivery of claimed) this.#sends.set(delivery, this.#sendAndRecord(delivery));
+    for (const delivery of claimed) {
+      this.#held.add(delivery);
+      this.#leased.add(delivery);
+      this.#startSends(delivery.webhookId);
+    }
     return claimed.length;
   }
 
@@ -135,36 +155,81 @@ export class DeliveryDispatcher {
   }
 
   async #claim(now: number): Promise<ClaimedDelivery[]> {
-    const { sendsMax, failingSendsMax, perWebhookMax } = this.#limits;
-    const max = sendsMax - this.#sends.size;
+    const { sendsMax, failingSendsMax, perWebhookMax, fastLeasesMax } = this.#limits;
+    const max = sendsMax - this.#held.size;
     if (max <= 0) return [];
-    const sending = [...this.#sends.keys()];
-    const failing = sending.filter(({ isFailing }) => isFailing).length;
+    const held = [...this.#held];
+    const failing = held.filter(({ isFailing }) => isFailing).length;
     return claimDeliveries(this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), {
       now,
       leasedUntil: now + DELIVERY_LEASE_MS,
       max,
       failingMax: Math.max(0, failingSendsMax - failing),
       perWebhookMax,
-      sending,
+      fast: { webhooks: this.#leased.fastWebhooks(), max: fastLeasesMax },
+      leased: this.#leased.webhooks(),
+      held: held.map(({ id }) => id),
     });
+  }
+
+  #startSends(webhookId: string): void {
+    while (!this.#isClosing) {
+      const delivery = this.#leased.start(webhookId);
+      if (!delivery) return;
+      this.#track(this.#sendAndRecord(delivery));
+    }
   }
 
   /** Never rejects. If an attempt cannot be recorded, its delivery is due again when the lease ends. */
   async #sendAndRecord(delivery: ClaimedDelivery): Promise<void> {
-    const { main, clock, log, sender, secretKeys, onFree } = this.#options;
+    const { main, clock, log, sender, secretKeys } = this.#options;
+    let isSending = true;
+    const end = (isFast: boolean) => {
+      if (isSending) this.#endSend(delivery, isFast);
+      isSending = false;
+    };
     try {
       const request = toRequest(delivery, secretKeys, clock());
       const result = await tracedSend(() => sender.send(request, this.#stopping.signal));
       const wasAborted = this.#stopping.signal.aborted && result.status === null;
-      if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), delivery);
-      else await this.#recorder.record(delivery, result);
+      if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), [delivery]);
+      else {
+        const recorded = this.#recorder.record(delivery, result);
+        // The next delivery after a failure waits until the failure is recorded, because a failing webhook gets one request at a time.
+        if (isSuccess(result) && !delivery.isFailing) end(result.durationMs <= this.#limits.fastSendMs);
+        await recorded;
+      }
     } catch (error) {
       log.warn('a webhook delivery could not be recorded', { delivery: delivery.id, error });
     } finally {
-      this.#sends.delete(delivery);
-      onFree?.();
+      this.#held.delete(delivery);
+      end(false);
+      if (this.#leased.isLow(delivery.webhookId)) this.#options.onFree?.();
     }
+  }
+
+  #endSend({ webhookId }: ClaimedDelivery, isFast: boolean): void {
+    this.#release(this.#leased.end(webhookId, isFast));
+    this.#startSends(webhookId);
+    if (this.#leased.isLow(webhookId)) this.#options.onFree?.();
+  }
+
+  /** Ends the leases of deliveries that were not sent. If this fails, they are due again when their leases end. */
+  #release(deliveries: readonly ClaimedDelivery[]): void {
+    if (deliveries.length === 0) return;
+    const { main, log, onFree } = this.#options;
+    const released = updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), deliveries)
+      .catch((error: unknown) => log.warn('leases of webhook deliveries could not be released', { error }))
+      .finally(() => {
+        for (const delivery of deliveries) this.#held.delete(delivery);
+        onFree?.();
+      });
+    this.#track(released);
+  }
+
+  #track(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
   }
 }
 

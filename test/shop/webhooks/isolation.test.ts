@@ -1,6 +1,7 @@
 // A receiver that is dead, slow or overloaded does not delay deliveries to other receivers.
 
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../../src/database/port.ts';
@@ -17,7 +18,14 @@ import { SecretKeys } from '../../../src/core/secret-keys.ts';
 const LIMIT_MS = 60_000;
 /** Several times the delay with which a nudge starts a round. */
 const NUDGED_MS = 150;
-const LIMITS: DispatchLimits = { sendsMax: 8, failingSendsMax: 4, perWebhookMax: 2, closeWaitMs: 100 };
+const LIMITS: DispatchLimits = {
+  sendsMax: 8,
+  failingSendsMax: 4,
+  perWebhookMax: 2,
+  fastLeasesMax: 6,
+  fastSendMs: LIMIT_MS,
+  closeWaitMs: 100,
+};
 
 forEachEngine('webhook isolation', (engine) => {
   let db: Database;
@@ -114,6 +122,85 @@ forEachEngine('webhook isolation', (engine) => {
     await hanging.close();
     await first.close();
     await second.close();
+  });
+
+  /** A receiver that holds its responses until the test calls `answer`. `openMax` is the largest number of requests that it held. */
+  function holdResponses() {
+    const open: ServerResponse[] = [];
+    const held = { openMax: 0 };
+    good.respond = (_request, response) => {
+      open.push(response);
+      held.openMax = Math.max(held.openMax, open.length);
+    };
+    const answer = async (status: number) => {
+      await until(() => open.length > 0, LIMIT_MS, 'nothing was sent');
+      open.shift()?.writeHead(status).end();
+    };
+    return { held, answer, open };
+  }
+
+  const countLeases = async () =>
+    (await db.query('select id from main.delivery where leased_until is not null')).length;
+  const untilDelivered = (count: number) =>
+    until(
+      async () => (await db.query(`select id from main.delivery where state = 'delivered'`)).length === count,
+      LIMIT_MS,
+      'the result was not recorded',
+    );
+
+  test('while a receiver is fast, more deliveries are leased, but no more are sent at a time', async () => {
+    await subscribe(db, { shopId, url: good.url });
+    for (let n = 0; n < 20; n += 1) await record(db, shopId);
+    const { held, answer } = holdResponses();
+    const dispatcher = makeDispatcher(db, { limits: LIMITS });
+    assert.equal(await dispatcher.dispatch(), LIMITS.perWebhookMax);
+    await answer(204);
+    await untilDelivered(1);
+    const stillLeased = LIMITS.perWebhookMax - 1;
+    assert.equal(await dispatcher.dispatch(), LIMITS.fastLeasesMax - stillLeased);
+    for (let n = 0; n < LIMITS.fastLeasesMax; n += 1) await answer(204);
+    await dispatcher.settled();
+    assert.equal(held.openMax, LIMITS.perWebhookMax);
+    assert.equal(await countLeases(), 0);
+    good.respond = respondWith(204);
+    assert.equal(await dispatcher.run(), 20 - 1 - LIMITS.fastLeasesMax);
+    assert.equal(new Set(good.received.map(({ headers }) => headers['webhook-id'])).size, good.received.length);
+    await dispatcher.close();
+  });
+
+  test('when a fast receiver fails, the deliveries that wait for it are released unsent', async () => {
+    await subscribe(db, { shopId, url: good.url });
+    for (let n = 0; n < 20; n += 1) await record(db, shopId);
+    const { answer } = holdResponses();
+    const dispatcher = makeDispatcher(db, { limits: LIMITS });
+    await dispatcher.dispatch();
+    await answer(204);
+    await untilDelivered(1);
+    await dispatcher.dispatch();
+    await until(() => good.received.length === LIMITS.perWebhookMax + 1, LIMIT_MS, 'the next delivery was not sent');
+    await answer(500);
+    await answer(500);
+    await dispatcher.settled();
+    assert.equal(await countLeases(), 0);
+    assert.equal(good.received.length, LIMITS.perWebhookMax + 1);
+    assert.equal(await makeDispatcher(db, { limits: LIMITS }).dispatch(), 1, 'a failing receiver gets one at a time');
+    await answer(204);
+    await dispatcher.close();
+  });
+
+  test('a closed dispatcher releases the deliveries that it has leased and not sent', async () => {
+    await subscribe(db, { shopId, url: good.url });
+    for (let n = 0; n < 20; n += 1) await record(db, shopId);
+    const { answer, open } = holdResponses();
+    const dispatcher = makeDispatcher(db, { limits: LIMITS });
+    await dispatcher.dispatch();
+    await answer(204);
+    await untilDelivered(1);
+    await dispatcher.dispatch();
+    await until(() => open.length === LIMITS.perWebhookMax, LIMIT_MS, 'the next delivery was not sent');
+    await dispatcher.close();
+    assert.equal(await countLeases(), 0);
+    assert.equal(good.received.length, LIMITS.perWebhookMax + 1);
   });
 
   test('a nudge makes the worker deliver new events before its period ends', async () => {

@@ -1,0 +1,65 @@
+// The deliveries that this process has leased and not sent yet, by webhook. A webhook gets a limited number of requests at a time. While its
+// receiver responds quickly, more deliveries are leased than may be sent, so that the next request need not wait for the database.
+
+import type { ClaimedDelivery } from '../queries/deliveries.ts';
+
+type WebhookQueue = { waiting: ClaimedDelivery[]; sending: number; isFast: boolean };
+
+export class LeasedDeliveries {
+  readonly #sendingMax: number;
+  readonly #queues = new Map<string, WebhookQueue>();
+
+  /** `sendingMax`: the most requests to one webhook at a time. */
+  constructor(sendingMax: number) {
+    this.#sendingMax = sendingMax;
+  }
+
+  add(delivery: ClaimedDelivery): void {
+    const queue = this.#queues.get(delivery.webhookId) ?? { waiting: [], sending: 0, isFast: false };
+    this.#queues.set(delivery.webhookId, queue);
+    queue.waiting.push(delivery);
+  }
+
+  /** The next delivery to send to the webhook. It counts as being sent from now on. Undefined if none may be sent now. */
+  start(webhookId: string): ClaimedDelivery | undefined {
+    const queue = this.#queues.get(webhookId);
+    if (!queue || queue.sending >= this.#sendingMax) return undefined;
+    const next = queue.waiting.shift();
+    if (next) queue.sending += 1;
+    return next;
+  }
+
+  /**
+   * Ends a send. If the receiver is not fast any more, returns the deliveries that wait for it: they are to be released, because the webhook
+   * may change before they could be sent.
+   */
+  end(webhookId: string, isFast: boolean): ClaimedDelivery[] {
+    const queue = this.#queues.get(webhookId);
+    if (!queue) return [];
+    queue.sending -= 1;
+    queue.isFast = isFast;
+    const released = isFast ? [] : queue.waiting.splice(0);
+    if (queue.sending === 0 && queue.waiting.length === 0) this.#queues.delete(webhookId);
+    return released;
+  }
+
+  /** Removes and returns the deliveries that wait. */
+  takeWaiting(): ClaimedDelivery[] {
+    return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));
+  }
+
+  /** Whether fewer deliveries wait for the webhook than are sent at a time. */
+  isLow(webhookId: string): boolean {
+    return (this.#queues.get(webhookId)?.waiting.length ?? 0) < this.#sendingMax;
+  }
+
+  /** The webhooks whose receivers responded quickly last. */
+  fastWebhooks(): string[] {
+    return [...this.#queues].flatMap(([id, { isFast }]) => (isFast ? [id] : []));
+  }
+
+  /** The webhook of each delivery that waits or is being sent. */
+  webhooks(): string[] {
+    return [...this.#queues].flatMap(([id, { waiting, sending }]) => Array<string>(waiting.length + sending).fill(id));
+  }
+}
