@@ -9,6 +9,7 @@ import type { FaultEngine } from '../fault.ts';
 import type { Platform } from '../platform.ts';
 import { startPlatform } from '../platform.ts';
 import type { Program } from '../program.ts';
+import { fillCaches } from './fill-caches.ts';
 import type { Holding } from './measured-process.ts';
 import { REPORTING, measure } from './measured-process.ts';
 import type { Sample, Tolerance } from './trend.ts';
@@ -73,6 +74,7 @@ async function soak(engine: FaultEngine, minutes: number): Promise<boolean> {
   try {
     const platform = await startPlatform(engine, { settings: REPORTING }, (one) => void undo.push(one));
     const visitors = new Visitors(platform.url, platform.client);
+    await fillCaches(platform.newClient());
     visitors.start();
     say(`\n${engine}, ${minutes} minutes\n`);
     const names = platform.worker === null ? ['service'] : ['service', 'worker'];
