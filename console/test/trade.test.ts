@@ -196,6 +196,29 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     });
   }
 
+  for (const look of LOOKS) {
+    test(`every page of a local market is complete and without errors at ${look.width} px, ${look.scheme}`, async () => {
+      const collection = `/c/ethereum_${contract}`;
+      const paths = {
+        market: '/',
+        collection,
+        sales: `${collection}?tab=sales`,
+        activity: `${collection}?tab=activity`,
+        depth: `${collection}?tab=depth`,
+        holders: `${collection}?tab=holders`,
+        token: `/t/ethereum/${contract}/1`,
+        wallet: `/w/${seller.address.toLowerCase()}`,
+        service: '/service',
+      };
+      const opened = await openPage(browser, look);
+      for (const [name, path] of Object.entries(paths)) {
+        await visit(opened.page, market.service.url + path);
+        await assertGoodPage(opened, `devnet-${name}`, look);
+      }
+      await opened.context.close();
+    });
+  }
+
   test('without a wallet the page loads nothing of trading', async () => {
     const [tokenId = assert.fail()] = tokens;
     const { page, context } = await openPage(browser, DESKTOP);

@@ -8,11 +8,10 @@ import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 library TokenDocuments {
     function ofToken(string memory collection, uint256 id) internal pure returns (string memory) {
         uint256 seed = uint256(keccak256(abi.encode(collection, id)));
-        string memory hue = Strings.toString(seed % 360);
         return toDocument(
             string.concat(
                 '{"name":"', collection, " #", Strings.toString(id),
-                '","description":"A token of a local chain.","image":"', picture(hue),
+                '","description":"A token of a local chain.","image":"', picture(seed),
                 '","attributes":[{"trait_type":"Colour","value":"', pick(seed >> 16, ["Amber", "Coral", "Indigo", "Jade", "Pearl"]),
                 '"},{"trait_type":"Season","value":"', pick(seed >> 32, ["Autumn", "Spring", "Summer", "Winter", "Harvest"]),
                 '"},{"trait_type":"Weight","display_type":"number","value":', Strings.toString(1 + ((seed >> 48) % 9)), "}]}"
@@ -21,10 +20,11 @@ library TokenDocuments {
     }
 
     function ofCollection(string memory collection, uint256 royaltyBps) internal pure returns (string memory) {
+        uint256 seed = uint256(keccak256(bytes(collection)));
         return toDocument(
             string.concat(
-                '{"name":"', collection, '","description":"A collection of a local chain.","image":"', picture("200"),
-                '","banner_image":"', picture("40"), '","seller_fee_basis_points":', Strings.toString(royaltyBps), "}"
+                '{"name":"', collection, '","description":"A collection of a local chain.","image":"', picture(seed),
+                '","banner_image":"', picture(seed >> 64), '","seller_fee_basis_points":', Strings.toString(royaltyBps), "}"
             )
         );
     }
@@ -33,11 +33,28 @@ library TokenDocuments {
         return string.concat("data:application/json;base64,", Base64.encode(bytes(json)));
     }
 
-    function picture(string memory hue) private pure returns (string memory) {
+    /// A sun and a hill in two further colours, before a sky whose colour is the first one.
+    function picture(uint256 seed) private pure returns (string memory) {
+        bytes memory sun = abi.encodePacked(
+            '<circle cx="', digit(seed >> 80), '" cy="', digit(seed >> 88), '" r="', digit(seed >> 96), colour(seed + 150, ',70%,72%)"/>')
+        );
+        bytes memory hill = abi.encodePacked(
+            '<path d="M0 9V', digit(seed >> 104), 'L', digit(seed >> 112), ' 4L9 ', digit(seed >> 120), 'V9z', colour(seed + 40, ',45%,34%)"/>')
+        );
         bytes memory svg = abi.encodePacked(
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="hsl(', hue, ',60%,50%)"/></svg>'
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z', colour(seed, ',55%,58%)"/>'), sun, hill, '</svg>'
         );
         return string.concat("data:image/svg+xml;base64,", Base64.encode(svg));
+    }
+
+    /// The end of an attribute, and the fill of its element.
+    function colour(uint256 seed, string memory rest) private pure returns (bytes memory) {
+        return abi.encodePacked('" fill="hsl(', Strings.toString(seed % 360), rest);
+    }
+
+    /// From 2 to 7.
+    function digit(uint256 seed) private pure returns (string memory) {
+        return Strings.toString(2 + (seed % 6));
     }
 
     function pick(uint256 seed, string[5] memory names) private pure returns (string memory) {

@@ -13,6 +13,9 @@ const FRESH_MS = 5_000;
 /** What no page displays is kept for this long, so that the way back is immediate. */
 const KEPT_MS = 300_000;
 const UNAVAILABLE = 503;
+const BAD_GATEWAY = 502;
+/** What the service could not read from one of its sources is requested again after this time. */
+const FAILED_AGAIN_MS = 5_000;
 
 export const CALL_OPTIONS = {
   baseUrl: location.origin + basePath,
@@ -30,6 +33,19 @@ export const queries: QueryClient = new QueryClient({
 
 function noteError(error: unknown): void {
   if (isOutage(error)) noteLost(queries);
+  else if (error instanceof MercatError && error.status === BAD_GATEWAY) readFailedAgain();
+}
+
+let isReadAgainDue = false;
+
+/** Reads again what has failed and is still displayed. If it fails again, `noteError` continues. */
+function readFailedAgain(): void {
+  if (isReadAgainDue) return;
+  isReadAgainDue = true;
+  setTimeout(() => {
+    isReadAgainDue = false;
+    void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  }, FAILED_AGAIN_MS);
 }
 
 /** Whether the service gave no response of its own. */

@@ -10,7 +10,7 @@ export const texts = {
   switchChain: (chain: string) => `Switch to ${chain}`,
   wrongNetwork: (chain: string) =>
     `The wallet is on another chain with the same id as ${chain} of this service. Nothing can be signed there. ` +
-    'Set the RPC URL of the network in the wallet to the one that the service uses: `npm run devnet` prints it.',
+    'Set the RPC URL of the network in the wallet to the one that npm run devnet prints.',
   unread: 'The wallet cannot read the chain.',
   checking: 'Reading the chain through the wallet',
   list: 'List for sale',
