@@ -2,6 +2,7 @@
 
 import { cpus, totalmem } from 'node:os';
 import { benchCommands } from './commands.ts';
+import { benchConsole } from './console.ts';
 import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
@@ -25,6 +26,7 @@ import { say } from './measure.ts';
 const BENCHMARKS = {
   hot: benchHotListings,
   limits: benchSharedLimits,
+  console: benchConsole,
   window: benchWindow,
   ranking: benchRanking,
   import: benchImport,

@@ -12,6 +12,9 @@ const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const READY_LIMIT_MS = 60_000;
 
+/** Settings of the services of these tests: on a busy machine, a read takes long and does not fail. */
+export const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
+
 /** The reason for which the tests are skipped. Null if they can run. */
 export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
 

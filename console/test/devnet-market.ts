@@ -13,6 +13,7 @@ import { createRpc } from '../../devnet/rpc.ts';
 import type { Simulation } from '../../devnet/simulation.ts';
 import { startWalletEndpoint } from '../../devnet/wallet-endpoint.ts';
 import type { World } from '../../devnet/world.ts';
+import { PATIENT } from './browser.ts';
 import { startTestDevnet } from '../../test/support/chain/devnet.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
 import type { TestService } from '../../test/support/service/service.ts';
@@ -40,6 +41,7 @@ export async function startDevnetMarket(): Promise<DevnetMarket> {
   const service = await startTestService({
     settings: {
       DATA_DIR: await directoryWithDatabase(),
+      ...PATIENT,
       RPC_URL_ETHEREUM: chain.url,
       CHAIN_POLL_MS: '100',
       PRICE_SOURCES: 'fixed',

@@ -7,7 +7,16 @@ import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
-import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import {
+  LOOKS,
+  PATIENT,
+  WHY_NO_BROWSER,
+  assertGoodPage,
+  launchBrowser,
+  openPage,
+  visit,
+  waitUntilLoaded,
+} from './browser.ts';
 
 const COLLECTION = 'harbour-lights';
 const PRICES = { PRICE_SOURCES: 'fixed', FIXED_PRICES: 'ETH=3000,SOL=140,POL=0.5,APE=1.2' };
@@ -22,7 +31,7 @@ describe('the market on the sample', options, () => {
   const paths: Record<string, string> = {};
 
   before(async () => {
-    settings = { DATA_DIR: await directoryWithDatabase(), ...PRICES };
+    settings = { DATA_DIR: await directoryWithDatabase(), ...PATIENT, ...PRICES };
     service = await startTestService({ settings, sample: true });
     browser = await launchBrowser();
     const { data } = await service.ok(`/explore/v1/collections/${COLLECTION}/tokens?limit=1`);
@@ -119,7 +128,7 @@ describe('the market on an empty database', options, () => {
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase() } });
+    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
     browser = await launchBrowser();
   });
   after(async () => {

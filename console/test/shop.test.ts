@@ -12,7 +12,16 @@ import { directoryWithDatabase } from '../../test/support/engines/embedded-templ
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
 import type { WatchedPage } from './browser.ts';
-import { LOOKS, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import {
+  LOOKS,
+  PATIENT,
+  WHY_NO_BROWSER,
+  assertGoodPage,
+  launchBrowser,
+  openPage,
+  visit,
+  waitUntilLoaded,
+} from './browser.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ALL_SCOPES = ['products', 'inventory', 'webhooks'].flatMap((part) => [`${part}:read`, `${part}:write`]);
@@ -24,7 +33,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
   let receiverUrl: string;
 
   before(async () => {
-    const settings = { DATA_DIR: await directoryWithDatabase(), WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const settings = { DATA_DIR: await directoryWithDatabase(), ...PATIENT, WEBHOOK_ALLOW_PRIVATE: 'true' };
     service = await startTestService({ settings });
     browser = await launchBrowser();
     receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');

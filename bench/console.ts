@@ -1,0 +1,16 @@
+// Measures whether the web console slows the interfaces.
+
+import { findConsole } from '../src/server/console.ts';
+import { say } from './measure.ts';
+import { compareServices } from './two-services.ts';
+
+export async function benchConsole(): Promise<void> {
+  if (findConsole() === null) {
+    say('console: it is not built (npm run build)');
+    return;
+  }
+  await compareServices(
+    { name: 'with the console', settings: { CONSOLE: 'on' } },
+    { name: 'without it', settings: { CONSOLE: 'off' } },
+  );
+}
