@@ -1,0 +1,186 @@
+// Consumers copy the market from one snapshot and the stream, over two processes on one PostgreSQL that follow a local chain. The chain is
+// reorganised, the processes are killed, and the connections are reset at random times, each new one to the other process. Every copy must
+// then equal what the interfaces serve. `npm run test:stream` is the long run; STREAM_SEED selects another course of events.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Activity } from '../../client/src/market.ts';
+import { createMarketClient } from '../../client/src/market.ts';
+import { readHeight } from '../../devnet/chain.ts';
+import { keyOf } from '../../devnet/chain-state.ts';
+import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
+import { toWireComponents } from '../../devnet/orders.ts';
+import { createRandom } from '../../devnet/random.ts';
+import type { Marketplace } from '../../devnet/simulation.ts';
+import { cleanUp } from '../support/engines/cleanup.ts';
+import {
+  canRunPostgres,
+  createTestDatabase,
+  migratedTemplate,
+  startPostgres,
+} from '../support/engines/postgres-server.ts';
+import { until } from '../support/until.ts';
+import type { Consumer } from './stream/consumer.ts';
+import { startConsumer } from './stream/consumer.ts';
+import { findDifferences, readRows } from './stream/market-copy.ts';
+import { Nodes } from './stream/nodes.ts';
+
+const SEED = Number(process.env['STREAM_SEED'] ?? 1);
+const CONSUMERS = Number(process.env['STREAM_CONSUMERS'] ?? 2);
+const DISCONNECTIONS = Number(process.env['STREAM_DISCONNECTIONS'] ?? 6);
+const REORGANISATIONS = Number(process.env['STREAM_REORGANISATIONS'] ?? 3);
+const KILLS = Number(process.env['STREAM_KILLS'] ?? 1);
+const CHAIN = 'ethereum';
+const NODES = 2;
+const BOOK_SIZE = 60;
+const BLOCKS_PER_REORGANISATION = 6;
+const REORG_DEPTH_MAX = 8;
+/** A time that only a service that hangs exceeds. */
+const LIMIT_MS = 180_000;
+const DIFFERENCES_PRINTED = 20;
+
+after(cleanUp);
+
+test('copies made from one snapshot and the stream equal what the interfaces serve, over reorganisations, kills and lost connections', async (t) => {
+  if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') return t.skip('PostgreSQL is not on this machine');
+  const closers: (() => Promise<unknown>)[] = [];
+  t.after(async () => {
+    const outcomes: PromiseSettledResult<unknown>[] = [];
+    for (const close of closers.toReversed()) outcomes.push(...(await Promise.allSettled([close()])));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  });
+  const server = await startPostgres();
+  closers.push(() => server.discard());
+  const devnet = await startDevnet({ networks: [CHAIN], seed: SEED });
+  closers.push(() => devnet.stop());
+  const network = devnet.networks[0] ?? assert.fail();
+  const { world } = network;
+  const nodes = await Nodes.start(NODES, {
+    DATABASE_URL: await createTestDatabase(server.url, await migratedTemplate(server.url)),
+    RPC_URL_ETHEREUM: world.chain.url,
+    CHAIN_POLL_MS: '200',
+    TRUST_PROXY: 'true',
+  });
+  closers.push(() => nodes.stop());
+  for (const { address, name } of world.collections)
+    await nodes.operate('collections.add', { chain: CHAIN, address, name, fromBlock: 0 });
+  const isRead = async () => (await nodes.operate('collections.list')).every(({ state }: any) => state === 'live');
+  await until(isRead, LIMIT_MS, 'the backfills are not complete');
+
+  const marketplace: Marketplace = {
+    postOrder: async ({ chain, listing }) => {
+      const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
+      const { status, body } = await nodes.send('POST', '/intake/v1/orders', { chain, order });
+      return status === 201 || body.error.code === 'duplicate' ? null : body.error.code;
+    },
+  };
+  const { simulation, book } = await startSimulation(network, {
+    seed: SEED,
+    orders: BOOK_SIZE,
+    marketplace,
+    reorgShare: 0,
+  });
+  // `/v1` lists the cheapest order of a token, so the snapshot has at most one order of each token. The other orders are events.
+  const inSnapshot = [...new Map(book.map((listing) => [keyOf(listing.tokens[0] ?? assert.fail()), listing])).values()];
+  await simulation.post(inSnapshot);
+  const collections = world.collections.map(({ address, standard }) => ({
+    id: `${CHAIN}_${address.toLowerCase()}`,
+    standard,
+  }));
+  const people = world.people.map(({ address }) => address.toLowerCase());
+  const random = createRandom(SEED * 7);
+  const consumers: Consumer[] = [];
+  closers.push(() => Promise.all(consumers.map((consumer) => consumer.stop())));
+  for (let index = 1; index <= CONSUMERS; index += 1)
+    consumers.push(
+      await startConsumer({
+        nodes: nodes.urls,
+        collections,
+        random: createRandom(SEED + index),
+        address: `10.0.0.${index}`,
+      }),
+    );
+  await simulation.post(book.filter((listing) => !inSnapshot.includes(listing)));
+  const disconnections = () => consumers.reduce((sum, one) => sum + one.disconnections(), 0);
+
+  const waitUntilFollowed = async () => {
+    const height = await readHeight(world.chain);
+    const isRead = async () =>
+      (await nodes.operate('status')).chains.find(({ chain }: any) => chain === CHAIN)?.block === height;
+    await until(isRead, LIMIT_MS, 'the chain was not read to its head');
+  };
+  const trade = async () => {
+    for (let block = 0; block < BLOCKS_PER_REORGANISATION; block += 1) await simulation.step();
+    // Blocks that no process has read would be replaced without an event.
+    await waitUntilFollowed();
+    await simulation.reorganise(Math.min(1 + random.below(REORG_DEPTH_MAX), simulation.reorgDepth()));
+  };
+  let clients = 0;
+  /** The served rows after an offset. Each read is that of another client, so that no rate limit applies. */
+  const readServed = ({ offset, copy }: Consumer) => {
+    clients += 1;
+    const headers = { 'x-forwarded-for': `10.1.${clients >> 8}.${clients & 255}` };
+    const client = createMarketClient({ baseUrl: nodes.urls[clients % NODES] ?? '', headers });
+    return readRows(client, { collections, wallets: new Set([...people, ...copy.wallets()]), offset });
+  };
+  const compareAll = async () => {
+    await waitUntilFollowed();
+    for (const consumer of consumers) {
+      const { copy } = consumer;
+      let differences: string[] = [];
+      const isEqual = async () => {
+        differences = findDifferences(copy.rows(), await readServed(consumer));
+        return differences.length === 0;
+      };
+      await until(isEqual, LIMIT_MS, 'a copy differs').catch((error: unknown) => {
+        for (const difference of differences.slice(0, DIFFERENCES_PRINTED)) t.diagnostic(difference);
+        throw error;
+      });
+      assert.deepEqual(copy.faults, []);
+    }
+  };
+
+  let reorganisations = 0;
+  for (let kills = 0; kills < KILLS; kills += 1) {
+    const restarted = nodes.kill(kills % NODES);
+    restarted.catch(() => undefined);
+    for (; reorganisations < Math.ceil(((kills + 1) * REORGANISATIONS) / KILLS); reorganisations += 1) await trade();
+    await restarted;
+    await compareAll();
+  }
+  for (; disconnections() < DISCONNECTIONS; reorganisations += 1) await trade();
+  await compareAll();
+
+  t.diagnostic(`${reorganisations} reorganisations, ${KILLS} kills, ${disconnections()} disconnections`);
+  for (const [index, consumer] of consumers.entries()) {
+    const { copy, offset } = consumer;
+    const log = await readLog(nodes.urls[0] ?? '', offset);
+    await until(() => copy.events.length >= log.length, LIMIT_MS, 'the end of the log was not received');
+    await consumer.stop();
+    const offsets = copy.events.map((event) => event.offset);
+    const received = new Set(offsets);
+    const figures = {
+      disconnections: consumer.disconnections(),
+      events: log.length,
+      reorganisations: log.filter(({ kind }) => kind === 'reorg').length,
+      lost: log.filter((event) => !received.has(event.offset)).length,
+      doubled: offsets.length - received.size,
+    };
+    t.diagnostic(`consumer ${index + 1}: ${JSON.stringify(figures)}`);
+    assert.deepEqual([figures.lost, figures.doubled], [0, 0]);
+    assert.ok(figures.reorganisations > 0);
+    assert.deepEqual(copy.events.slice(0, log.length), log);
+  }
+});
+
+/** The events of the log after the offset, read in pages. */
+async function readLog(baseUrl: string, after: string): Promise<Activity[]> {
+  const client = createMarketClient({ baseUrl, headers: { 'x-forwarded-for': '10.2.0.1' } });
+  const events: Activity[] = [];
+  for (let offset: string | null = after; offset !== null;) {
+    const page = await client.listActivityAfter({ offset });
+    events.push(...page.data);
+    offset = page.next;
+  }
+  return events;
+}

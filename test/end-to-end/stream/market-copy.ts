@@ -1,0 +1,212 @@
+// A copy of the market that a consumer makes from one snapshot and the events of the stream, and its comparison with what the interfaces serve.
+
+import type { Activity, FloorResponse, MarketItem, MarketReads, Token } from '../../../client/src/market.ts';
+
+export type Snapshot = {
+  tokens: Token[];
+  listings: MarketItem[];
+  sales: MarketItem[];
+  floors: FloorResponse[];
+};
+
+/** `standard`: the owner of a token of an ERC-1155 contract is not known, because several wallets may hold units of it. */
+export type CopiedCollection = { id: string; standard: 'erc721' | 'erc1155' };
+
+const LIMIT = 100;
+
+export async function readSnapshot(reads: MarketReads, collections: readonly CopiedCollection[]): Promise<Snapshot> {
+  const snapshot: Snapshot = { tokens: [], listings: [], sales: [], floors: [] };
+  for (const { id } of collections) {
+    for await (const row of reads.listTokens({ id, limit: LIMIT })) snapshot.tokens.push(row);
+    for await (const row of reads.listListings({ id, limit: LIMIT })) snapshot.listings.push(row);
+    for await (const row of reads.listSales({ id, limit: LIMIT })) snapshot.sales.push(row);
+    snapshot.floors.push((await reads.getFloor({ id })).data);
+  }
+  return snapshot;
+}
+
+/** Rows as text, by the name of the list that serves them. */
+export type Rows = Record<string, string[]>;
+
+type Order = { orderId: string; collectionId: string; tokenId: string; raw: bigint; seller: string };
+
+export class MarketCopy {
+  readonly events: Activity[] = [];
+  readonly #collections: readonly CopiedCollection[];
+  readonly #snapshot: Snapshot;
+  readonly #orders = new Map<string, Order>();
+  readonly #floors = new Map<string, bigint | null>();
+  /** For each offset that was taken back, the event that takes it back. */
+  readonly #voidedBy = new Map<string, string>();
+  readonly #offsets = new Set<string>();
+  /** What a consumer cannot explain: an offset that arrives twice or out of order, and a void of an event that was not received. */
+  readonly faults: string[] = [];
+
+  constructor(snapshot: Snapshot, collections: readonly CopiedCollection[]) {
+    this.#snapshot = snapshot;
+    this.#collections = collections;
+    for (const row of snapshot.listings) this.#setOrder({ ...row, from: row.seller });
+    for (const { collectionId, askFloor } of snapshot.floors) this.#floors.set(collectionId, askFloor?.raw ?? null);
+  }
+
+  apply(event: Activity): void {
+    const last = this.events.at(-1)?.offset ?? '';
+    if (event.offset <= last) this.faults.push(`${event.offset} arrived after ${last}`);
+    this.events.push(event);
+    this.#offsets.add(event.offset);
+    if (event.kind === 'list' || event.kind === 'reprice' || event.kind === 'revalidate') this.#setOrder(event);
+    else if (ENDS.has(event.kind)) this.#orders.delete(event.orderId ?? '');
+    else if (event.kind === 'floor') this.#floors.set(event.collectionId ?? '', event.price?.raw ?? null);
+    for (const offset of event.voids ?? []) this.#void(offset, event.offset);
+  }
+
+  #void(offset: string, by: string): void {
+    if (!this.#offsets.has(offset)) this.faults.push(`${by} takes back ${offset}, which was not received`);
+    if (this.#voidedBy.has(offset)) this.faults.push(`${by} takes back ${offset} again`);
+    this.#voidedBy.set(offset, by);
+  }
+
+  #setOrder({
+    orderId,
+    collectionId,
+    tokenId,
+    price,
+    from,
+  }: Pick<Activity, 'orderId' | 'collectionId' | 'tokenId' | 'price' | 'from'>) {
+    if (orderId === null || collectionId === null || tokenId === null || !price) return;
+    this.#orders.set(orderId, { orderId, collectionId, tokenId, raw: price.raw, seller: from ?? '' });
+  }
+
+  /** The events that were not taken back. */
+  #validEvents(): Activity[] {
+    return this.events.filter(({ offset }) => !this.#voidedBy.has(offset));
+  }
+
+  /** All that own a token. */
+  wallets(): string[] {
+    return this.#ownedTokens().flatMap(({ owner }) => owner ?? []);
+  }
+
+  rows(): Rows {
+    const owned = this.#ownedTokens();
+    const listed = cheapestOf(this.#orders.values(), ({ collectionId, tokenId }) => `${collectionId} ${tokenId}`);
+    const ofSellers = cheapestOf(
+      this.#orders.values(),
+      (order) => `${order.seller} ${order.collectionId} ${order.tokenId}`,
+    );
+    // `/v1` leaves out sales without a price, such as those of several tokens.
+    const sold = this.#validEvents().filter(({ kind, price }) => kind === 'sale' && price);
+    return {
+      owners: owned.map(({ token, owner }) => `${token} ${owner}`),
+      'tokens of wallets': owned.map(({ token, owner }) => `${owner} ${token}`),
+      'listed tokens': listed.map(listingRow),
+      listings: listed.map(listingRow),
+      'listings of wallets': ofSellers.map(listingRow),
+      sales: [
+        ...this.#snapshot.sales.map(saleRow),
+        ...sold.map((event) => saleRow({ ...event, seller: event.from, buyer: event.to })),
+      ],
+      floors: [...this.#floors].map(([collectionId, raw]) => `${collectionId} ${raw}`),
+      activity: this.events.map((event) =>
+        activityRow({ ...event, voidedBy: this.#voidedBy.get(event.offset) ?? null }),
+      ),
+    };
+  }
+
+  #ownedTokens(): { token: string; owner: string | null }[] {
+    const owners = new Map<string, string | null>();
+    for (const { collectionId, tokenId, owner } of this.#snapshot.tokens)
+      owners.set(`${collectionId} ${tokenId}`, owner.address);
+    for (const { kind, collectionId, tokenId, to } of this.#validEvents()) {
+      if (kind === 'mint' || kind === 'transfer') owners.set(`${collectionId} ${tokenId}`, to);
+      else if (kind === 'burn') owners.delete(`${collectionId} ${tokenId}`);
+    }
+    const single = this.#collections.filter(({ standard }) => standard === 'erc721').map(({ id }) => id);
+    return Array.from(owners, ([token, owner]) => ({ token, owner })).filter(({ token }) =>
+      single.includes(token.split(' ', 1)[0] ?? ''),
+    );
+  }
+}
+
+const ENDS: ReadonlySet<Activity['kind']> = new Set(['fill', 'cancel', 'expire', 'invalidate'] as const);
+
+/** One order for each key: the cheapest, and among equal prices the one with the lowest id. */
+function cheapestOf(orders: Iterable<Order>, keyOf: (order: Order) => string): Order[] {
+  const cheapest = new Map<string, Order>();
+  for (const order of orders) {
+    const other = cheapest.get(keyOf(order));
+    if (!other || order.raw < other.raw || (order.raw === other.raw && order.orderId < other.orderId))
+      cheapest.set(keyOf(order), order);
+  }
+  return [...cheapest.values()];
+}
+
+const listingRow = ({ collectionId, tokenId, orderId, raw, seller }: Order) =>
+  [collectionId, tokenId, orderId, raw, seller].join(' ');
+
+const saleRow = ({
+  collectionId,
+  tokenId,
+  tx,
+  price,
+  seller,
+  buyer,
+}: Pick<MarketItem, 'tokenId' | 'tx' | 'seller' | 'buyer'> & Pick<Activity, 'collectionId' | 'price'>) =>
+  [collectionId, tokenId, tx, price?.raw, seller, buyer].join(' ');
+
+const activityRow = ({ offset, kind, voidedBy }: { offset: string | null; kind: string; voidedBy: string | null }) =>
+  `${offset} ${kind} ${voidedBy}`;
+
+const itemRow = ({ collectionId, tokenId, orderId, price, seller }: MarketItem) =>
+  [collectionId, tokenId, orderId, price.raw, seller].join(' ');
+
+/** What the interfaces serve, in the rows of the copy. Activity after `offset`. */
+export async function readRows(
+  reads: MarketReads,
+  {
+    collections,
+    wallets,
+    offset,
+  }: { collections: readonly CopiedCollection[]; wallets: ReadonlySet<string>; offset: string },
+): Promise<Rows> {
+  const { tokens, listings, sales, floors } = await readSnapshot(reads, collections);
+  const single = new Set(collections.filter(({ standard }) => standard === 'erc721').map(({ id }) => id));
+  const rows: Required<Record<'wallets' | 'sellers' | 'activity', string[]>> = {
+    wallets: [],
+    sellers: [],
+    activity: [],
+  };
+  for (const address of wallets) {
+    for await (const { collectionId, tokenId } of reads.listWalletTokens({ address, limit: LIMIT }))
+      if (single.has(collectionId)) rows.wallets.push(`${address} ${collectionId} ${tokenId}`);
+    for await (const row of reads.listWalletListings({ address, limit: LIMIT })) rows.sellers.push(itemRow(row));
+  }
+  for await (const event of reads.listActivity({ limit: LIMIT })) {
+    if (event.offset === null || event.offset <= offset) break;
+    rows.activity.push(activityRow(event));
+  }
+  return {
+    owners: tokens
+      .filter(({ collectionId }) => single.has(collectionId))
+      .map(({ collectionId, tokenId, owner }) => `${collectionId} ${tokenId} ${owner.address}`),
+    'tokens of wallets': rows.wallets,
+    'listed tokens': tokens.flatMap(({ listing }) => (listing ? [itemRow(listing)] : [])),
+    listings: listings.map(itemRow),
+    'listings of wallets': rows.sellers,
+    sales: sales.map(saleRow),
+    floors: floors.map(({ collectionId, askFloor }) => `${collectionId} ${askFloor?.raw ?? null}`),
+    activity: rows.activity,
+  };
+}
+
+/** One line for each row that only one side has. */
+export function findDifferences(copied: Rows, served: Rows): string[] {
+  return Object.keys(served).flatMap((list) => {
+    const left = new Map<string, number>();
+    for (const row of copied[list] ?? []) left.set(row, (left.get(row) ?? 0) + 1);
+    for (const row of served[list] ?? []) left.set(row, (left.get(row) ?? 0) - 1);
+    return Array.from(left, ([row, count]) => ({ row, count }))
+      .filter(({ count }) => count !== 0)
+      .map(({ row, count }) => `${list}: ${count > 0 ? 'only in the copy' : 'only served'}: ${row}`);
+  });
+}
