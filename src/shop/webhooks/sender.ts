@@ -117,7 +117,9 @@ function postOnce(url: URL, { headers, body, lookup, agent, signal }: Post, mayR
     });
     response.once('end', () => resolve(result));
     response.once('error', reject);
-    response.once('close', () => reject(new SendFailure('the response was cut off')));
+    response.once('close', () => {
+      if (!response.complete) reject(new SendFailure('the response was cut off'));
+    });
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
     const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';

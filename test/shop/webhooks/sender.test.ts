@@ -64,6 +64,16 @@ test('an attempt fails at the timeout when the receiver does not end its respons
   assert.deepEqual(dripping, timedOut);
 });
 
+test('an attempt fails when the response is cut off', async () => {
+  sender = new WebhookSender({ allowPrivate: true });
+  receiver.respond = (_request, response) => {
+    response.writeHead(200, { 'content-length': '10' });
+    response.write('...', () => response.destroy());
+  };
+  const { durationMs: _durationMs, ...outcome } = await post();
+  assert.deepEqual(outcome, { status: null, retryAfter: null, error: 'the connection was cut off' });
+});
+
 test('a long response is read up to the limit only', async () => {
   let sent = 0;
   let isClosed = false;
