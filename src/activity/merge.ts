@@ -13,6 +13,7 @@ import {
   insertActivity,
   insertReorgActivity,
   lockActivityHead,
+  moveChanges,
   updateActivityHead,
 } from './queries/activity-log.ts';
 import type { ChangeBatch } from './queries/market-changes.ts';
@@ -22,7 +23,7 @@ import { deleteMarketChanges, hasMarketChanges, listMarketChanges } from './quer
 export type MergeContext = { main: Database; indexer: Database; clock: Clock; activityMerged?: MergeNotice };
 
 /** The most changes that one transaction merges. */
-const BATCH_SIZE = 1_000;
+const BATCH_SIZE = 2_000;
 /** The most transactions of a merge that follows a commit, for each schema. The task `activity` merges what is left. */
 const BATCHES_AFTER_COMMIT = 4;
 /** The deadline of a merge that follows a commit. On the embedded engine, which has one connection, it is longer. */
@@ -77,6 +78,12 @@ async function mergeStored(main: Statements, origin: ChangeOrigin, now: number):
   if (!(await hasMarketChanges(main, origin))) return { count: 0, more: false };
   return main.transaction(async (tx) => {
     const head = await lockActivityHead(tx);
+    const { moved, added, isReorg } = await moveChanges(tx, { origin, after: head.position, now }, BATCH_SIZE);
+    if (moved > 0) {
+      await updateActivityHead(tx, { ...head, position: head.position + added });
+      return { count: moved, more: isReorg || moved === BATCH_SIZE };
+    }
+    // The oldest change is a reorganisation, or another process has merged all changes.
     const batch = await listMarketChanges(tx, origin, BATCH_SIZE);
     const position = await append(tx, batch, { origin, after: head.position, now });
     await updateActivityHead(tx, { ...head, position });

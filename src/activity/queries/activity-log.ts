@@ -2,7 +2,7 @@
 // until the commit: so a reader that has read a position never finds a smaller one later.
 
 import type { Queryable } from '../../database/port.ts';
-import { column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
+import { boolean, column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
 import type { ChangeOrigin } from '../market-change.ts';
 import { ACTIVITY_CHANNEL } from '../merge-notice.ts';
 import type { ChangeBatch } from './market-changes.ts';
@@ -61,9 +61,51 @@ type MergeOptions = { origin: ChangeOrigin; after: number; now: number };
 
 const decodeCount = rowDecoder('activity', { count: safeInteger });
 
+const decodeMoved = rowDecoder('activity', {
+  moved: safeInteger,
+  added: safeInteger,
+  isReorg: column('is_reorg', boolean),
+});
+
+/**
+ * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`, by the rule of
+ * `insertActivity`. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`: how many rows were appended.
+ * `isReorg`: the next change is of that kind. The head must be locked. `now` in milliseconds.
+ */
+export async function moveChanges(
+  tx: Queryable,
+  { origin, after, now }: MergeOptions,
+  limit: number,
+): Promise<{ moved: number; added: number; isReorg: boolean }> {
+  const [row] = await tx.query(
+    `with oldest as (
+       select * from ${origin}.market_change order by seq limit $1
+     ), batch as (
+       select * from oldest where seq < coalesce((select min(seq) from oldest where kind = 'reorg'), 9223372036854775807)
+     ), removed as (
+       delete from ${origin}.market_change as stored using batch where stored.seq = batch.seq
+     ), added as (
+       insert into main.activity (position, merged_at, origin, ${LOG_COLUMNS})
+       select $2::bigint + row_number() over (order by seq), $3, $4, ${LOG_COLUMNS} from batch
+       where ${isNew('batch')}
+       returning 1
+     ) select (select count(*) from batch) as moved, (select count(*) from added) as added,
+       exists (select from oldest where kind = 'reorg') as is_reorg`,
+    [limit, after, new Date(now), origin],
+  );
+  return decodeMoved(row ?? {});
+}
+
+/**
+ * The SQL condition that the fact of a change is not in the log, or was taken back. An indexer that is rebuilt records the same sales again.
+ * `$4` is the origin.
+ */
+const isNew = (change: string) => `(${change}.fact is null or not exists (
+  select from main.activity as known where known.fact = ${change}.fact and known.origin = $4 and known.voided_by is null))`;
+
 /**
  * Appends a batch after the position `after`, and returns how many rows were appended. A fact that is in the log and was not taken back is
- * left out: an indexer that is rebuilt records the same sales again. The head must be locked. `now` in milliseconds.
+ * left out. The head must be locked. `now` in milliseconds.
  */
 export async function insertActivity(
   tx: Queryable,
@@ -74,8 +116,7 @@ export async function insertActivity(
     `with added as (
        insert into main.activity (position, merged_at, origin, ${LOG_COLUMNS})
        select $2::bigint + row_number() over (order by seq), $3, $4, ${LOG_COLUMNS} from ${changesFrom('$1')}
-       where fact is null or not exists (
-         select from main.activity as known where known.fact = incoming.fact and known.origin = $4 and known.voided_by is null)
+       where ${isNew('incoming')}
        returning 1
      ) select count(*) as count from added`,
     [rows, after, new Date(now), origin],
