@@ -2,6 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
+import type { RowColumns } from './row-source.ts';
+import { toRowSource } from './row-source.ts';
 import { integer, rowDecoder } from './rows.ts';
 import type { WriteRecording } from './write-recording.ts';
 
@@ -16,14 +18,13 @@ export type Upsert<R> = {
   keyOf: (row: R) => string;
   /** Combines two rows of one batch with the same identity. Returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
   fold: (earlier: R, later: R) => R;
-  /** The values of a row by column name. Amounts and times are text. */
-  toColumns: (row: R) => Record<string, unknown>;
+  columns: RowColumns<R>;
   /**
-   * Common table expressions that read the rows with `json_to_recordset($1)`. The expression `upserted` writes the rows. It returns one row
+   * Common table expressions that read the rows from the expression `incoming`. The expression `upserted` writes the rows. It returns one row
    * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
    */
   sql: string;
-  /** The parameters of `sql` from `$2` on. */
+  /** The parameters of `sql` from `$1` on. */
   params?: readonly unknown[];
   /** Records the rows of `upserted`. `sql` must then return what the recording needs. */
   recording?: WriteRecording;
@@ -36,10 +37,12 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
   const { sql, params = [], recording } = upsert;
   const folded = foldRows(rows, upsert);
+  const source = toRowSource(folded.rows, upsert.columns, { first: 1 + params.length });
+  const sent = [...params, ...source.params];
   const [found] = await tx.query(
-    `with ${sql} ${recording?.toSql('upserted', 2 + params.length) ?? ''}
+    `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql('upserted', 1 + sent.length) ?? ''}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
-    [JSON.stringify(folded.rows.map(upsert.toColumns)), ...params, ...(recording?.params ?? [])],
+    [...sent, ...(recording?.params ?? [])],
   );
   if (!found) throw new Error('an upsert returned no counts');
   const { inserted, written } = decodeCounts(found);

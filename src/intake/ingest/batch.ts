@@ -16,6 +16,7 @@ import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
+  listSharedOrderHashes,
   updateListingsOfEndedOrders,
   updateTermsOfSharedOrders,
   upsertListings,
@@ -272,8 +273,9 @@ async function writeListings(
   { now, record }: { now: number; record: RecordWrites | undefined },
 ): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
   const counts = await upsertListings(tx, listings, { now, record });
-  const shared = await updateTermsOfSharedOrders(tx, listings, record);
-  const ended = await updateListingsOfEndedOrders(tx, listings, { now, record });
+  const hashes = await listSharedOrderHashes(tx, listings);
+  const shared = await updateTermsOfSharedOrders(tx, hashes, record);
+  const ended = await updateListingsOfEndedOrders(tx, hashes, { now, record });
   return { counts, assets: [...listings, ...shared, ...ended] };
 }
 

@@ -128,22 +128,13 @@ export function upsertAnalytics(tx: Queryable, analytics: readonly NewAnalytics[
   return upsertNewest(tx, analytics, {
     table: 'collection_analytics',
     columns: {
-      floor_raw: 'numeric',
-      volume_all_time: 'double precision',
-      volume_seven_day: 'double precision',
-      volume_day: 'double precision',
-      sales_all_time: 'bigint',
-      sales_seven_day: 'bigint',
-      sales_day: 'bigint',
+      floor_raw: { numeric: (row) => row.floorRaw },
+      volume_all_time: { 'double precision': (row) => row.volume.allTime },
+      volume_seven_day: { 'double precision': (row) => row.volume.sevenDay },
+      volume_day: { 'double precision': (row) => row.volume.twentyFourHour },
+      sales_all_time: { bigint: (row) => row.sales.allTime },
+      sales_seven_day: { bigint: (row) => row.sales.sevenDay },
+      sales_day: { bigint: (row) => row.sales.twentyFourHour },
     },
-    toColumns: (row) => ({
-      floor_raw: row.floorRaw?.toString(),
-      volume_all_time: row.volume.allTime,
-      volume_seven_day: row.volume.sevenDay,
-      volume_day: row.volume.twentyFourHour,
-      sales_all_time: row.sales.allTime,
-      sales_seven_day: row.sales.sevenDay,
-      sales_day: row.sales.twentyFourHour,
-    }),
   });
 }

@@ -3,9 +3,10 @@
 import type { AssetId } from '../../core/address.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable, Statements } from '../../database/port.ts';
+import type { RowColumns } from '../../database/row-source.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { columnsOf, upsertRows } from '../../database/upsert.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
@@ -76,14 +77,14 @@ const CHANGED_COLUMNS = [
 
 /**
  * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts. A
- * listing that another order has replaced is listed anew. Expressions of one statement read the stored rows as they were before it. `$2` is
+ * listing that another order has replaced is listed anew. Expressions of one statement read the stored rows as they were before it. `$1` is
  * the present time. With `limit 1` each earlier row is found by its key.
  */
 const RECORD_CHANGES = `recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
        select changed.kind,
          case when changed.kind in ('list', 'reprice') and upserted.listed_at is distinct from before.listed_at
-           then least(upserted.listed_at, $2) else $2 end,
+           then least(upserted.listed_at, $1) else $1 end,
          upserted.chain, upserted.collection_id, upserted.asset, upserted.price_raw, upserted.seller, upserted.id, upserted.source,
          case when upserted.status <> 'active' then upserted.tx end,
          case when changed.kind = 'invalidate' then case upserted.undeliverable
@@ -94,7 +95,7 @@ const RECORD_CHANGES = `recorded_changes as (
        cross join lateral (select case
          when upserted.status <> 'active' then case when before.status <> upserted.status then
            case upserted.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
-         when upserted.undeliverable = 'pending' or upserted.price_raw = 0 or upserted.expires_at <= $2 then null
+         when upserted.undeliverable = 'pending' or upserted.price_raw = 0 or upserted.expires_at <= $1 then null
          when upserted.undeliverable is not null then
            case when before.undeliverable is distinct from upserted.undeliverable then 'invalidate' end
          when before.key is null or before.status <> 'active' or before.undeliverable = 'pending'
@@ -125,15 +126,12 @@ export async function upsertListings(
     params: [new Date(now)],
     keyOf: (listing) => listing.key,
     fold: foldListing,
-    toColumns: toListingColumns,
+    columns: LISTING_COLUMNS,
     sql: `upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
       select ${COLUMNS}, case when status = 'active' and exists (
           select from indexer.judged_collection as judged
           where judged.collection_id = incoming.collection_id and judged.state <> 'leaving') then 'pending' end
-      from json_to_recordset($1::json) as incoming (
-        key uuid, id text, source text, chain text, collection_id text, asset text, price_raw numeric,
-        buyer_total_raw numeric, seller text, order_hash text, listed_at timestamptz, expires_at timestamptz,
-        status text, tx text, operator text, protocol_address text, counter numeric, quantity numeric, partial boolean)
+      from incoming
       on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
           and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
@@ -170,29 +168,27 @@ function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
   };
 }
 
-function toListingColumns(listing: NewListing): Record<string, unknown> {
-  return {
-    key: listing.key,
-    id: listing.id,
-    source: listing.source,
-    chain: listing.chain,
-    collection_id: listing.collectionId,
-    asset: listing.asset,
-    price_raw: listing.priceRaw.toString(),
-    buyer_total_raw: listing.buyerTotalRaw?.toString(),
-    seller: listing.seller,
-    order_hash: listing.orderHash,
-    listed_at: toTimestamp(listing.listedAt),
-    expires_at: listing.expiresAt === null ? null : toTimestamp(listing.expiresAt),
-    status: listing.status,
-    tx: listing.tx,
-    operator: listing.operator,
-    protocol_address: listing.protocolAddress,
-    counter: listing.counter?.toString(),
-    quantity: listing.quantity?.toString(),
-    partial: listing.partial,
-  };
-}
+const LISTING_COLUMNS: RowColumns<NewListing> = {
+  key: { uuid: (listing) => listing.key },
+  id: { text: (listing) => listing.id },
+  source: { text: (listing) => listing.source },
+  chain: { text: (listing) => listing.chain },
+  collection_id: { text: (listing) => listing.collectionId },
+  asset: { text: (listing) => listing.asset },
+  price_raw: { numeric: (listing) => listing.priceRaw },
+  buyer_total_raw: { numeric: (listing) => listing.buyerTotalRaw },
+  seller: { text: (listing) => listing.seller },
+  order_hash: { text: (listing) => listing.orderHash },
+  listed_at: { timestamptz: (listing) => listing.listedAt },
+  expires_at: { timestamptz: (listing) => listing.expiresAt },
+  status: { text: (listing) => listing.status },
+  tx: { text: (listing) => listing.tx },
+  operator: { text: (listing) => listing.operator },
+  protocol_address: { text: (listing) => listing.protocolAddress },
+  counter: { numeric: (listing) => listing.counter },
+  quantity: { numeric: (listing) => listing.quantity },
+  partial: { boolean: (listing) => listing.partial },
+};
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
@@ -273,17 +269,36 @@ export async function updateListingsOfOwnOrders(
   });
 }
 
+const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
+
+/**
+ * The hashes among the orders of the given listings of which an asset has several listings, at different marketplaces. Sorted. A row of any
+ * other order cannot affect a second row.
+ */
+export async function listSharedOrderHashes(
+  tx: Queryable,
+  listings: readonly Pick<NewListing, 'orderHash'>[],
+): Promise<string[]> {
+  const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))];
+  if (hashes.length === 0) return [];
+  const rows = await tx.query(
+    `select order_hash from indexer.listing where order_hash = any($1)
+     group by chain, order_hash, asset having count(*) > 1`,
+    [hashes],
+  );
+  return [...new Set(rows.map((row) => decodeOrderHash(row).orderHash))].sort();
+}
+
 /**
  * Copies the ORDER_TERMS of a signed order to its listings that lack them, so that the chain decides about all its listings alike. Only
- * orders of the given listings are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
+ * the given orders are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
  * assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(
   tx: Queryable,
-  listings: readonly Pick<NewListing, 'orderHash'>[],
+  hashes: readonly string[],
   record = recordNothing,
 ): Promise<CollectionAsset[]> {
-  const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return [];
   const recording = await record(tx);
   const changed = await tx.query(
@@ -312,16 +327,15 @@ export async function updateTermsOfSharedOrders(
 
 /**
  * If one marketplace has reported an order as filled or cancelled, its active and retired listings at the other marketplaces get the same
- * status. Only orders of the given listings are considered. A retired listing does not end other listings: an order may be valid although
+ * status. Only the given orders are considered. A retired listing does not end other listings: an order may be valid although
  * one marketplace no longer lists it. A listing that a block of its chain has ended neither changes nor ends other listings: the chain
  * decides about each of them. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
-  listings: readonly Pick<NewListing, 'orderHash'>[],
+  hashes: readonly string[],
   { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
 ): Promise<CollectionAsset[]> {
-  const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))].sort();
   if (hashes.length === 0) return [];
   const recording = await record(tx);
   const changed = await tx.query(

@@ -1,11 +1,12 @@
 // Tables that hold the newest record of each collection: collection stats and analytics. Indexer database.
 
-import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../database/port.ts';
+import type { RowColumns } from '../../database/row-source.ts';
+import { haveSameColumns } from '../../database/row-source.ts';
 import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
-import { columnsOf, toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { columnsOf, upsertRows } from '../../database/upsert.ts';
 
 type RecordTable = 'collection_stats' | 'collection_analytics';
 
@@ -25,30 +26,27 @@ export function upsertNewest<R extends ObservedRecord>(
   {
     table,
     columns,
-    toColumns,
   }: {
     table: RecordTable;
-    columns: Record<string, string>;
-    toColumns: (row: R) => Record<string, unknown>;
+    columns: RowColumns<R>;
   },
 ): Promise<UpsertCounts> {
   const names = Object.keys(columns);
-  const types = names.map((name) => `${name} ${columns[name]}`).join(', ');
   return upsertRows(tx, rows, {
     keyOf: (row) => row.collectionId,
     fold: (earlier, later) => {
       if (later.at < earlier.at) return earlier;
-      return !later.atReported && isDeepStrictEqual(toColumns(earlier), toColumns(later)) ? earlier : later;
+      return !later.atReported && haveSameColumns(columns, earlier, later) ? earlier : later;
     },
-    toColumns: (row) => ({
-      collection_id: row.collectionId,
-      at: toTimestamp(row.at),
-      at_reported: row.atReported,
-      ...toColumns(row),
-    }),
+    columns: {
+      collection_id: { text: (row) => row.collectionId },
+      at: { timestamptz: (row) => row.at },
+      at_reported: { boolean: (row) => row.atReported },
+      ...columns,
+    },
     sql: `upserted as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
       select collection_id, ${names.join(', ')}, at
-      from json_to_recordset($1::json) as excluded (collection_id text, at timestamptz, at_reported boolean, ${types})
+      from incoming as excluded
       where at_reported or not exists (
         select from indexer.${table} as stored where stored.collection_id = excluded.collection_id
           and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))
@@ -59,7 +57,7 @@ export function upsertNewest<R extends ObservedRecord>(
       returning (xmax = 0) as inserted
       ), confirmed as (
         update indexer.${table} as stored set at = excluded.at
-        from json_to_recordset($1::json) as excluded (collection_id text, at timestamptz, at_reported boolean, ${types})
+        from incoming as excluded
         where not at_reported and excluded.collection_id = stored.collection_id and excluded.at > stored.at
           and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))`,
   });

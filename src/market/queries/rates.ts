@@ -4,7 +4,7 @@ import type { Rate } from '../../core/price.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import { double, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import { toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { upsertRows } from '../../database/upsert.ts';
 
 const decodeRate: (row: Row) => Rate = rowDecoder('rate', { symbol: text, usd: double, at: timestamp });
 
@@ -18,9 +18,13 @@ export function upsertRates(tx: Queryable, rates: readonly Rate[]): Promise<Upse
   return upsertRows(tx, rates, {
     keyOf: (rate) => rate.symbol,
     fold: (earlier, later) => (later.at >= earlier.at ? later : earlier),
-    toColumns: (rate) => ({ symbol: rate.symbol, usd: rate.usd, at: toTimestamp(rate.at) }),
+    columns: {
+      symbol: { text: (rate) => rate.symbol },
+      usd: { 'double precision': (rate) => rate.usd },
+      at: { timestamptz: (rate) => rate.at },
+    },
     sql: `upserted as (insert into main.rate as stored (symbol, usd, at)
-      select * from json_to_recordset($1::json) as incoming (symbol text, usd double precision, at timestamptz)
+      select * from incoming
       on conflict (symbol) do update set usd = excluded.usd, at = excluded.at
       where excluded.at >= stored.at and (stored.usd, stored.at) is distinct from (excluded.usd, excluded.at)
       returning (xmax = 0) as inserted)`,

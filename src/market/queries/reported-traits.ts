@@ -61,7 +61,7 @@ export async function copyReportedTraits(tx: Queryable, tokens: readonly Collect
      select collection_id from removed union select collection_id from written`,
     params,
   );
-  await refreshTraits(tx, { tokens, moved: tokens });
+  await refreshTraits(tx, { tokens });
   await noteChangedTraits(
     tx,
     [...described, ...traited].map((row) => decodeId(row).collectionId),

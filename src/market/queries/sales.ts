@@ -14,8 +14,10 @@ import {
   text,
   timestamp,
 } from '../../database/rows.ts';
+import type { RowColumns } from '../../database/row-source.ts';
+import { toRowSource } from '../../database/row-source.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import { toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 
 /** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
@@ -172,6 +174,24 @@ const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = 
   and stored.asset = incoming.asset and stored.block_number is not null and stored.price <> '${UNKNOWN_PRICE}'
   and (stored.source = '${UNKNOWN_SOURCE}' or stored.listing_id is null and incoming.listing_id is not null)`;
 
+const SALE_COLUMNS: RowColumns<NewSale> = {
+  key: { uuid: (sale) => sale.key },
+  source: { text: (sale) => sale.source },
+  chain: { text: (sale) => sale.chain },
+  collection_id: { text: (sale) => sale.collectionId },
+  asset: { text: (sale) => sale.asset ?? BUNDLE },
+  price: { text: (sale) => sale.price },
+  price_raw: { numeric: (sale) => sale.priceRaw },
+  seller: { text: (sale) => sale.seller },
+  buyer: { text: (sale) => sale.buyer },
+  sold_at: { timestamptz: (sale) => sale.soldAt },
+  listing_id: { text: (sale) => sale.listingId },
+  tx: { text: (sale) => sale.tx },
+  log_index: { integer: (sale) => sale.logIndex },
+  block_number: { bigint: (sale) => sale.blockNumber ?? null },
+  past: { boolean: (sale) => sale.isPast ?? false },
+};
+
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
  * reported sale without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from
@@ -189,12 +209,8 @@ export async function upsertSales(
     recording,
     keyOf: (sale) => sale.key,
     fold: (earlier) => earlier,
-    toColumns: toSaleColumns,
-    sql: `incoming as (
-        select * from json_to_recordset($1::json) as incoming (
-          key uuid, source text, chain text, collection_id text, asset text, price text, price_raw numeric, seller text,
-          buyer text, sold_at timestamptz, listing_id text, tx text, log_index integer, block_number bigint, past boolean)
-      ), named as (
+    columns: SALE_COLUMNS,
+    sql: `named as (
         update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
           source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
         from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
@@ -225,12 +241,8 @@ const decodeSaleKey = rowDecoder('sale', { key: text });
 export async function listKeysToName(tx: Queryable, sales: readonly NewSale[]): Promise<string[]> {
   const reported = sales.filter((sale) => sale.tx !== null && sale.logIndex === null && sale.blockNumber === undefined);
   if (reported.length === 0) return [];
-  const rows = await tx.query(
-    `select stored.key from indexer.sale as stored, json_to_recordset($1::json) as incoming (
-       collection_id text, asset text, listing_id text, tx text)
-     where ${IS_NAMED}`,
-    [JSON.stringify(reported.map(toSaleColumns))],
-  );
+  const { sql, params } = toRowSource(reported, SALE_COLUMNS);
+  const rows = await tx.query(`select stored.key from indexer.sale as stored, ${sql} where ${IS_NAMED}`, params);
   return rows.map((row) => toDigestText(decodeSaleKey(row).key));
 }
 
@@ -264,16 +276,16 @@ export async function listSaleFacts(
  * from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
  */
 export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSale[]): Promise<number> {
+  const source = toRowSource(sales, SALE_COLUMNS, { first: 2 });
   const deleted = await deleteSales(
     tx,
     `block_number is null and exists (
-       select from json_to_recordset($1::json) as incoming (
-         key uuid, source text, price text, seller text, buyer text, sold_at timestamptz, listing_id text)
+       select from ${source.sql}
        where incoming.key = sale.key
          and (incoming.source, incoming.price, incoming.seller, incoming.buyer, incoming.sold_at, incoming.listing_id)
            is distinct from (sale.source, sale.price, sale.seller, sale.buyer, sale.sold_at, sale.listing_id))
-       and key = any($2::uuid[])`,
-    [JSON.stringify(sales.map(toSaleColumns)), sales.map(({ key }) => key)],
+       and key = any($1::uuid[])`,
+    [sales.map(({ key }) => key), ...source.params],
   );
   return deleted.reduce((sum, { sales: count }) => sum + count, 0);
 }
@@ -393,24 +405,4 @@ export async function deleteSales(
     params,
   );
   return rows.map(decodeDeleted);
-}
-
-function toSaleColumns(sale: NewSale): Record<string, unknown> {
-  return {
-    key: sale.key,
-    source: sale.source,
-    chain: sale.chain,
-    collection_id: sale.collectionId,
-    asset: sale.asset ?? BUNDLE,
-    price: sale.price,
-    price_raw: sale.priceRaw?.toString(),
-    seller: sale.seller,
-    buyer: sale.buyer,
-    sold_at: toTimestamp(sale.soldAt),
-    listing_id: sale.listingId,
-    tx: sale.tx,
-    log_index: sale.logIndex,
-    block_number: sale.blockNumber,
-    past: sale.isPast ?? false,
-  };
 }

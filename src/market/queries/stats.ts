@@ -59,12 +59,11 @@ export type NewStats = ObservedRecord & {
 export function upsertStats(tx: Queryable, stats: readonly NewStats[]): Promise<UpsertCounts> {
   return upsertNewest(tx, stats, {
     table: 'collection_stats',
-    columns: { owners: 'bigint', listed_count: 'bigint', supply: 'bigint', floor_raw: 'numeric' },
-    toColumns: (row) => ({
-      owners: row.owners,
-      listed_count: row.listedCount,
-      supply: row.supply,
-      floor_raw: row.floorRaw?.toString(),
-    }),
+    columns: {
+      owners: { bigint: (row) => row.owners },
+      listed_count: { bigint: (row) => row.listedCount },
+      supply: { bigint: (row) => row.supply },
+      floor_raw: { numeric: (row) => row.floorRaw },
+    },
   });
 }

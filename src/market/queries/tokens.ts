@@ -182,22 +182,19 @@ export async function upsertTokens(
       owner: later.owner ?? earlier.owner,
       traits: later.traits ?? earlier.traits,
     }),
-    toColumns: (token) => ({
-      collection_id: token.collectionId,
-      asset: token.asset,
-      chain: token.chain,
-      name: token.name,
-      image: token.image,
-      rarity_rank: token.rarityRank,
-      rarity_source: token.raritySource,
-      owner: token.owner,
-      traits: token.traits,
-    }),
-    sql: `incoming as (select * from json_to_recordset($1::json) as incoming (
-        collection_id text, asset text, chain text, name text, image text, rarity_rank bigint,
-        rarity_source text, owner text, traits jsonb)
-      ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
-      select * from incoming
+    columns: {
+      collection_id: { text: (token) => token.collectionId },
+      asset: { text: (token) => token.asset },
+      chain: { text: (token) => token.chain },
+      name: { text: (token) => token.name },
+      image: { text: (token) => token.image },
+      rarity_rank: { bigint: (token) => token.rarityRank },
+      rarity_source: { text: (token) => token.raritySource },
+      owner: { text: (token) => token.owner },
+      traits: { jsonb: (token) => token.traits },
+    },
+    sql: `upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
+      select collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
         rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),

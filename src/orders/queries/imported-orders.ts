@@ -2,8 +2,9 @@
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
+import type { RowColumns } from '../../database/row-source.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import { toTimestamp, upsertRows } from '../../database/upsert.ts';
+import { upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../order-id.ts';
 import type { SeaportJson, SignedTerms } from './stored-orders.ts';
 
@@ -42,19 +43,39 @@ const TERMS = ['price_raw', 'seller', 'expires_at', ...SIGNED_COLUMNS];
 const termOf = (column: string) =>
   `case when stored.order_hash is null or excluded.order_hash is not null then excluded.${column} else stored.${column} end`;
 
+const COLUMNS: RowColumns<ImportedOrder> = {
+  id: { text: (order) => order.id },
+  collection_id: { text: (order) => order.collectionId },
+  chain: { text: (order) => order.chain },
+  contract_address: { text: (order) => order.contractAddress },
+  token_id: { text: (order) => order.tokenId },
+  price_raw: { numeric: (order) => order.priceRaw },
+  seller: { text: (order) => order.seller },
+  status: { text: (order) => order.status },
+  created_at: { timestamptz: (order) => order.createdAt },
+  expires_at: { timestamptz: (order) => order.expiresAt },
+  tx: { text: (order) => order.tx },
+  seaport: { jsonb: (order) => order.seaport },
+  order_hash: { text: ({ signed }) => signed?.orderHash ?? null },
+  protocol_address: { text: ({ signed }) => signed?.protocolAddress ?? null },
+  order_type: { integer: ({ signed }) => signed?.orderType ?? null },
+  standard: { text: ({ signed }) => signed?.standard ?? null },
+  quantity: { numeric: ({ signed }) => signed?.quantity ?? 1n },
+  buyer_total_raw: { numeric: ({ signed }) => signed?.buyerTotalRaw ?? null },
+  counter: { numeric: ({ signed }) => signed?.counter ?? null },
+  starts_at: { timestamptz: ({ signed }) => signed?.startsAt ?? null },
+  operator: { text: ({ signed }) => signed?.operator ?? null },
+};
+
 /** A record updates a stored order only while that order is active. An unsigned record does not change the terms of a signed order. */
 export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): Promise<UpsertCounts> {
   return upsertRows(tx, orders, {
     keyOf: (order) => order.id,
     fold: foldOrder,
-    toColumns: toOrderColumns,
+    columns: COLUMNS,
     sql: `upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
         status, created_at, expires_at, tx, seaport, ${SIGNED_COLUMNS.join(', ')})
-      select * from json_to_recordset($1::json) as incoming (
-        id text, collection_id text, chain text, contract_address text, token_id text, price_raw numeric, seller text,
-        status text, created_at timestamptz, expires_at timestamptz, tx text, seaport jsonb, order_hash text,
-        protocol_address text, order_type smallint, standard text, quantity numeric, buyer_total_raw numeric,
-        counter numeric, starts_at timestamptz, operator text)
+      select * from incoming
       on conflict (id) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx),
         seaport = coalesce(excluded.seaport, stored.seaport),
         ${TERMS.map((column) => `${column} = ${termOf(column)}`).join(', ')}
@@ -71,30 +92,4 @@ function foldOrder(earlier: ImportedOrder, later: ImportedOrder): ImportedOrder 
   if (earlier.status !== 'active') return earlier;
   const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;
   return { ...terms, tx: later.tx ?? earlier.tx, seaport: later.seaport ?? earlier.seaport };
-}
-
-function toOrderColumns(order: ImportedOrder): Record<string, unknown> {
-  return {
-    id: order.id,
-    collection_id: order.collectionId,
-    chain: order.chain,
-    contract_address: order.contractAddress,
-    token_id: order.tokenId,
-    price_raw: order.priceRaw.toString(),
-    seller: order.seller,
-    status: order.status,
-    created_at: toTimestamp(order.createdAt),
-    expires_at: order.expiresAt === null ? null : toTimestamp(order.expiresAt),
-    tx: order.tx,
-    seaport: order.seaport,
-    order_hash: order.signed?.orderHash ?? null,
-    protocol_address: order.signed?.protocolAddress ?? null,
-    order_type: order.signed?.orderType ?? null,
-    standard: order.signed?.standard ?? null,
-    quantity: order.signed?.quantity.toString() ?? '1',
-    buyer_total_raw: order.signed?.buyerTotalRaw?.toString() ?? null,
-    counter: order.signed?.counter.toString() ?? null,
-    starts_at: order.signed ? toTimestamp(order.signed.startsAt) : null,
-    operator: order.signed?.operator ?? null,
-  };
 }
