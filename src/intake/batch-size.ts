@@ -1,34 +1,52 @@
-// Chooses how many records an import stores in one transaction. The embedded engine has one connection, so a request waits until the
-// transaction has ended. Smaller transactions cost more for each record, so they are used only while other work waits.
+// Chooses how many records an import stores in one transaction. A larger transaction costs less for each record, but other writers of its
+// collections wait for it. The embedded engine has one connection, so there all requests wait until the transaction has ended.
 
+import type { Engine } from '../database/port.ts';
+
+/** The number of records in the first transaction. While nothing waits, no later transaction has fewer. */
+export const BATCH_ROWS_FIRST = 500;
 /** The largest number of records in one transaction. */
-export const BATCH_ROWS_MAX = 500;
+export const BATCH_ROWS_MAX = 2_000;
 const BATCH_ROWS_MIN = 100;
 /**
- * A transaction for which other work waits should take at most about this long. 500 sales take a sixth of it on an idle machine. A smaller
- * aim would make imports on a busy machine much slower, because some statements of a transaction take as long for few records as for many.
+ * A transaction should take at most about this long, if it has more than BATCH_ROWS_FIRST records or other work waits for it. A smaller aim
+ * would make imports on a busy machine much slower, because some statements of a transaction take as long for few records as for many.
  */
-const TRANSACTION_AIM_MS = 150;
+const TRANSACTION_AIM_MS: Record<Engine, number> = { embedded: 150, postgresql: 500 };
 /** Without waiting work, the batches grow by this factor. */
 const GROWTH = 1.5;
+/** A batch of at least BATCH_ROWS_FIRST records is not filled for longer than this, so that the records of a slow source are stored soon. */
+const FILL_MAX_MS = 1_000;
 
 /** One transaction of a batch. `isAwaited`: other work waited for its connection when it ended. */
 export type BatchTransaction = { ms: number; isAwaited: boolean };
 
 export class BatchSize {
-  #rows = BATCH_ROWS_MAX;
+  readonly #aimMs: number;
+  #rows = BATCH_ROWS_FIRST;
+
+  constructor(engine: Engine) {
+    this.#aimMs = TRANSACTION_AIM_MS[engine];
+  }
 
   /** The number of records for the next batch. */
   get rows(): number {
     return this.#rows;
   }
 
+  /** Whether a batch of `rows` records is complete. `fillMs`: the time since its first record was read. */
+  isComplete(rows: number, fillMs: () => number): boolean {
+    return rows >= this.#rows || (rows >= BATCH_ROWS_FIRST && fillMs() > FILL_MAX_MS);
+  }
+
   /** `rows`: the number of records of the batch. */
   adapt(rows: number, { ms, isAwaited }: BatchTransaction): void {
-    if (isAwaited && ms > TRANSACTION_AIM_MS) {
-      this.#rows = Math.max(BATCH_ROWS_MIN, Math.floor((rows * TRANSACTION_AIM_MS) / ms));
-    } else if (!isAwaited) {
-      this.#rows = Math.min(BATCH_ROWS_MAX, Math.ceil(this.#rows * GROWTH));
+    const rowsInTime = Math.floor((rows * this.#aimMs) / Math.max(ms, 1));
+    if (!isAwaited) {
+      const grown = Math.min(BATCH_ROWS_MAX, Math.ceil(this.#rows * GROWTH));
+      this.#rows = Math.min(grown, Math.max(BATCH_ROWS_FIRST, rowsInTime));
+    } else if (ms > this.#aimMs) {
+      this.#rows = Math.max(BATCH_ROWS_MIN, rowsInTime);
     }
   }
 }

@@ -99,7 +99,7 @@ export async function importRecords(
 ): Promise<ImportSummary> {
   const counter = new ImportCounter();
   const notes = new RecordNotes(context.chains, context.clock());
-  const batchSize = new BatchSize();
+  const batchSize = new BatchSize(context.indexer.engine);
   const changes = await begin(context, options).catch((error: unknown) => {
     throw new ImportFailure(counter.summary(), error);
   });
@@ -221,12 +221,15 @@ const BATCH_CHARACTERS_MAX = 4 * 1024 * 1024;
 async function* toBatches(source: AsyncIterable<ParsedRow[]>, batchSize: BatchSize): AsyncGenerator<ParsedRow[]> {
   let batch: ParsedRow[] = [];
   let size = 0;
+  let startedAt = 0;
   try {
     for await (const rows of source) {
       for (const row of rows) {
+        if (batch.length === 0) startedAt = performance.now();
         batch.push(row);
         size += row.size;
-        if (batch.length < batchSize.rows && size < BATCH_CHARACTERS_MAX) continue;
+        const isComplete = batchSize.isComplete(batch.length, () => performance.now() - startedAt);
+        if (!isComplete && size < BATCH_CHARACTERS_MAX) continue;
         yield batch;
         batch = [];
         size = 0;

@@ -3,40 +3,56 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import { BATCH_ROWS_MAX, BatchSize } from '../../src/intake/batch-size.ts';
+import { BATCH_ROWS_FIRST, BatchSize } from '../../src/intake/batch-size.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { runImport, toContext, token, toNdjson } from '../support/service/intake.ts';
 
 describe('the size of a batch', () => {
   test('a long transaction for which other work waits makes the batches smaller', () => {
-    const size = new BatchSize();
+    const size = new BatchSize('embedded');
     size.adapt(500, { ms: 300, isAwaited: true });
     assert.equal(size.rows, 250);
     size.adapt(250, { ms: 4_000, isAwaited: true });
     assert.equal(size.rows, 100);
   });
 
-  test('a long transaction for which nothing waits does not make the batches smaller', () => {
-    const size = new BatchSize();
+  test('a long transaction for which nothing waits does not make the batches smaller than the first one', () => {
+    const size = new BatchSize('embedded');
     size.adapt(500, { ms: 400, isAwaited: false });
-    assert.equal(size.rows, BATCH_ROWS_MAX);
+    assert.equal(size.rows, BATCH_ROWS_FIRST);
+  });
+
+  test('the batches grow only while a transaction takes less time than the aim of its engine', () => {
+    const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
+      const size = new BatchSize(engine);
+      for (let batch = 0; batch < 10; batch += 1) size.adapt(size.rows, { ms: size.rows / 5, isAwaited: false });
+      return size.rows;
+    });
+    assert.deepEqual(sizes, [750, 2_000]);
+  });
+
+  test('a slow source completes a batch of the first size, and no smaller one', () => {
+    const size = new BatchSize('postgresql');
+    size.adapt(500, { ms: 10, isAwaited: false });
+    assert.deepEqual([size.rows, size.isComplete(749, () => 900), size.isComplete(750, () => 0)], [750, false, true]);
+    assert.deepEqual([size.isComplete(500, () => 1_100), size.isComplete(499, () => 1_100)], [true, false]);
   });
 
   test('a short transaction for which other work waits leaves the batches as they are', () => {
-    const size = new BatchSize();
+    const size = new BatchSize('embedded');
     size.adapt(500, { ms: 300, isAwaited: true });
     size.adapt(250, { ms: 140, isAwaited: true });
     assert.equal(size.rows, 250);
   });
 
   test('the batches grow again up to the largest size when nothing waits', () => {
-    const size = new BatchSize();
+    const size = new BatchSize('embedded');
     size.adapt(500, { ms: 4_000, isAwaited: true });
-    const grown = Array.from({ length: 5 }, () => {
+    const grown = Array.from({ length: 9 }, () => {
       size.adapt(size.rows, { ms: 10, isAwaited: false });
       return size.rows;
     });
-    assert.deepEqual(grown, [150, 225, 338, 500, 500]);
+    assert.deepEqual(grown, [150, 225, 338, 507, 761, 1_142, 1_713, 2_000, 2_000]);
   });
 });
 

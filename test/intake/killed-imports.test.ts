@@ -30,7 +30,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Records of one kind for each of these numbers, in the first and the second version of the file. */
 const ROWS = 600;
-const BATCH_ROWS = 500;
+const LINES = 500;
 const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
 
 function toRecords(version: 'first' | 'second'): object[] {
@@ -46,11 +46,11 @@ function toRecords(version: 'first' | 'second'): object[] {
   ];
 }
 
-/** The second version, with a rejected row in each batch. The import prints the row when it has stored the batch. */
+/** The second version, with a rejected row on the second of every 500 lines. The import prints the row when it has stored its batch. */
 const SECOND = toNdjson(
-  toRecords('second').flatMap((record, index) => (index % (BATCH_ROWS / 2) === 0 ? [record, 'x'] : [record])),
+  toRecords('second').flatMap((record, index) => (index % (LINES - 1) === 0 ? [record, 'x'] : [record])),
 );
-const BATCHES = Math.ceil(SECOND.split('\n').length / BATCH_ROWS);
+const PARTS = Math.ceil(SECOND.split('\n').length / LINES);
 
 type Settings = Awaited<ReturnType<TestEngine['settings']>>;
 
@@ -172,7 +172,7 @@ forEachEngine('killed imports', (engine) => {
   const killOnce = async (victim: Victim | null, round: number) => {
     await beside(victim, async (server) => {
       const command = new Command(settings, ['import', '-', '--replace'], SECOND);
-      await command.written(`stdin:${1 + (round % BATCHES) * BATCH_ROWS + 1}:`);
+      await command.written(`stdin:${1 + (round % PARTS) * LINES + 1}:`);
       await sleep((round * 37) % 60);
       await (victim === 'server' ? server : command)?.end('SIGKILL');
       if (victim === 'server') await command.end('SIGTERM');
