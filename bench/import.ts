@@ -1,31 +1,88 @@
-// Measures how many rows a second an import commits on each engine, with durable commits. The time includes parsing the NDJSON bytes.
+// Measures how many rows a second an import commits on each engine, with durable commits: first into empty tables, then into tables with ten
+// times as many rows. The time includes parsing the NDJSON bytes.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
 import { createLog } from '../src/core/log.ts';
+import type { Database, Engine } from '../src/database/port.ts';
+import type { ImportContext } from '../src/intake/import.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { onEachEngine } from './databases.ts';
 import { median, say, spread, timeMs } from './measure.ts';
-import { importRows, toChunks } from './records.ts';
+import { IMPORTED_KINDS, importRows, toChunks } from './records.ts';
+import type { ImportedKind } from './records.ts';
 
 const ROWS = 20_000;
 const ROUNDS = 5;
+/** The first round warms up and is not counted. */
+const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
+const FILLED_ROWS = 10 * MEASURED_ROWS;
+
+const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
+/** The rate into the larger tables, as a share of the rate into the empty ones. */
+const SHARE_AIM = 0.8;
+const MEMORY_AIM_MIB = 400;
 
 export function benchImport(): Promise<void> {
   return onEachEngine(async (database) => {
     const databases = { main: database, indexer: database };
     const context = createContext({ config: readConfig({}), log: createLog('warn'), databases });
-    for (const kind of ['sale', 'listing'] as const) {
-      const rates: number[] = [];
-      for (let round = 0; round <= ROUNDS; round += 1) {
-        const chunks = [...toChunks(importRows(kind, ROWS, round * ROWS))];
-        const ms = await timeMs(() => importRecords(context, toAsync(chunks), { format: 'ndjson' }));
-        // The first round warms up and is not counted.
-        if (round > 0) rates.push((ROWS / ms) * 1_000);
-      }
-      say(`import, ${database.engine}, ${kind}s: ${median(rates).toFixed(0)} rows/s (${spread(rates)})`);
-    }
+    for (const kind of IMPORTED_KINDS) await benchKind(context, database, kind);
   });
+}
+
+async function benchKind(context: ImportContext, { engine }: Database, kind: ImportedKind): Promise<void> {
+  const name = `import, ${engine}, ${kind}s`;
+  const empty = await measure(context, kind, 0);
+  const rate = median(empty.rates);
+  say(
+    `${name}: ${rate.toFixed(0)} rows/s (${spread(empty.rates)}), aim ${RATE_AIM[engine]}: ${verdict(rate >= RATE_AIM[engine])}; ` +
+      `${empty.cpuMs.toFixed(1)} ms of this process's CPU for 1,000 rows`,
+  );
+  say(
+    `${name}: ${empty.memoryMiB.toFixed(0)} MiB resident, aim ${MEMORY_AIM_MIB}: ${verdict(empty.memoryMiB <= MEMORY_AIM_MIB)}`,
+  );
+  await importRound(context, kind, { from: MEASURED_ROWS, rows: FILLED_ROWS });
+  const filled = await measure(context, kind, MEASURED_ROWS + FILLED_ROWS);
+  const share = median(filled.rates) / rate;
+  say(
+    `${name}, with ${FILLED_ROWS} rows stored: ${median(filled.rates).toFixed(0)} rows/s (${spread(filled.rates)}), ` +
+      `${share.toFixed(2)} of the rate into empty tables, aim ${SHARE_AIM}: ${verdict(share >= SHARE_AIM)}`,
+  );
+}
+
+const verdict = (isReached: boolean) => (isReached ? 'reached' : 'not reached');
+
+type Measured = { rates: number[]; cpuMs: number; memoryMiB: number };
+
+async function measure(context: ImportContext, kind: ImportedKind, from: number): Promise<Measured> {
+  const rates: number[] = [];
+  const cpuMs: number[] = [];
+  let memory = 0;
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const started = process.cpuUsage();
+    const ms = await importRound(context, kind, { from: from + round * ROWS, rows: ROWS });
+    const { user, system } = process.cpuUsage(started);
+    memory = Math.max(memory, process.memoryUsage.rss());
+    if (round === 0) continue;
+    rates.push((ROWS / ms) * 1_000);
+    cpuMs.push((user + system) / ROWS);
+  }
+  return { rates, cpuMs: median(cpuMs), memoryMiB: memory / 2 ** 20 };
+}
+
+/** Returns the time of the import in milliseconds, without the time in which the bytes are made. */
+async function importRound(
+  context: ImportContext,
+  kind: ImportedKind,
+  { from, rows }: { from: number; rows: number },
+): Promise<number> {
+  let ms = 0;
+  for (let start = from; start < from + rows; start += ROWS) {
+    const chunks = [...toChunks(importRows(kind, Math.min(ROWS, from + rows - start), start))];
+    ms += await timeMs(() => importRecords(context, toAsync(chunks), { format: 'ndjson' }));
+  }
+  return ms;
 }
 
 async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -62,8 +62,11 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
   }
 }
 
+export const IMPORTED_KINDS = ['sale', 'listing', 'token'] as const;
+export type ImportedKind = (typeof IMPORTED_KINDS)[number];
+
 /** Distinct rows of one kind to import. Another `from` gives other rows. */
-export function* importRows(kind: 'sale' | 'listing', count: number, from: number): Generator<Record<string, unknown>> {
+export function* importRows(kind: ImportedKind, count: number, from: number): Generator<Record<string, unknown>> {
   for (let n = from; n < from + count; n += 1) {
     if (kind === 'sale') {
       const tx = `0x${n.toString(16).padStart(64, '0')}`;
@@ -78,6 +81,8 @@ export function* importRows(kind: 'sale' | 'listing', count: number, from: numbe
         tx,
         logIndex: n % 300,
       };
+    } else if (kind === 'token') {
+      yield { kind, ...tokenOf(n), name: `Token #${n}`, rarityRank: n + 1, owner: address(n % 5_000) };
     } else {
       yield {
         kind,
