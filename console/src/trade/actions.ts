@@ -4,7 +4,8 @@ import type { Address, Hex } from 'viem';
 import { encodeFunctionData } from 'viem';
 import { createIntakeClient } from '../../../client/src/intake.ts';
 import { MercatError } from '../../../client/src/market.ts';
-import { CALL_OPTIONS, client } from '../data/client.ts';
+import { CALL_OPTIONS, client, queries } from '../data/client.ts';
+import { statusQuery } from '../data/status-query.ts';
 import { CURRENCY_ABI, SEAPORT_ABI, TOKEN_ABI } from './abis.ts';
 import type { ChainAccess } from './chain.ts';
 import { pause } from './chain.ts';
@@ -73,19 +74,32 @@ export async function listToken(
   await access.requireUnchanged();
   const { timestamp } = await access.request<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]);
   const startTime = Number(timestamp);
+  let approvedAt: number | null = null;
   if (!(await readIsApproved(access, draft.contract))) {
     onStep('approving');
     const args = [seaport, true] as const;
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'setApprovalForAll', args });
-    await access.send({ to: draft.contract, data, value: 0n }, () => onStep('mining'));
+    approvedAt = await access.send({ to: draft.contract, data, value: 0n }, () => onStep('mining'));
     onApproved();
   }
   const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
   const parameters = buildOrder({ ...draft, seller: account, startTime, endTime: startTime + durationS, counter });
   onStep('signing');
   const signature = await access.request<Hex>('eth_signTypedData_v4', [account, toTypedData(parameters, chain)]);
+  if (approvedAt !== null) {
+    onStep('following');
+    await untilRead(chain.chain, approvedAt);
+  }
   onStep('submitting');
   await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature } });
+}
+
+/** Waits until the service has read the block, for a while. It would reject an order whose approval it does not know yet. */
+async function untilRead(chain: string, block: number): Promise<void> {
+  for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
+    const state = await queries.fetchQuery({ ...statusQuery, staleTime: 0 }).catch(() => null);
+    if ((state?.chains?.find((one) => one.chain === chain)?.block ?? 0) >= block) return;
+  }
 }
 
 type Submission = Parameters<ReturnType<typeof createIntakeClient>['submitOrder']>[0];

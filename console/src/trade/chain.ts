@@ -12,6 +12,8 @@ import { texts } from './texts.ts';
 const POLL_MS = 500;
 const MINED_WITHIN_MS = 180_000;
 
+type Receipt = { status: Hex; blockNumber: Hex };
+
 export class ChainAccess {
   readonly account: Address;
   readonly chain: TradingChain;
@@ -58,14 +60,14 @@ export class ChainAccess {
     }
   }
 
-  /** Sends a transaction, and waits until it is mined. Throws a TradeFailure if it fails on the chain. */
-  async send(call: Call, onSent: () => void): Promise<Hex> {
+  /** Sends a transaction, and returns the number of the block that contains it. Throws a TradeFailure if it fails on the chain. */
+  async send(call: Call, onSent: () => void): Promise<number> {
     const hash = await this.request<Hex>('eth_sendTransaction', [this.#toTransaction(call)]);
     onSent();
     for (const deadline = performance.now() + MINED_WITHIN_MS; performance.now() < deadline; await pause(POLL_MS)) {
-      const receipt = await this.request<{ status: Hex } | null>('eth_getTransactionReceipt', [hash]).catch(() => null);
+      const receipt = await this.request<Receipt | null>('eth_getTransactionReceipt', [hash]).catch(() => null);
       if (receipt === null) continue;
-      if (Number(receipt.status) === 1) return hash;
+      if (Number(receipt.status) === 1) return Number(receipt.blockNumber);
       throw new TradeFailure(texts.failed.reverted, { hash });
     }
     throw new TradeFailure(texts.failed.notMined(hash), { hash, isUnknown: true });
