@@ -12,11 +12,15 @@ import { listTransfers } from './token-standards.ts';
 
 export const FOUNDATION_TOPICS = {
   buyPriceAccepted: '0xd28c0a7dd63bc853a4e36306655da9f8c0b29ff9d0605bb976ae420e46a99930',
+  privateSaleFinalized: '0x6c623fa5e13aaaf28288f807e5b4f9ec6fb7ef812568e00317c552663bea918f',
   offerAccepted: '0x1cb8adb37d6d35e94cd0695ca39895b84371864713f5ca7eada52af9ff23744b',
   reserveAuctionFinalized: '0x2edb0e99c6ac35be6731dab554c1d1fa1b7beb675090dbb09fb14e615aca1c4a',
 } as const satisfies Record<string, Hex>;
 
-/** The third topic is the account that made the order: the seller of a listing, or the buyer of an offer. The first word is the other one. */
+/**
+ * The third topic is the account that made the order: the seller of a listing or of a private sale, or the buyer of an offer. The first word
+ * is the other one.
+ */
 function accepted(isBid: boolean): EventDecoder {
   return ({ address, topics, data }, position, events) => {
     const [maker, taker] = [topicAddress(topics, 3), addressAt(data, 0)];
@@ -60,6 +64,7 @@ export const FOUNDATION: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xcda72070e455bb31c7690a170224ce43623d0b6f'] }),
   decoders: new Map<Hex, EventDecoder>([
     [FOUNDATION_TOPICS.buyPriceAccepted, accepted(false)],
+    [FOUNDATION_TOPICS.privateSaleFinalized, accepted(false)],
     [FOUNDATION_TOPICS.offerAccepted, accepted(true)],
     [FOUNDATION_TOPICS.reserveAuctionFinalized, reserveAuctionFinalized],
   ]),
