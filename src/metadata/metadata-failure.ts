@@ -23,6 +23,8 @@ const FAILURES = {
   'too-large': { isLasting: true },
   /** Not a JSON object in UTF-8, or nested too deep. */
   'not-json': { isLasting: true },
+  /** A JSON object without any field of a token or collection. Some hosts send such an object, with the status 200, in place of an error. */
+  'no-fields': { isLasting: true },
 } as const satisfies Record<string, { isLasting: boolean; isOfHost?: true }>;
 
 export type MetadataFailure = keyof typeof FAILURES;

@@ -58,6 +58,11 @@ export function parseCollectionDocument(body: Uint8Array): CollectionDocument | 
   };
 }
 
+/** Whether the document says anything about its token or collection. */
+export function hasFields(document: TokenDocument | CollectionDocument): boolean {
+  return Object.values(document).some((value) => (Array.isArray(value) ? value.length > 0 : value !== null));
+}
+
 function parseObject(body: Uint8Array): Fields | null {
   try {
     const parsed = parseExactJson(body);

@@ -10,7 +10,7 @@ import type { MetadataFailure } from './metadata-failure.ts';
 import { metadataRetryMs } from './metadata-failure.ts';
 import { digestUri } from './metadata-uri.ts';
 import type { CollectionDocument } from './parse-metadata.ts';
-import { parseCollectionDocument } from './parse-metadata.ts';
+import { hasFields, parseCollectionDocument } from './parse-metadata.ts';
 import type { DueCollection } from './queries/collection-metadata.ts';
 import { listDueCollectionMetadata, upsertCollectionMetadata } from './queries/collection-metadata.ts';
 import { findFirstToken } from './queries/due-tokens.ts';
@@ -101,8 +101,10 @@ async function readDocument(client: MetadataClient, uri: ContractUri, signal: Ab
   if (uri.kind !== 'uri') return { document: null, host: null, failure: uri.kind };
   const result = await client.read(uri.uri, signal);
   if (!result.ok) return { document: null, host: result.host, failure: result.failure };
+  const { host } = result;
   const document = parseCollectionDocument(result.document.body);
-  return { document, host: result.host, failure: document === null ? 'not-json' : null };
+  if (document === null) return { document, host, failure: 'not-json' };
+  return hasFields(document) ? { document, host, failure: null } : { document: null, host, failure: 'no-fields' };
 }
 
 const EMPTY: CollectionDocument = { name: null, image: null, banner: null, description: null, royaltyBps: null };

@@ -15,7 +15,7 @@ import { MetadataClient } from './metadata-client.ts';
 import type { MetadataFailure } from './metadata-failure.ts';
 import { metadataRetryMs } from './metadata-failure.ts';
 import { digestUri, fillTokenId } from './metadata-uri.ts';
-import { parseTokenDocument } from './parse-metadata.ts';
+import { hasFields, parseTokenDocument } from './parse-metadata.ts';
 import type { DueToken, FailedRead } from './queries/due-tokens.ts';
 import { listDueCollections, listDueTokens, listDueViewedTokens } from './queries/due-tokens.ts';
 import { readDueCollections } from './read-collections.ts';
@@ -231,6 +231,7 @@ class MetadataRun {
     const isPicture = mediaType.startsWith('image/') && mediaType !== 'image/json';
     const document = isPicture ? toPictureDocument(uri) : parseTokenDocument(body);
     if (document === null) return { failure: 'not-json', host };
+    if (!hasFields(document)) return { failure: 'no-fields', host };
     return { metadata: { asset, ...document, host, uriDigest: digestUri(uri) } };
   }
 

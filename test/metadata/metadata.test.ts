@@ -351,6 +351,7 @@ forEachEngine('metadata from contracts', (engine) => {
     ['dripping', 'timeout'],
     ['endless', 'too-large'],
     ['lying', 'not-json'],
+    ['error-object', 'no-fields'],
     ['deep', 'not-json'],
     ['failing', 'bad-status'],
     ['dead', 'unreachable'],

@@ -6,6 +6,8 @@ import type { TestContext } from 'node:test';
 
 export type HostMode =
   | 'well'
+  /** Sends each document some time after its request. */
+  | 'slow'
   /** Accepts the connection and does not respond. */
   | 'hanging'
   /** Sends a byte from time to time. */
@@ -14,6 +16,8 @@ export type HostMode =
   | 'endless'
   /** Sends HTML. */
   | 'lying'
+  /** Sends an error message as a JSON object, with the status 200. */
+  | 'error-object'
   /** Sends a document that is nested very deep. */
   | 'deep'
   | 'failing'
@@ -24,27 +28,37 @@ export type HostMode =
 export type MetadataHost = {
   /** Without a trailing slash. */
   url: string;
-  /** The document, or the URL to which its path redirects, by path. */
-  documents: Map<string, object | string>;
+  /** The document, or the URL to which its path redirects, or the bytes of a body that may be no document, by path. */
+  documents: Map<string, object | string | Buffer>;
+  /** Modes that apply to a path in place of the mode of the host. */
+  modes: Map<string, HostMode>;
   /** The paths of all requests. */
   requests: string[];
+  /** The most bytes that were sent in one connection. */
+  sentMax(): number;
   set(mode: HostMode): void;
 };
 
 const DRIP_MS = 20;
+const SLOW_MS = 100;
 const CHUNK = Buffer.alloc(64 * 1024, 0x20);
 const DEPTH = 50_000;
 
 export async function startMetadataHost(t: TestContext): Promise<MetadataHost> {
-  const documents = new Map<string, object | string>();
+  const documents = new Map<string, object | string | Buffer>();
+  const modes = new Map<string, HostMode>();
   const requests: string[] = [];
   let mode: HostMode = 'well';
+  let sentMax = 0;
   const server = http.createServer((request, response) => {
     const path = request.url ?? '';
     requests.push(path);
-    switch (mode) {
+    switch (modes.get(path) ?? mode) {
       case 'well':
         sendDocument(response, documents.get(path));
+        return;
+      case 'slow':
+        setTimeout(() => sendDocument(response, documents.get(path)), SLOW_MS);
         return;
       case 'hanging':
         return;
@@ -60,6 +74,9 @@ export async function startMetadataHost(t: TestContext): Promise<MetadataHost> {
       case 'lying':
         response.setHeader('content-type', 'application/json').end('<html><body>Not your token</body></html>');
         return;
+      case 'error-object':
+        sendDocument(response, { error: 'Too many requests' });
+        return;
       case 'deep':
         response.end(`{"name":"Deep","attributes":${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}}`);
         return;
@@ -71,6 +88,11 @@ export async function startMetadataHost(t: TestContext): Promise<MetadataHost> {
         return;
     }
   });
+  server.on('connection', (socket) => {
+    socket.once('close', () => {
+      sentMax = Math.max(sentMax, socket.bytesWritten);
+    });
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
     server.closeAllConnections();
@@ -80,11 +102,12 @@ export async function startMetadataHost(t: TestContext): Promise<MetadataHost> {
   const set = (next: HostMode) => {
     mode = next;
   };
-  return { url: `http://127.0.0.1:${port}`, documents, requests, set };
+  return { url: `http://127.0.0.1:${port}`, documents, modes, requests, sentMax: () => sentMax, set };
 }
 
-function sendDocument(response: http.ServerResponse, document: object | string | undefined): void {
+function sendDocument(response: http.ServerResponse, document: object | string | Buffer | undefined): void {
   if (document === undefined) response.writeHead(404).end();
+  else if (Buffer.isBuffer(document)) response.setHeader('content-type', 'application/json').end(document);
   else if (typeof document === 'string') response.writeHead(302, { location: document }).end();
   else response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
 }
