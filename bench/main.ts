@@ -16,6 +16,7 @@ import { benchLarge } from './large.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchReads } from './reads.ts';
 import { benchRanking } from './ranking.ts';
+import { benchRarity } from './rarity.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
@@ -29,6 +30,7 @@ const BENCHMARKS = {
   console: benchConsole,
   window: benchWindow,
   ranking: benchRanking,
+  rarity: benchRarity,
   import: benchImport,
   reads: benchReads,
   large: benchLarge,

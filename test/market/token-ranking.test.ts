@@ -148,6 +148,20 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(stored, { rows: 3 }, 'earlier ranks are deleted');
   });
 
+  test('a token that came after the ranks were computed follows the ranked tokens', async () => {
+    await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));
+    await rank();
+    await ingest(db, hat(5, 'Cap'), token({ tokenId: '4' }));
+    const minted = { collectionId: ID, asset: '6', chain: 'ethereum', owner: null, burned: false, blockNumber: 1 };
+    await db.transaction(async (tx) => {
+      await lockFigures(tx, [ID]);
+      await upsertTokenHolders(tx, [minted]);
+    });
+    assert.deepEqual(await ranksOf(6), [2, 1, 2, null, null, null]);
+    assert.equal(await listByRank(), '2 1 3 4 5 6');
+    assert.equal((await findRankSource(db, ID))?.isComplete, false);
+  });
+
   test('a burned token has no rank, and the others are ranked again', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));
     await rank();

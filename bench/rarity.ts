@@ -1,0 +1,81 @@
+// Measures how long it takes to rank the tokens of a collection of 100,000 tokens with 10 traits each, and to read a page of the tokens without
+// a rank. `BENCH_SCALE` (default 1) scales the collection.
+
+import { listAssetsById } from '../src/explore/queries/token-keys.ts';
+import type { Database } from '../src/database/port.ts';
+import { rankTokens } from '../src/market/token-ranking.ts';
+import { measureCpuMs } from '../test/support/measure/cost.ts';
+import { onEachEngine } from './databases.ts';
+import { median, say, spread, timeMs } from './measure.ts';
+
+const TOKENS = 100_000;
+const TRAITS = 10;
+/** Tokens whose metadata was never read: at most one of a hundred, or no token is ranked. They have the highest ids. */
+const UNREAD_SHARE = 0.005;
+const ROUNDS = 20;
+const PAGE = 26;
+const ID = 'ethereum_0x00000000000000000000000000000000000000aa';
+
+export function benchRarity(): Promise<void> {
+  const tokens = Math.round(TOKENS * Number(process.env['BENCH_SCALE'] ?? 1));
+  return onEachEngine(async (database) => {
+    const now = Date.now();
+    await fill(database, { tokens, now });
+    const context = { main: database, indexer: database, clock: () => now };
+    let state = '';
+    let ms = 0;
+    const cpuMs = await measureCpuMs(async () => {
+      ms = await timeMs(async () => {
+        const due = { collectionId: ID, revision: 1, generation: 0 };
+        ({ state } = await rankTokens(context, due, new AbortController().signal));
+      });
+    });
+    say(
+      `rarity, ${database.engine}, ${tokens} tokens with ${TRAITS} traits: ${state} in ${(ms / 1_000).toFixed(1)} s, ` +
+        `${(cpuMs / 1_000).toFixed(1)} s of CPU in this process`,
+    );
+    const times: number[] = [];
+    const options = { listed: null, assets: null, now, limit: PAGE, unranked: true, after: null };
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const pageMs = await timeMs(() => listAssetsById(database, ID, options));
+      if (round > 0) times.push(pageMs);
+    }
+    say(`rarity, ${database.engine}, a page of unranked tokens: ${median(times).toFixed(1)} ms (${spread(times)})`);
+  });
+}
+
+/** Fills a new database. */
+async function fill(database: Database, { tokens, now }: { tokens: number; now: number }): Promise<void> {
+  const read = tokens - Math.round(tokens * UNREAD_SHARE);
+  await database.transaction(async (tx) => {
+    // Triggers would check the foreign keys of every row.
+    await tx.query('set local session_replication_role = replica');
+    await tx.query('set local statement_timeout = 0');
+    await tx.query(
+      `insert into main.collection (id, chain, contract_address, slug, name, created_at, tokens_complete)
+       values ($1, 'ethereum', split_part($1, '_', 2), 'rarity', 'Rarity', $2, true)`,
+      [ID, new Date(now)],
+    );
+    await tx.query(
+      `insert into indexer.token (collection_id, asset, chain) select $1, n::text, 'ethereum' from generate_series(1, $2) as n`,
+      [ID, tokens],
+    );
+    await tx.query(
+      `insert into indexer.token_metadata (collection_id, asset, source, fetched_at)
+       select $1, n::text, 'import', $3 from generate_series(1, $2) as n`,
+      [ID, read, new Date(now)],
+    );
+    await tx.query(
+      `insert into indexer.token_trait (collection_id, asset, name, value, kind, position)
+       select $1, n::text, 'Trait ' || trait, 'Value ' || (hashtext(trait || ' ' || n) & 31) * (hashtext(n || ' ' || trait) & 31) / 31, 'text', trait
+       from generate_series(1, $2) as n, generate_series(1, $3) as trait`,
+      [ID, read, TRAITS],
+    );
+    await tx.query(
+      `insert into indexer.collection_figures (collection_id, tokens, recorded, chain, created_at) values ($1, $2, true, 'ethereum', $3)`,
+      [ID, tokens, new Date(now)],
+    );
+    await tx.query(`insert into indexer.collection_rarity (collection_id, revision) values ($1, 1)`, [ID]);
+  });
+  await database.query('vacuum analyze');
+}
