@@ -43,6 +43,6 @@ export type MarketChange = {
   blockNumber?: number | null;
   /** The identity of the stored fact, by which a later change can take it back. */
   fact?: string | null;
-  /** For the kind `reorg`: the facts that are taken back. Without them, the changes of later blocks are taken back. */
+  /** For the kind `reorg`: the facts that are taken back. With a block, the changes of later blocks are taken back as well. */
   facts?: readonly string[];
 };

@@ -7,6 +7,7 @@ import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import {
   deleteChainBlocksAfter,
   deleteOldChainBlocks,
+  findAppliedAfter,
   findChainCursor,
   insertChainCursor,
   listChainBlocks,
@@ -78,8 +79,9 @@ async function start({ main, reader, clock, log }: FollowContext, head: BlockHea
   const first = await findAccepted(reader, head);
   if (!first) return { changed: new Set(), more: false };
   await main.transaction(async (tx) => {
-    await insertChainCursor(tx, reader.chain.id, first, clock());
-    await upsertChainBlocks(tx, reader.chain.id, [first]);
+    const now = clock();
+    await insertChainCursor(tx, reader.chain.id, first, now);
+    await upsertChainBlocks(tx, reader.chain.id, [first], now);
   });
   log.info('following a chain from its newest block', { chain: reader.chain.id, block: first.number });
   return { changed: new Set(), more: true };
@@ -124,7 +126,14 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     const now = clock();
     await insertMarketChanges(tx, 'main', [{ kind: 'reorg', at: now, chain, blockNumber: ancestor.number }]);
     const reverted = await revertAfter(tx, chain, ancestor.number, now);
-    await insertReorg(tx, chain, { ancestor: ancestor.number, depth, affected: reverted.evidence, at: now });
+    await insertReorg(tx, chain, {
+      ancestor: ancestor.number,
+      depth,
+      affected: reverted.evidence,
+      at: now,
+      since: await findAppliedAfter(tx, chain, ancestor.number),
+      collectionIds: [...toChangedCollections(chain, reverted)],
+    });
     await updateFollowsAfterReorg(tx, chain, ancestor.number);
     await deleteChainBlocksAfter(tx, chain, ancestor.number);
     await updateChainCursor(tx, chain, ancestor, { now, reorg: true });
@@ -227,7 +236,7 @@ async function commit(
     const relevant = await selectRelevant(tx, chain, completed, contracts);
     const applied = await applyEvents(tx, chain, relevant, now);
     await insertMarketChanges(tx, 'main', toTransferChanges(chain, applied.events));
-    await upsertChainBlocks(tx, chain, blocks);
+    await upsertChainBlocks(tx, chain, blocks, now);
     await pruneBlocks(tx, chain, { from: cursor, to: last });
     await updateChainCursor(tx, chain, last, { now });
     return applied;

@@ -13,6 +13,8 @@ export type MovedTokens = Map<string, Map<string, number>>;
 export type LogEffects = {
   /** The lowest `ancestor` of the batch's reorganisations. Null if it has none. The sales of later blocks are deleted. */
   rewindTo: number | null;
+  /** Since when orphaned blocks were applied, in milliseconds, and the collections that their events concern. Null if that is not known. */
+  orphaned: { since: number; collectionIds: ReadonlySet<string> } | null;
   /** Without the fills that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];
   /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
@@ -25,6 +27,7 @@ export type LogEffects = {
 /** The entries must be sorted by sequence number. `collectionIds` maps each followed contract to its collection id. */
 export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
   let rewindTo: number | null = null;
+  let orphaned: LogEffects['orphaned'] = null;
   let fills: OrderFulfilled[] = [];
   const matched = new Set<string>();
   const moved: MovedTokens = new Map();
@@ -33,6 +36,7 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
     if ('ancestor' in entry) {
       const { ancestor } = entry;
       rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
+      orphaned = joinOrphaned(orphaned, entry);
       fills = fills.filter((fill) => fill.blockNumber <= ancestor);
       transfers = transfers.filter((transfer) => transfer.blockNumber <= ancestor);
       continue;
@@ -51,7 +55,16 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   }
   const txs = new Set(fills.map(({ tx }) => tx));
   const ofFills = transfers.filter(({ tx }) => txs.has(tx));
-  return { rewindTo, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
+  return { rewindTo, orphaned, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
+}
+
+function joinOrphaned(
+  orphaned: LogEffects['orphaned'],
+  { since, collectionIds }: { since: number | null; collectionIds: readonly string[] },
+): LogEffects['orphaned'] {
+  if (since === null) return orphaned;
+  const earliest = Math.min(orphaned?.since ?? since, since);
+  return { since: earliest, collectionIds: new Set([...(orphaned?.collectionIds ?? []), ...collectionIds]) };
 }
 
 /** The evidence that the entries changed, by their events and by the events that their reorganisations deleted. */

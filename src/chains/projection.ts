@@ -15,9 +15,11 @@ import { toCollectionId } from '../core/collection.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
+import { copyCatalog } from '../market/catalog.ts';
 import { lockFigures } from '../market/queries/figures.ts';
 import type { ListedOrder, ListingChange } from '../market/queries/judged-listings.ts';
 import { listAffectedListings, listListingsOfOrders } from '../market/queries/judged-listings.ts';
+import { deletePointsSince } from '../market/queries/market-points.ts';
 import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
 import { deleteSalesAfter, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
@@ -52,6 +54,8 @@ export type ProjectionContext = {
 };
 
 const BATCH_SIZE = 5_000;
+/** The copy of the own order book before a rewind. A copy that fails is repeated with the batch. */
+const COPY_LIMITS = { timeoutMs: 10_000, batchesMax: 1_000 };
 
 /**
  * Judges the next mirrored listings that wait, reads the holders of the next collection that has joined, and writes the next batch of the
@@ -80,9 +84,13 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     entries,
     new Map(follows.map((follow) => [follow.contractAddress, follow.collectionId])),
   );
-  const { rewindTo, moved } = effects;
+  const { rewindTo, orphaned, moved } = effects;
   const sales = await toNewSales(context, effects, follows);
-  if (rewindTo !== null) await addRewound(context, moved, rewindTo);
+  if (rewindTo !== null) {
+    await addRewound(context, moved, rewindTo);
+    // The floors that are recorded after the rewind must not be those of orders as the orphaned blocks had left them.
+    await copyCatalog(context, COPY_LIMITS);
+  }
   const holders = await readHolders(context, moved, follows);
   const holderChanges = await readHolderChanges(context, { entries, moved, follows });
   const judgements = await judgeAffected(context, toAffected(chain, entries));
@@ -90,6 +98,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     ...sales.map((sale) => sale.collectionId),
     ...moved.keys(),
     ...judgements.map(({ listing }) => listing.collectionId),
+    ...(orphaned?.collectionIds ?? []),
   ]);
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
@@ -100,7 +109,8 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     );
     if (rewindTo !== null) {
       for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
-      await insertMarketChanges(tx, 'indexer', [{ kind: 'reorg', at: clock(), chain, blockNumber: rewindTo }]);
+      const facts = orphaned ? await deletePointsSince(tx, [...changed], orphaned.since) : [];
+      await insertMarketChanges(tx, 'indexer', [{ kind: 'reorg', at: clock(), chain, blockNumber: rewindTo, facts }]);
     }
     await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
     const moved = await writeHolders(tx, holders);

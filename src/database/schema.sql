@@ -155,6 +155,7 @@ create table main.chain_block (
   number bigint not null,
   hash text not null,
   time timestamp with time zone not null,
+  applied_at timestamp with time zone,
   constraint chain_block_pkey PRIMARY KEY (chain, number)
 );
 
@@ -202,6 +203,8 @@ create table main.chain_reorg (
   depth integer not null,
   created_at timestamp with time zone not null,
   affected jsonb,
+  since timestamp with time zone,
+  collection_ids text[],
   constraint chain_reorg_pkey PRIMARY KEY (chain, seq)
 );
 
@@ -621,6 +624,9 @@ create table indexer.collection_figures (
   ranks_valid_until timestamp with time zone,
   trait_sets bigint default 0 not null,
   trait_listings bigint default 0 not null,
+  point_at timestamp with time zone,
+  point_floor_raw numeric(78,0),
+  point_listed bigint,
   constraint collection_figures_chain_tokens_check CHECK ((chain_tokens >= 0)),
   constraint collection_figures_holders_check CHECK ((holders >= 0)),
   constraint collection_figures_listed_assets_check CHECK ((listed_assets >= 0)),
@@ -804,6 +810,27 @@ create table indexer.market_change (
   facts text[],
   constraint market_change_pkey PRIMARY KEY (seq)
 );
+
+create table indexer.market_hour (
+  collection_id text collate "C" not null,
+  hour timestamp with time zone not null,
+  floor_high_raw numeric(78,0),
+  floor_low_raw numeric(78,0),
+  floor_close_raw numeric(78,0),
+  listed bigint,
+  constraint market_hour_pkey PRIMARY KEY (collection_id, hour)
+);
+
+create table indexer.market_point (
+  collection_id text collate "C" not null,
+  at timestamp with time zone not null,
+  seq bigint not null,
+  floor_raw numeric(78,0),
+  listed bigint,
+  key uuid default gen_random_uuid() not null,
+  constraint market_point_pkey PRIMARY KEY (collection_id, at, seq)
+);
+CREATE INDEX market_point_by_time ON indexer.market_point USING btree (at);
 
 create table indexer.migration (
   name text collate "C" not null,

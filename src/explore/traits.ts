@@ -106,12 +106,17 @@ async function readKnown(
   const [coverage, facts, listed] = await Promise.all([
     read((db) => findTraitCoverage(db, id, now)),
     read((db) => listHoldingFacts(db, [id])),
-    countListed(market, id, now),
+    countListed(market, [id], now),
   ]);
   const stored = requireValue(coverage, 'upstream_error');
   const figures = toHoldingFigures(
     requireValue(facts, 'upstream_error').get(id) ?? null,
-    { snapshot, tokensComplete, listed, hasOwnBook: market.chainOf(chain)?.family === 'evm' },
+    {
+      snapshot,
+      tokensComplete,
+      listed: listed.get(id) ?? { own: null, mirrored: null },
+      hasOwnBook: market.chainOf(chain)?.family === 'evm',
+    },
     now,
   );
   const floors = stored !== null && stored.traitListings === stored.listedAssets;

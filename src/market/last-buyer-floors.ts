@@ -3,7 +3,13 @@
 import type { Clock } from '../core/clock.ts';
 import type { MarketSource } from './market-source.ts';
 import { valueOrNull } from './market-source.ts';
-import { deleteLastBuyerFloor, findLastBuyerFloor, upsertLastBuyerFloor } from './queries/last-buyer-floors.ts';
+import type { LastBuyerFloor } from './queries/last-buyer-floors.ts';
+import {
+  deleteLastBuyerFloor,
+  findLastBuyerFloor,
+  listLastBuyerFloors,
+  upsertLastBuyerFloor,
+} from './queries/last-buyer-floors.ts';
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
@@ -28,6 +34,11 @@ export class LastBuyerFloors {
     const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
     return floor?.raw ?? null;
+  }
+
+  /** The stored floors of any age, by collection id. Null when they cannot be read. */
+  async list(collectionIds: readonly string[]): Promise<ReadonlyMap<string, LastBuyerFloor> | null> {
+    return valueOrNull(await this.#source.read((db) => listLastBuyerFloors(db, collectionIds)));
   }
 
   /** `raw` is null for a collection without listings. The caller does not wait for the write. */

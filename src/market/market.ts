@@ -59,6 +59,7 @@ export class Market {
   readonly tokenOverlay: MarketSource;
   readonly buyerFloor: MarketSource;
   readonly holders: MarketSource;
+  readonly history: MarketSource;
   readonly tokenLists: MarketSource;
   readonly tokenBatches: MarketSource;
   readonly wallets: MarketSource;
@@ -102,6 +103,7 @@ export class Market {
     this.tokenOverlay = addSource('token-overlay', indexer);
     this.buyerFloor = addSource('buyer-floor', indexer);
     this.holders = addSource('holders', indexer);
+    this.history = addSource('history', indexer);
     this.tokenLists = addSource('token-lists', indexer);
     this.tokenBatches = addSource('token-batches', indexer);
     this.wallets = addSource('wallets', indexer);

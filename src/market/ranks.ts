@@ -1,9 +1,10 @@
-// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain. Both are chosen by the rules of
-// responses. The transaction that changes what a key depends on also stores the new key.
+// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. All are chosen
+// by the rules of responses. The transaction that changes what they depend on also stores the new ones, and adds them to the history.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
 import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import { toListedCount } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { CollectionAsset } from './queries/figures.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
@@ -62,10 +63,19 @@ export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null;
   const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);
   const mirror = { cheapest: mirrorFloorRaw, coverage };
   const floor = chain && toAskFloorFigure({ own: ownFloorRaw, mirror, analytics, stats, snapshotFloorRaw }, now);
-  const ends = [volume, floor].flatMap((figure) => figure?.validUntil ?? []);
+  const listed = toListedCount(
+    { record: stats, coverage },
+    {
+      listed: { own: facts.ownListedAssets, mirrored: facts.mirroredAssets },
+      hasOwnBook: chain?.family === 'evm',
+    },
+    now,
+  );
+  const ends = [volume, floor, listed].flatMap((figure) => figure?.validUntil ?? []);
   return {
     volume: volume?.value ?? null,
     floor: floor?.value ?? null,
+    listed: listed?.value ?? null,
     validUntil: ends.length === 0 ? null : Math.min(...ends),
   };
 }

@@ -6,6 +6,7 @@ import { IDEMPOTENCY_KEPT_MS } from '../shop/idempotency.ts';
 import { deleteStoredResponses } from '../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../market/queries/listing-writes.ts';
 import { refreshDueRanks } from '../market/ranks.ts';
+import { deleteOldPoints } from '../market/queries/market-points.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
 import { deleteOldChanges } from '../intake/undo/retention.ts';
 import type { Task } from '../tasks/task.ts';
@@ -26,6 +27,9 @@ const OLD_IMPORTS_MAX = 5;
 
 /** How long the row of a view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
+
+/** How long the points of histories are kept. No reorganisation takes older ones back, because the follower stops at one that is older. */
+const POINTS_KEPT_MS = 31 * 24 * 60 * 60_000;
 
 export function createExpiryTask(context: WorkerContext): Task {
   return {
@@ -58,12 +62,15 @@ export async function sweepExpired(
     deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
   );
   const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
+  const points = await sweep((limit) =>
+    deleteOldPoints(indexer.within(BATCH_TIMEOUT_MS), clock() - POINTS_KEPT_MS, limit),
+  );
   const imports = await deleteOldChanges(
     { main: main.within(BATCH_TIMEOUT_MS), indexer: indexer.within(BATCH_TIMEOUT_MS) },
     clock(),
     OLD_IMPORTS_MAX,
   );
-  return orders + starts + listings + ranks + responses + views + imports;
+  return orders + starts + listings + ranks + responses + views + points + imports;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -21,7 +21,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('transfers, fills and sales are recorded with their block, and a reorganisation takes them back', async () => {
+  test('transfers, fills and sales are recorded with their block, and a reorganisation takes them and the floors since back', async () => {
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const context = toMirrorContext(databases);
     const { settle } = followWorld(databases, world);
@@ -91,7 +91,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
       'revalidate 2',
     ]);
     const voids = reverted.flatMap((change) => change.voids ?? []);
-    const ofBlock = caused.filter(({ kind }) => kind === 'transfer' || kind === 'sale');
+    const ofBlock = caused.filter(({ kind }) => kind === 'transfer' || kind === 'sale' || kind === 'floor');
     assert.deepEqual(
       voids.toSorted((a, b) => a - b),
       ofBlock.map(({ position }) => position),

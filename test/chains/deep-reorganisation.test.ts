@@ -58,7 +58,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
       hash: `0x${number.toString(16)}` as const,
       time: number * 1_000,
     }));
-    await upsertChainBlocks(db, 'ethereum', blocks);
+    await upsertChainBlocks(db, 'ethereum', blocks, 0);
     await deleteOldChainBlocks(db, 'ethereum', { number: 95, denseSince: 90_000, since: 35_000, interval: 20 });
     const stored = await listChainBlocks(db, 'ethereum', { upTo: 100 });
     assert.deepEqual(

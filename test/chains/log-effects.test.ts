@@ -47,7 +47,15 @@ const transfer = (blockNumber: number, tokenId: bigint, contract = CONTRACT): Lo
 /** Makes a batch. A number stands for a reorganisation whose common ancestor is the block of this number. */
 const entriesOf = (...events: (LoggedEvent | number)[]): LogEntry[] =>
   events.map((event, seq) =>
-    typeof event === 'number' ? { seq, ancestor: event, affected: toEvidenceChanges('ethereum', []) } : { seq, event },
+    typeof event === 'number'
+      ? {
+          seq,
+          ancestor: event,
+          affected: toEvidenceChanges('ethereum', []),
+          since: event * 1_000,
+          collectionIds: [`of ${event}`],
+        }
+      : { seq, event },
   );
 
 const effectsOf = (...events: (LoggedEvent | number)[]) => toLogEffects(entriesOf(...events), COLLECTION_IDS);
@@ -65,6 +73,12 @@ describe('a reorganisation within a batch', () => {
   test('several reorganisations rewind to the lowest of their ancestors', () => {
     assert.equal(effectsOf(fill(9), 10, 7, 12).rewindTo, 7);
     assert.equal(effectsOf(fill(9)).rewindTo, null);
+  });
+
+  test('several reorganisations concern the collections of all, since the earliest', () => {
+    const orphaned = { since: 7_000, collectionIds: new Set(['of 10', 'of 7', 'of 12']) };
+    assert.deepEqual(effectsOf(fill(9), 10, 7, 12).orphaned, orphaned);
+    assert.equal(effectsOf(fill(9)).orphaned, null);
   });
 });
 

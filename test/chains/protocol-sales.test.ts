@@ -50,7 +50,14 @@ forEachEngine('sales of settlement protocols', (engine) => {
   const revert = async (ancestor: number) => {
     await db.transaction(async (tx) => {
       const { evidence } = await revertAfter(tx, 'ethereum', ancestor, NOW);
-      await insertReorg(tx, 'ethereum', { ancestor, depth: 1, affected: evidence, at: NOW });
+      await insertReorg(tx, 'ethereum', {
+        ancestor,
+        depth: 1,
+        affected: evidence,
+        at: NOW,
+        since: null,
+        collectionIds: [],
+      });
     });
     await projectAll(db);
   };

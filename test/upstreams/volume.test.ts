@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
-import { findTradeFacts } from '../../src/market/queries/analytics.ts';
+import { listTradeFacts } from '../../src/market/queries/analytics.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';
@@ -49,7 +49,7 @@ forEachEngine('volume', (engine) => {
     await db.transaction((tx) => upsertSales(tx, rows));
   };
   const windows = async (now: number) => {
-    const { sums } = await findTradeFacts(db, COLLECTION_ID, now);
+    const { sums } = (await listTradeFacts(db, [COLLECTION_ID], now)).get(COLLECTION_ID) ?? assert.fail();
     return { volume: sums.volumeRaw, sales: sums.sales };
   };
   /** The expected windows, computed from single sales. Mints, whose seller is the zero address, and free sales are left out. */

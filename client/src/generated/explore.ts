@@ -39,6 +39,31 @@ export type Activity = {
   voids: string[] | null;
 };
 
+/** The market of a collection in one hour or day. All fields are always present. */
+export type HistoryPoint = {
+  /** When the hour or the day begins, in UTC. */
+  from: string;
+  /** When the next one begins. */
+  to: string;
+  /** The floors of the interval. `usd` is always null: the dollar rates of the past are not stored. Without a change, the floor of the interval before is carried over. */
+  floor: {
+    /** The floor at the beginning. Null if none is known. */
+    open: Price | null;
+    /** The highest floor. Null if none is known. */
+    high: Price | null;
+    /** The lowest floor. Null if none is known. */
+    low: Price | null;
+    /** The floor at the end, or the present floor if the interval has not ended. Null if none is known. */
+    close: Price | null;
+  };
+  /** The sum of the prices of the stored sales, in native units. */
+  volume: number;
+  /** The number of these sales. */
+  sales: number;
+  /** The number of listed assets at the end; null if it is not known. */
+  listed: number | null;
+};
+
 /** The holders of a collection. If the holder of any token is not known, the numbers are null and the lists are empty. */
 export type Holders = {
   /** Number of holders. */
@@ -101,6 +126,83 @@ export type ListedActivity = {
   voids: string[] | null;
   /** The offset of the `reorg` that took this change back; null if none did. */
   voidedBy: string | null;
+};
+
+/** A collection with all figures of a market table. All fields are always present. */
+export type MarketCollection = {
+  /** Canonical collection id. */
+  id: string;
+  /** Chain value; null when no chain is known for the collection. */
+  chain: Chain | null;
+  /** EVM contract (lower case) or Solana collection mint (case preserved): the address to use on-chain. */
+  contractAddress: string | null;
+  /** Display name. */
+  name: string;
+  /** Platform slug; usable as `{id}`. */
+  slug: string | null;
+  /** Image URL. */
+  image: string | null;
+  /** Banner image URL. */
+  banner: string | null;
+  /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
+  description: string | null;
+  /** Token standard, such as ERC-721. */
+  tokenStandard: string | null;
+  /** Royalty in basis points. */
+  royaltyBps: number | null;
+  /** The statistics that are known at present. Null means unknown, never zero. */
+  stats: {
+    /** Cheapest seller ask; null when unknown. */
+    floor: Price | null;
+    /** Volume in native units. Null means unknown at present, never zero. */
+    volume: {
+      /** Volume in native units, all time. */
+      allTime: number | null;
+      /** Volume in native units, the last seven days. */
+      sevenDay: number | null;
+      /** Volume in native units, the last 24 hours. */
+      twentyFourHour: number | null;
+    };
+    /** Number of sales. Null means unknown at present, never zero. */
+    sales: {
+      /** Number of sales, all time. */
+      allTime: number | null;
+      /** Number of sales, the last seven days. */
+      sevenDay: number | null;
+      /** Number of sales, the last 24 hours. */
+      twentyFourHour: number | null;
+    };
+    /** Number of tokens. */
+    supply: number | null;
+    /** Number of distinct owners. */
+    owners: number | null;
+    /** Number of listed assets. */
+    listedCount: number | null;
+    /** The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. It is stored on the chains on which `GET /v1/collections/{id}/floor` serves a stored one. */
+    buyerFloor: {
+      price: Price;
+      /** True if it was stored more than half an hour ago. */
+      stale: boolean;
+    } | null;
+    /** The change of the floor, as a ratio to the floor then: 0.05 is 5 % more. */
+    floorChange: {
+      /** The change of the floor in 24 hours; null if one of the two is unknown. */
+      twentyFourHour: number | null;
+      /** The change of the floor in seven days; null if one of the two is unknown. */
+      sevenDay: number | null;
+    };
+    /** The change of the volume, as a ratio to the volume of the period before: 0.05 is 5 % more. */
+    volumeChange: {
+      /** The change of the volume in 24 hours; null if one of the two is unknown. */
+      twentyFourHour: number | null;
+      /** The change of the volume in seven days; null if one of the two is unknown. */
+      sevenDay: number | null;
+    };
+  };
+  /** The floors of the last seven days in native units, one for every six hours, the earliest first. Null where none is known. */
+  sparkline: (number | null)[];
+  /** True only when neither of the two sources of statistics could be read. */
+  stale: boolean;
 };
 
 /** An order and why it has its status. */
@@ -264,6 +366,42 @@ export type Trait = {
   hasMoreValues: boolean;
 };
 
+export type ListMarketCollectionsParameters = {
+  /** One of the chain values. */
+  chain?: Chain | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, both are compared in dollars by the newest rate of any age; collections on a chain without a rate follow, compared in native units. `recent`: newest record first. */
+  sort?: 'volume' | 'floor' | 'recent' | undefined;
+};
+
+export type ListMarketCollectionsResult = {
+  /** The rows of this page. */
+  data: MarketCollection[];
+  pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
+export type GetMarketCollectionParameters = {
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type GetMarketCollectionResult = {
+  data: MarketCollection;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
 export type ListTokensParameters = {
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -369,6 +507,27 @@ export type GetProvenanceParameters = {
 
 export type GetProvenanceResult = {
   data: Provenance;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
+export type GetHistoryParameters = {
+  /** The length of the intervals. Days begin at midnight in UTC. */
+  interval?: 'hour' | 'day' | undefined;
+  /** The first point is that of the interval which contains this time. Default: seven days before `to` by hour, 90 days by day. A response has at most 2400 hours or 1100 days. */
+  from?: string | undefined;
+  /** The last point is that of the last interval which begins before this time. Default: now. */
+  to?: string | undefined;
+  /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
+  id: string;
+};
+
+export type GetHistoryResult = {
+  /** The points, the earliest first. */
+  data: HistoryPoint[];
   /** About the response. */
   meta: {
     /** The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards. */
@@ -495,6 +654,10 @@ export type ListActivityAfterResult = {
 };
 
 export type ExploreMethods = {
+  /** List collections with all figures. The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the last buyer floor, and the changes of floor and volume. */
+  listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
+  /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
+  getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
   /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
   /** Read several tokens. Up to 100 tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null. */
@@ -507,6 +670,8 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
+  /** Read the history of a collection. Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ended. Floors and listed counts are those that the service has recorded, so they are null before it first knew them. What was recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain. */
+  getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
   /** List the traits of a collection. The names of the traits in alphabetical order, with the values of each and their figures. */
@@ -522,12 +687,15 @@ export type ExploreMethods = {
 };
 
 export const EXPLORE_OPERATIONS = {
+  listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['chain', 'cursor', 'limit', 'sort'] },
+  getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
   listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
+  getHistory: { method: 'GET', path: '/explore/v1/collections/{id}/history', kind: 'read', query: ['interval', 'from', 'to'] },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
   listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },

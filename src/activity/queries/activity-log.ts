@@ -138,7 +138,7 @@ export async function insertReorgActivity(
        select * from ${changesFrom('$1')}
      ), taken_back as (
        select position from main.activity as stored join reorg on stored.chain = reorg.chain and stored.block_number > reorg.block_number
-       where reorg.facts is null and stored.block_number is not null and voided_by is null and origin = $4
+       where reorg.block_number is not null and stored.block_number is not null and voided_by is null and origin = $4
        union all
        select position from main.activity as stored
        where fact = any((select facts from reorg)::text[]) and voided_by is null and origin = $4
@@ -170,8 +170,8 @@ export async function hasOldActivity(db: Queryable, before: number): Promise<boo
 const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: column('merged_at', timestamp) });
 
 /**
- * Deletes at most `limit` of the oldest rows that were merged before `before`, in milliseconds, and moves `oldest`. Floors are kept, because
- * the history of a collection is made from them. Returns how many positions were passed.
+ * Deletes at most `limit` of the oldest rows that were merged before `before`, in milliseconds, and moves `oldest`. Floors are kept: the
+ * history of a collection has only the figures of each hour. Returns how many positions were passed.
  */
 export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {
   const { oldest } = await lockActivityHead(tx);

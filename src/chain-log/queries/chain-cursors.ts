@@ -81,16 +81,23 @@ export async function updateChainNote(db: Queryable, chain: string, note: string
   await db.query(`update main.chain_cursor set note = $2 where chain = $1 and note is distinct from $2`, [chain, note]);
 }
 
-export async function upsertChainBlocks(tx: Queryable, chain: string, blocks: readonly Block[]): Promise<void> {
+/** `now`: when the blocks are applied, in milliseconds. */
+export async function upsertChainBlocks(
+  tx: Queryable,
+  chain: string,
+  blocks: readonly Block[],
+  now: number,
+): Promise<void> {
   await tx.query(
-    `insert into main.chain_block (chain, number, hash, time)
-     select $1, * from unnest($2::bigint[], $3::text[], $4::timestamptz[])
-     on conflict (chain, number) do update set hash = excluded.hash, time = excluded.time`,
+    `insert into main.chain_block (chain, number, hash, time, applied_at)
+     select $1, number, hash, time, $5 from unnest($2::bigint[], $3::text[], $4::timestamptz[]) as block (number, hash, time)
+     on conflict (chain, number) do update set hash = excluded.hash, time = excluded.time, applied_at = excluded.applied_at`,
     [
       chain,
       blocks.map((block) => block.number),
       blocks.map((block) => block.hash),
       blocks.map((block) => new Date(block.time)),
+      new Date(now),
     ],
   );
 }
@@ -108,6 +115,17 @@ export async function listChainBlocks(
     [chain, options.upTo, options.limit ?? null],
   );
   return rows.map(decodeBlock);
+}
+
+const decodeApplied = rowDecoder('chain_block', { since: nullable(timestamp) });
+
+/** When the first of the stored blocks after block `number` was applied, in milliseconds. Null if it is not known. */
+export async function findAppliedAfter(db: Queryable, chain: string, number: number): Promise<number | null> {
+  const [row] = await db.query(
+    `select min(applied_at) as since from main.chain_block where chain = $1 and number > $2`,
+    [chain, number],
+  );
+  return row ? decodeApplied(row).since : null;
 }
 
 export async function deleteChainBlocksAfter(tx: Queryable, chain: string, number: number): Promise<void> {

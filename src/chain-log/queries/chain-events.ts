@@ -3,7 +3,7 @@
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
-import { list, nullable, object, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import { column, list, nullable, object, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
 import type { LoggedEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
@@ -54,13 +54,17 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 
 /**
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks after
- * block `ancestor`. `affected` is the evidence that changed. `unknown`: an event of a kind that only a newer version knows.
+ * block `ancestor`. `affected` is the evidence that changed, and `collectionIds` are the collections that the orphaned events concern. `since`:
+ * when the first orphaned block was applied, in milliseconds; null if it is not known. `unknown`: an event of a kind that only a newer
+ * version knows.
  */
 export type LogEntry = { seq: number } & (
   | { event: LoggedEvent }
   | { unknown: { kind: string; tx: Hex } }
-  | { ancestor: number; affected: EvidenceChanges }
+  | ({ ancestor: number; affected: EvidenceChanges } & ReorgWindow)
 );
+
+type ReorgWindow = { since: number | null; collectionIds: readonly string[] };
 
 const decodeEntry = rowDecoder('log entry', {
   seq: safeInteger,
@@ -73,6 +77,8 @@ const decodeEntry = rowDecoder('log entry', {
       offerers: list(text),
     }),
   ),
+  since: nullable(timestamp),
+  collectionIds: column('collection_ids', nullable(list(text))),
 });
 
 /** The first `limit` entries of a chain's log whose sequence number is above `after`, sorted by sequence number. */
@@ -83,24 +89,25 @@ export async function listLogEntries(
 ): Promise<LogEntry[]> {
   const rows = await db.query(
     `select * from (
-       (select seq, null::bigint as ancestor, null::jsonb as affected, ${COLUMNS} from main.chain_event where chain = $1 and seq > $2
-        order by seq limit $3)
+       (select seq, null::bigint as ancestor, null::jsonb as affected, null::timestamptz as since, null::json as collection_ids, ${COLUMNS}
+        from main.chain_event where chain = $1 and seq > $2 order by seq limit $3)
        union all
-       (select seq, ancestor, affected, null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
+       (select seq, ancestor, affected, since, to_json(collection_ids), null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
         where chain = $1 and seq > $2 order by seq limit $3)) as entry
      order by seq limit $3`,
     [chain, after, limit],
   );
   return rows.map((row) => {
-    const { seq, ancestor, affected } = decodeEntry(row);
+    const { seq, ancestor, affected, since, collectionIds } = decodeEntry(row);
+    const window = { since, collectionIds: collectionIds ?? [] };
     if (ancestor === null) {
       const unknown = findUnknownKind(row);
       return unknown ? { seq, unknown } : { seq, event: decodeEvent(row) };
     }
-    if (!affected) return { seq, ancestor, affected: toEvidenceChanges(chain, []) };
+    if (!affected) return { seq, ancestor, affected: toEvidenceChanges(chain, []), ...window };
     const { orderHashes, offerers, ...others } = affected;
     const changes = { chain, orderHashes: new Set(orderHashes), offerers: new Set(offerers), ...others };
-    return { seq, ancestor, affected: changes };
+    return { seq, ancestor, affected: changes, ...window };
   });
 }
 
@@ -119,13 +126,22 @@ export async function findLastSeq(db: Queryable, chain: string): Promise<number>
 export async function insertReorg(
   tx: Queryable,
   chain: string,
-  reorg: { ancestor: number; depth: number; affected: EvidenceChanges; at: number },
+  reorg: { ancestor: number; depth: number; affected: EvidenceChanges; at: number } & ReorgWindow,
 ): Promise<void> {
   const { orderHashes, tokens, owners, offerers } = reorg.affected;
   const affected = { orderHashes: [...orderHashes], tokens, owners, offerers: [...offerers] };
   await tx.query(
-    `insert into main.chain_reorg (chain, ancestor, depth, affected, created_at) values ($1, $2, $3, $4::jsonb, $5)`,
-    [chain, reorg.ancestor, reorg.depth, JSON.stringify(affected), new Date(reorg.at)],
+    `insert into main.chain_reorg (chain, ancestor, depth, affected, created_at, since, collection_ids)
+     values ($1, $2, $3, $4::jsonb, $5, $6, $7)`,
+    [
+      chain,
+      reorg.ancestor,
+      reorg.depth,
+      JSON.stringify(affected),
+      new Date(reorg.at),
+      reorg.since === null ? null : new Date(reorg.since),
+      reorg.collectionIds,
+    ],
   );
 }
 

@@ -12,8 +12,10 @@ import { registerPublicInterface } from '../../market/http/public-interface.ts';
 import { registerActivityRoutes } from './activity-list.ts';
 import { ListedActivitySchema } from './listed-activity.ts';
 import { ActivitySchema } from './activity.ts';
+import { MarketCollectionSchema, registerCollectionRoutes } from './collections.ts';
 import type { ExploreContext } from './context.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
+import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { SearchResultSchema, registerSearchRoute } from './search.ts';
@@ -58,6 +60,8 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     TokenBatchSchema,
     OrderSchema,
     ProvenanceSchema,
+    MarketCollectionSchema,
+    HistoryPointSchema,
     HoldersSchema,
     TraitSchema,
     ListedActivitySchema,
@@ -65,11 +69,13 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     PaginationSchema,
   ],
   routes: [
+    registerCollectionRoutes,
     registerTokensRoute,
     registerTokenBatchRoute,
     registerWalletRoutes,
     registerOrderRoute,
     registerProvenanceRoute,
+    registerHistoryRoute,
     registerHoldersRoute,
     registerTraitsRoute,
     registerActivityRoutes,

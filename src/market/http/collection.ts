@@ -27,7 +27,8 @@ import { toExamplePrice } from './example-collection.ts';
 import type { PriceContext } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
-const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
+/** How long a collection may be cached. */
+export const COLLECTION_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 
 const windowsOf = (measure: string) =>
   Type.Object(
@@ -39,20 +40,29 @@ const windowsOf = (measure: string) =>
     { description: `${measure}. Null means unknown at present, never zero.`, ...closed },
   );
 
+/** The statistics of a collection in detail. */
+export const detailStats = {
+  floor: statsFloor,
+  volume: windowsOf('Volume in native units'),
+  sales: windowsOf('Number of sales'),
+  supply: countOrNull('Number of tokens.'),
+  owners: countOrNull('Number of distinct owners.'),
+  listedCount: countOrNull('Number of listed assets.'),
+};
+
+export const exampleDetailStats = {
+  floor: toExamplePrice(420n),
+  volume: { allTime: 179.7, sevenDay: 9.915, twentyFourHour: 4.604 },
+  sales: { allTime: 378, sevenDay: 18, twentyFourHour: 7 },
+  supply: 420,
+  owners: 137,
+  listedCount: 268,
+};
+
 export const CollectionDetailSchema = Type.Object(
   {
     ...collectionIdentity,
-    stats: Type.Object(
-      {
-        floor: statsFloor,
-        volume: windowsOf('Volume in native units'),
-        sales: windowsOf('Number of sales'),
-        supply: countOrNull('Number of tokens.'),
-        owners: countOrNull('Number of distinct owners.'),
-        listedCount: countOrNull('Number of listed assets.'),
-      },
-      { description: statsDescription, ...closed },
-    ),
+    stats: Type.Object(detailStats, { description: statsDescription, ...closed }),
     stale: Type.Boolean({ description: 'True only when neither of the two sources of statistics could be read.' }),
   },
   {
@@ -62,14 +72,7 @@ export const CollectionDetailSchema = Type.Object(
     examples: [
       {
         ...exampleCollectionIdentity,
-        stats: {
-          floor: toExamplePrice(420n),
-          volume: { allTime: 179.7, sevenDay: 9.915, twentyFourHour: 4.604 },
-          sales: { allTime: 378, sevenDay: 18, twentyFourHour: 7 },
-          supply: 420,
-          owners: 137,
-          listedCount: 268,
-        },
+        stats: exampleDetailStats,
         stale: false,
       },
     ],
@@ -77,7 +80,7 @@ export const CollectionDetailSchema = Type.Object(
   },
 );
 
-function toWireDetail(
+export function toWireDetail(
   detail: CollectionDetail,
   chain: Chain | null,
   prices: PriceContext,
@@ -124,7 +127,7 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
       const { collection } = detail;
       return createCachedResponse({
         cacheTag: cacheTagOf(collection, id),
-        policy: CACHE_POLICY,
+        policy: COLLECTION_POLICY,
         degraded: detail.degraded,
         body: { data: toWireDetail(detail, market.chainOf(collection.chain), prices) },
       });

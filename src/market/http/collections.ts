@@ -30,7 +30,22 @@ import { toExamplePrice } from './example-collection.ts';
 import type { PriceContext } from './price.ts';
 import { readPriceContext, toPriceOrNull } from './price.ts';
 
-const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+/** How long a list of collections may be cached. */
+export const COLLECTIONS_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+
+const LIST = 'ranked collections';
+
+export const sortSchema = Type.Optional(
+  Type.Unsafe<Sort>({
+    type: 'string',
+    enum: SORTS,
+    default: 'volume',
+    description:
+      '`volume`: by all-time volume. `floor`: by floor. When `chain` is absent, both are compared in dollars by the ' +
+      'newest rate of any age; collections on a chain without a rate follow, compared in native units. ' +
+      '`recent`: newest record first.',
+  }),
+);
 
 export const CollectionSummarySchema = Type.Object(
   {
@@ -82,35 +97,25 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
       querystring: Type.Object({
         chain: Type.Optional(chainSchema),
         ...pageQuery,
-        sort: Type.Optional(
-          Type.Unsafe<Sort>({
-            type: 'string',
-            enum: SORTS,
-            default: 'volume',
-            description:
-              '`volume`: by all-time volume. `floor`: by floor. When `chain` is absent, both are compared in dollars by the ' +
-              'newest rate of any age; collections on a chain without a rate follow, compared in native units. ' +
-              '`recent`: newest record first.',
-          }),
-        ),
+        sort: sortSchema,
       }),
       response: marketResponses(pageOf('CollectionSummary'), 400, 502),
     },
     respond: async (_params, { chain = null, cursor, limit, sort }) => {
       const query = { chain, sort };
-      const after = cursor === undefined ? null : readRankKey(cursorSecret, query, cursor);
+      const after = cursor === undefined ? null : readRankCursor(cursorSecret, LIST, query, cursor);
       const [page, prices] = await Promise.all([
         listCollections(market, { ...query, after, limit }),
         readPriceContext(market),
       ]);
       return createCachedResponse({
         cacheTag: ALL_COLLECTIONS,
-        policy: CACHE_POLICY,
+        policy: COLLECTIONS_POLICY,
         degraded: page.degraded,
         body: {
           data: page.summaries.map((one) => toWireSummary(one, market.chainOf(one.collection.chain), prices)),
           pagination: {
-            nextCursor: page.next && sealCursor(cursorSecret, toScope(query), toPayload(page.next)),
+            nextCursor: page.next && toRankCursor(cursorSecret, LIST, query, page.next),
             hasMore: page.next !== null,
           },
         },
@@ -119,19 +124,20 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
   });
 }
 
-/** A cursor is valid only for the chain and the sort of the list that it was issued for. */
-function toScope({ chain, sort }: RankingQuery): string {
-  return `ranked collections ${chain ?? '*'} ${sort}`;
+/** A cursor is valid only for the list, the chain and the sort that it was issued for. `list` names the list. */
+function toScope(list: string, { chain, sort }: RankingQuery): string {
+  return `${list} ${chain ?? '*'} ${sort}`;
 }
 
-// A floor in base units is written as text: a JSON number would round it.
-function toPayload(key: RankKey): string {
+/** The cursor of the page after a position of the ranking. A floor in base units is written as text: a JSON number would round it. */
+export function toRankCursor(secret: Buffer, list: string, query: RankingQuery, key: RankKey): string {
   const value = typeof key.value === 'bigint' ? { raw: key.value.toString() } : key.value;
-  return JSON.stringify([key.launched, key.chain, value, key.id]);
+  return sealCursor(secret, toScope(list, query), JSON.stringify([key.launched, key.chain, value, key.id]));
 }
 
-function readRankKey(secret: Buffer, query: RankingQuery, cursor: string): RankKey {
-  const payload = readCursor(secret, { scope: toScope(query), list: 'this list' }, cursor);
+/** Throws `bad_request` for a cursor of another list. */
+export function readRankCursor(secret: Buffer, list: string, query: RankingQuery, cursor: string): RankKey {
+  const payload = readCursor(secret, { scope: toScope(list, query), list: 'this list' }, cursor);
   const [launched, chain, value, id] = JSON.parse(payload) as [
     boolean,
     string,

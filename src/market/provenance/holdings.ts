@@ -59,11 +59,17 @@ export function toHoldingFigures(facts: HoldingFacts | null, context: HoldingCon
       ],
       now,
     ),
-    listedCount: chooseFigure(
-      [...toListedCounts(facts, context, now), ...toReported(record, record?.listedCount, STATS)],
-      now,
-    ),
+    listedCount: toListedCount(facts, context, now),
   };
+}
+
+type ListedFacts = { record: { at: number; listedCount: number | null } | null; coverage: readonly Coverage[] };
+type ListedContext = Pick<HoldingContext, 'listed' | 'hasOwnBook'>;
+
+/** Null when the listed count is not known. */
+export function toListedCount(facts: ListedFacts, context: ListedContext, now: number): Figure<number> | null {
+  const { record } = facts;
+  return chooseFigure([...toListedCounts(facts, context, now), ...toReported(record, record?.listedCount, STATS)], now);
 }
 
 const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
@@ -82,8 +88,8 @@ function toTokenCounts(
 }
 
 function toListedCounts(
-  { record, coverage }: HoldingFacts,
-  { listed: { own, mirrored }, hasOwnBook }: HoldingContext,
+  { record, coverage }: ListedFacts,
+  { listed: { own, mirrored }, hasOwnBook }: ListedContext,
   now: number,
 ): Candidate<number>[] {
   if (own === null || mirrored === null) return [];

@@ -4,7 +4,7 @@ import { toNativeNumber } from '../../core/amount.ts';
 import type { Coverage } from './coverage.ts';
 import { toCounted } from './coverage.ts';
 import type { Figure } from './figure.ts';
-import { MAX_AGE_MS, chooseFigure, isCurrent, toReported, toSnapshot } from './figure.ts';
+import { MAX_AGE_MS, chooseFigure, isCounted, isCurrent, toReported, toSnapshot } from './figure.ts';
 
 export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
 export type WindowName = keyof Windows<unknown>;
@@ -71,8 +71,41 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
   );
 }
 
+/**
+ * How the volumes of the last 24 hours and seven days differ from those of the periods before, as ratios to these: 0.05 is 5 % more. Null if
+ * one of the two is unknown or was not counted in stored sales, or if there was no volume before. `doubleRaw`: the volumes of the windows of
+ * twice the length.
+ */
+export function toVolumeChanges(
+  { sums, coverage }: TradeFacts,
+  { figures, doubleRaw, now }: { figures: TradeFigures; doubleRaw: Record<ShortWindow, bigint>; now: number },
+): Record<ShortWindow, number | null> {
+  const changeOf = (name: ShortWindow) => {
+    const before = doubleRaw[name] - sums.volumeRaw[name];
+    const covered = toCounted(coverage, before, {
+      subject: 'sales',
+      since: now - 2 * WINDOW_MS[name],
+      maxAgeMs: MAX_AGE_MS.window,
+      importedMaxAgeMs: MAX_AGE_MS.window,
+      eachSource: true,
+    });
+    if (!isCounted(figures.volume[name]) || covered.length === 0) return null;
+    return toRatio(sums.volumeRaw[name], before);
+  };
+  return { sevenDay: changeOf('sevenDay'), twentyFourHour: changeOf('twentyFourHour') };
+}
+
+const PARTS = 1_000_000n;
+
+/** How much an amount differs from an earlier one, as a ratio to the earlier one, to six decimals. Null if the earlier one is zero. */
+export function toRatio(amount: bigint, earlier: bigint): number | null {
+  return earlier === 0n ? null : Number(((amount - earlier) * PARTS) / earlier) / Number(PARTS);
+}
+
+type ShortWindow = Exclude<WindowName, 'allTime'>;
+
 const DAY_MS = 24 * 60 * 60_000;
-const WINDOW_MS: Windows<number | null> = { allTime: null, sevenDay: 7 * DAY_MS, twentyFourHour: DAY_MS };
+const WINDOW_MS = { allTime: null, sevenDay: 7 * DAY_MS, twentyFourHour: DAY_MS } as const;
 
 function chooseTrade(
   window: { name: WindowName; coverage: readonly Coverage[]; record: { at: number } | null; now: number },

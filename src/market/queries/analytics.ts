@@ -15,6 +15,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
 const decodeAnalytics = rowDecoder('collection_analytics', {
+  id: text,
   at: nullable(timestamp),
   volumeAllTime: column('volume_all_time', nullable(double)),
   volumeSevenDay: column('volume_seven_day', nullable(double)),
@@ -31,20 +32,53 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   coverage: coverageList,
 });
 
-/** The windows of the sums end at `now`, in milliseconds. */
-export async function findTradeFacts(db: Queryable, collectionId: string, now: number): Promise<TradeFacts> {
-  const [row] = await db.query(
-    `select record.*, coalesce(total.volume_raw, 0) as sum_all, coalesce(total.sales, 0) as count_all,
+/**
+ * By collection id. The windows of the sums end at `now`, in milliseconds. `limit 1` makes the planner look each collection up by index, even
+ * without table statistics.
+ */
+export async function listTradeFacts(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<Map<string, TradeFacts>> {
+  const rows = await db.query(
+    `select wanted.id, record.*, coalesce(total.volume_raw, 0) as sum_all, coalesce(total.sales, 0) as count_all,
        week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
-       ${coverageSql('$1', ['sales'])} as coverage
-     from (values (1)) as one (one)
-     left join indexer.collection_analytics as record on record.collection_id = $1
-     left join indexer.sale_total as total on total.collection_id = $1
+       ${coverageSql('wanted.id', ['sales'])} as coverage
+     from unnest($1::text[]) as wanted (id)
+     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as record on true
+     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true
      cross join lateral (${windowSql('$2', '$3')}) as week
      cross join lateral (${windowSql('$4', '$5')}) as day`,
-    [collectionId, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
+    [collectionIds, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
   );
-  return toTradeFacts(decodeAnalytics(row ?? {}));
+  return new Map(rows.map(decodeAnalytics).map((row) => [row.id, toTradeFacts(row)]));
+}
+
+const decodeSums = rowDecoder('sale_hour', {
+  id: text,
+  sumTwoWeeks: column('sum_two_weeks', amount),
+  sumTwoDays: column('sum_two_days', amount),
+});
+
+/** The volumes of the last 14 days and of the last two days, in base units, by collection id. The windows end at `now`. */
+export async function listDoubleWindows(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<Map<string, { sevenDay: bigint; twentyFourHour: bigint }>> {
+  const rows = await db.query(
+    `select wanted.id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
+     from unnest($1::text[]) as wanted (id)
+     cross join lateral (${windowSql('$2', '$3')}) as two_weeks
+     cross join lateral (${windowSql('$4', '$5')}) as two_days`,
+    [collectionIds, ...windowBounds(now - 14 * DAY_MS), ...windowBounds(now - 2 * DAY_MS)],
+  );
+  return new Map(
+    rows
+      .map(decodeSums)
+      .map(({ id, sumTwoWeeks, sumTwoDays }) => [id, { sevenDay: sumTwoWeeks, twentyFourHour: sumTwoDays }]),
+  );
 }
 
 /** The start of a window, and the first full hour in it. */
@@ -52,13 +86,13 @@ function windowBounds(start: number): [Date, Date] {
   return [new Date(start), new Date(Math.ceil(start / HOUR_MS) * HOUR_MS)];
 }
 
-/** The sums of the full hours of a window, and of the single sales between its start and the first full hour. */
+/** The sums of the full hours of a window of `wanted.id`, and of the single sales between its start and the first full hour. */
 function windowSql(start: string, firstHour: string): string {
   return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (
-    select volume_raw, sales from indexer.sale_hour where collection_id = $1 and hour >= ${firstHour}
+    select volume_raw, sales from indexer.sale_hour where collection_id = wanted.id and hour >= ${firstHour}
     union all
     select sum(price_raw), count(*) from indexer.sale
-    where collection_id = $1 and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
+    where collection_id = wanted.id and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
   ) as parts`;
 }
 

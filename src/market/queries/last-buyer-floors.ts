@@ -24,6 +24,24 @@ export async function findLastBuyerFloor(
   return row ? decodeLastBuyerFloor(row) : null;
 }
 
+const decodeListed = rowDecoder('last_buyer_floor', {
+  collectionId: column('collection_id', text),
+  raw: column('floor_raw', amount),
+  observedAt: column('observed_at', timestamp),
+});
+
+/** The stored floors of any age, by collection id. */
+export async function listLastBuyerFloors(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<Map<string, LastBuyerFloor>> {
+  const rows = await db.query(
+    `select collection_id, floor_raw, observed_at from main.last_buyer_floor where collection_id = any($1)`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeListed).map(({ collectionId, ...floor }) => [collectionId, floor]));
+}
+
 const decodeTime = rowDecoder('last_buyer_floor', {
   collectionId: column('collection_id', text),
   observedAt: column('observed_at', timestamp),

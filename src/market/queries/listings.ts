@@ -3,6 +3,7 @@
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import type { CollectionAsset } from './figures.ts';
 import { LISTED } from './figures.ts';
 import {
   amount,
@@ -163,37 +164,38 @@ export async function listCheapestFills(
   return rows.map(decodeFill);
 }
 
-const decodeCount = rowDecoder('listing', { count: safeInteger });
+const decodeCount = rowDecoder('listing', { id: text, count: safeInteger });
 
 /**
- * How many assets of a collection are listed in the mirror, without the assets that the own order book lists. The maintained number is
+ * By collection id: how many assets are listed in the mirror, without the assets that the own order book lists. The maintained numbers are
  * corrected by the listings and own orders that have expired since the last sweep. `started`: assets whose own orders have started since
- * that sweep, which the maintained number still counts.
+ * that sweep, which the maintained numbers still count.
  */
 export async function countMirroredAssets(
   db: Queryable,
-  collectionId: string,
-  { now, started = [] }: { now: number; started?: readonly string[] },
-): Promise<number> {
+  collectionIds: readonly string[],
+  { now, started = [] }: { now: number; started?: readonly CollectionAsset[] },
+): Promise<Map<string, number>> {
   const isListed = `exists (select from indexer.listing
       where listing.collection_id = asset.collection_id and listing.asset = asset.asset and ${LISTED}
         and (expires_at is null or expires_at > $2))`;
-  const [row] = await db.query(
-    `select coalesce((select listed_assets from indexer.collection_figures where collection_id = $1), 0)
+  const rows = await db.query(
+    `select wanted.id, coalesce((select listed_assets from indexer.collection_figures where collection_id = wanted.id), 0)
        - (select count(*) from indexer.listed_asset as asset
-          where collection_id = $1 and expires_at <= $2 and not own and not ${isListed})
+          where collection_id = wanted.id and expires_at <= $2 and not own and not ${isListed})
        + (select count(*) from indexer.own_asset as asset
-          where collection_id = $1 and expires_at <= $2 and exists (
+          where collection_id = wanted.id and expires_at <= $2 and exists (
             select from indexer.listed_asset as listed
             where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed})
-       - (select count(*) from (select $1 as collection_id, unnest($3::text[]) as asset) as asset
-          where ${isListed} and not exists (
+       - (select count(*) from unnest($3::text[], $4::text[]) as asset (collection_id, asset)
+          where collection_id = wanted.id and ${isListed} and not exists (
             select from indexer.own_asset as own
             where own.collection_id = asset.collection_id and own.asset = asset.asset
-              and (own.expires_at is null or own.expires_at > $2))) as count`,
-    [collectionId, new Date(now), started],
+              and (own.expires_at is null or own.expires_at > $2))) as count
+     from unnest($1::text[]) as wanted (id)`,
+    [collectionIds, new Date(now), started.map((one) => one.collectionId), started.map((one) => one.asset)],
   );
-  return decodeCount(row ?? {}).count;
+  return new Map(rows.map(decodeCount).map(({ id, count }) => [id, count]));
 }
 
 /** `priceRaw` is decimal text. */

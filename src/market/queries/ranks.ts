@@ -3,10 +3,21 @@
 
 import type { Queryable, Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';
-import { amount, boolean, column, double, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import {
+  amount,
+  boolean,
+  column,
+  double,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
 import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
+import { addPointsSql, pointFactSql } from './market-points.ts';
 
 /** Floors in base units, volumes in native units, times in milliseconds. */
 export type RankFacts = VolumeFacts & {
@@ -17,8 +28,10 @@ export type RankFacts = VolumeFacts & {
   mirrorFloorRaw: bigint | null;
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
+  ownListedAssets: number;
+  mirroredAssets: number;
   analytics: (ReportedFloor & Pick<TradeRecord, 'volume'>) | null;
-  stats: ReportedFloor | null;
+  stats: (ReportedFloor & { listedCount: number | null }) | null;
 };
 
 const decodeFigures = rowDecoder('collection_figures', {
@@ -28,6 +41,8 @@ const decodeFigures = rowDecoder('collection_figures', {
   mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
+  ownListedAssets: column('own_listed_assets', safeInteger),
+  mirroredAssets: column('listed_assets', safeInteger),
   volumeRaw: column('volume_raw', amount),
   coverage: coverageList,
 });
@@ -39,16 +54,17 @@ const decodeRecords = rowDecoder('collection_figures', {
   twentyFourHour: column('volume_day', nullable(double)),
   statsAt: column('stats_at', nullable(timestamp)),
   statsFloorRaw: column('stats_floor_raw', nullable(amount)),
+  listedCount: column('listed_count', nullable(safeInteger)),
 });
 
 function decodeFacts(row: Row): RankFacts {
-  const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, ...volume } = decodeRecords(row);
+  const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, listedCount, ...volume } = decodeRecords(row);
   const analytics = analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume };
   return {
     ...decodeFigures(row),
     record: analytics,
     analytics,
-    stats: statsAt === null ? null : { at: statsAt, floorRaw: statsFloorRaw },
+    stats: statsAt === null ? null : { at: statsAt, floorRaw: statsFloorRaw, listedCount },
   };
 }
 
@@ -56,10 +72,11 @@ function decodeFacts(row: Row): RankFacts {
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
-       figures.snapshot_floor_raw, figures.snapshot_volume, analytics.at as analytics_at,
+       figures.snapshot_floor_raw, figures.snapshot_volume, figures.own_listed_assets, figures.listed_assets,
+       analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
-       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, coalesce(total.volume_raw, 0) as volume_raw,
-       ${coverageSql('wanted.id', ['listings', 'sales'])} as coverage
+       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
+       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('wanted.id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      cross join lateral (select * from indexer.collection_figures where collection_id = wanted.id and recorded limit 1) as figures
      left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as analytics on true
@@ -70,12 +87,16 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
   return rows.map(decodeFacts);
 }
 
-/** Null for a key that is unknown. `validUntil`: when the keys must be computed again even if nothing was written; null for never. */
-export type Ranks = { volume: number | null; floor: bigint | null; validUntil: number | null };
+/**
+ * Null for a key that is unknown. `listed`: the listed count. `validUntil`: when they must be computed again even if nothing was written; null
+ * for never.
+ */
+export type Ranks = { volume: number | null; floor: bigint | null; listed: number | null; validUntil: number | null };
 
 /**
- * Stores the keys. A floor that has changed is recorded as a change of the market. `now` in milliseconds. Among several expressions of one
- * statement, each reads the rows as they were before it.
+ * Stores the keys. A floor or a listed count that has changed is added to the history, and a floor is also recorded as a change of the
+ * market. The floor is also recorded if a reorganisation has taken the last one back. `now` in milliseconds. Among several expressions of
+ * one statement, each reads the rows as they were before it.
  */
 export async function updateRanks(
   tx: Queryable,
@@ -85,22 +106,32 @@ export async function updateRanks(
   if (ranks.length === 0) return;
   await tx.query(
     `with current as (
-       select * from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[]) as current (id, volume, floor, valid_until)
-     ), recorded_changes as (
-       insert into indexer.market_change (kind, at, chain, collection_id, price_raw)
-       select 'floor', $5, chain, collection_id, nullif(current.floor, '${UNKNOWN}')
+       select id, volume, floor, nullif(floor, '${UNKNOWN}') as floor_raw, valid_until, listed
+       from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[], $5::bigint[])
+         as current (id, volume, floor, valid_until, listed)
+     ), changed as (
+       select collection_id, chain, greatest($6, point_at) as at, floor_raw, listed,
+         floor_rank <> floor or point_floor_raw is distinct from floor_raw as is_floor
        from current join indexer.collection_figures as figures on figures.collection_id = current.id
-       where figures.floor_rank <> current.floor and chain <> ''
+       where chain <> '' and (floor_rank <> floor or (point_floor_raw, point_listed) is distinct from (floor_raw, listed))
+     ), ${addPointsSql('changed')}, recorded_changes as (
+       insert into indexer.market_change (kind, at, chain, collection_id, price_raw, fact)
+       select 'floor', at, chain, collection_id, floor_raw, ${pointFactSql('key')} from changed join points using (collection_id) where is_floor
      )
      update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
-       ranks_valid_until = current.valid_until
-     from current where figures.collection_id = current.id and (figures.volume_rank, figures.floor_rank, figures.ranks_valid_until)
-       is distinct from (current.volume, current.floor, current.valid_until)`,
+       ranks_valid_until = current.valid_until, point_at = coalesce(changed.at, figures.point_at),
+       point_floor_raw = case when changed.at is null then figures.point_floor_raw else current.floor_raw end,
+       point_listed = case when changed.at is null then figures.point_listed else current.listed end
+     from current left join changed on changed.collection_id = current.id
+     where figures.collection_id = current.id and (changed.at is not null
+       or (figures.volume_rank, figures.floor_rank, figures.ranks_valid_until)
+         is distinct from (current.volume, current.floor, current.valid_until))`,
     [
       ranks.map(({ collectionId }) => collectionId),
       ranks.map(({ volume }) => String(volume ?? UNKNOWN)),
       ranks.map(({ floor }) => String(floor ?? UNKNOWN)),
       ranks.map(({ validUntil }) => (validUntil === null ? null : new Date(validUntil))),
+      ranks.map(({ listed }) => listed),
       new Date(now),
     ],
   );

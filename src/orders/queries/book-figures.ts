@@ -101,29 +101,35 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 
-const decodeCount: (row: Row) => OwnAssetCount = rowDecoder('collection_book', {
+const decodeCount: (row: Row) => OwnAssetCount & { id: string } = rowDecoder('collection_book', {
+  id: text,
   count: safeInteger,
   started: list(text),
 });
 
-/** The maintained number of assets, corrected for orders that have expired or started since the last expiry sweep. */
-export async function countOwnAssets(db: Queryable, collectionId: string, now: number): Promise<OwnAssetCount> {
-  const [row] = await db.query(
+/** By collection id: the maintained numbers of assets, corrected for orders that have expired or started since the last expiry sweep. */
+export async function countOwnAssets(
+  db: Queryable,
+  collectionIds: readonly string[],
+  now: number,
+): Promise<Map<string, OwnAssetCount>> {
+  const rows = await db.query(
     `with started as (
-       select distinct asset from main.book_start as due
-       where collection_id = $1 and starts_at <= $2
+       select distinct collection_id, asset from main.book_start as due
+       where collection_id = any($1) and starts_at <= $2
          and not exists (select from main.book_asset as listed
-           where listed.collection_id = $1 and listed.asset = due.asset and (expires_at is null or expires_at > $2))
+           where listed.collection_id = due.collection_id and listed.asset = due.asset and (expires_at is null or expires_at > $2))
          and exists (select from main.book_order
-           where book_order.collection_id = $1 and token_id = due.asset and ${fillableAt('$2')})
+           where book_order.collection_id = due.collection_id and token_id = due.asset and ${fillableAt('$2')})
      )
-     select coalesce((select listed_assets from main.collection_book where collection_id = $1), 0)
-       - (select count(*) from main.book_asset where collection_id = $1 and expires_at <= $2)
-       + (select count(*) from started) as count,
-       (select coalesce(json_agg(asset), '[]') from started) as started`,
-    [collectionId, new Date(now)],
+     select wanted.id, coalesce((select listed_assets from main.collection_book where collection_id = wanted.id), 0)
+       - (select count(*) from main.book_asset where collection_id = wanted.id and expires_at <= $2)
+       + (select count(*) from started where collection_id = wanted.id) as count,
+       (select coalesce(json_agg(asset), '[]') from started where collection_id = wanted.id) as started
+     from unnest($1::text[]) as wanted (id)`,
+    [collectionIds, new Date(now)],
   );
-  return decodeCount(row ?? {});
+  return new Map(rows.map(decodeCount).map(({ id, ...count }) => [id, count]));
 }
 
 export const decodeDueAsset = rowDecoder('book_order', {

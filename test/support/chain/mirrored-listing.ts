@@ -32,9 +32,11 @@ export function toListingRecord(world: LocalWorld, { components, hash }: SignedO
   };
 }
 
-/** A context on two databases with the clock of the system. Listings with the times of the local chain are then listed. */
-export function toMirrorContext(databases: { main: Database; indexer: Database }): ServiceContext {
-  const clock = () => Date.now();
+/** A context on two databases. By default it has the clock of the system: listings with the times of the local chain are then listed. */
+export function toMirrorContext(
+  databases: { main: Database; indexer: Database },
+  clock: () => number = () => Date.now(),
+): ServiceContext {
   const context = toContext(databases.main, { clock });
   const { config, chains, random, log } = context;
   return { ...context, ...databases, market: new Market({ ...config, ...databases, chains, clock, random, log }) };

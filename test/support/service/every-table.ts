@@ -12,7 +12,14 @@ export const IMPORT_TABLES = [
 ];
 
 /** The tables of the activity log. In this order a truncation cannot deadlock with a merge in progress. */
-export const LOG_TABLES = ['main.activity_head', 'main.market_change', 'indexer.market_change', 'main.activity'];
+export const LOG_TABLES = [
+  'main.activity_head',
+  'main.market_change',
+  'indexer.market_change',
+  'main.activity',
+  'indexer.market_point',
+  'indexer.market_hour',
+];
 
 export async function listEveryTable(db: Database): Promise<string[]> {
   const tables = await db.query<{ name: string }>(

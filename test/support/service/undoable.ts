@@ -110,7 +110,7 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
   return counts.every((count) => count === 0) && row['recorded'] === false;
 }
 
-/** Columns that are new in each write, and ranking keys of collections without a record. Nothing reads these keys. */
+/** Columns that are new in each write, the last point of the history, and ranking keys of collections without a record. Nothing reads these keys. */
 function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
   if (table === 'indexer.token_metadata') return ['fetched_at'];
@@ -118,8 +118,10 @@ function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'indexer.trait') return ['id'];
   if (table === 'indexer.trait_set' || table === 'indexer.trait_listing') return ['trait_ids'];
   if (table === 'indexer.listed_trait') return ['trait_id'];
-  const isUnranked = table === 'indexer.collection_figures' && row['recorded'] === false;
-  return isUnranked ? ['floor_rank', 'volume_rank', 'ranks_valid_until'] : [];
+  if (table !== 'indexer.collection_figures') return [];
+  // The last point of the history.
+  const point = ['point_at', 'point_floor_raw', 'point_listed'];
+  return row['recorded'] === false ? [...point, 'floor_rank', 'volume_rank', 'ranks_valid_until'] : point;
 }
 
 /** The rows that an import and its undo leave as they were, as JSON text, by table. */

@@ -1,0 +1,106 @@
+// Collections with all figures of a table: those of `/v1`, the last buyer floor, and how floor and volume have changed. The number of
+// statements does not depend on the number of collections.
+
+import type { Collection } from '../core/collection.ts';
+import type { CollectionDetail } from '../market/collection.ts';
+import { readDetailFacts, toCollectionDetail } from '../market/collection.ts';
+import { BUYER_FLOOR_AGE_MAX_MS } from '../market/last-buyer-floors.ts';
+import type { Market } from '../market/market.ts';
+import { requireValue, valueOrNull } from '../market/market-source.ts';
+import { toRatio, toVolumeChanges } from '../market/provenance/trade.ts';
+import { listDoubleWindows } from '../market/queries/analytics.ts';
+import { listCollectionsByIds } from '../market/queries/collections.ts';
+import type { RankKey } from '../market/queries/ranks.ts';
+import type { RankingQuery } from '../market/ranking.ts';
+import { readRanking } from '../market/ranking.ts';
+import { resolveCollection } from '../market/resolve-collection.ts';
+import { listFloorsAt } from './queries/history.ts';
+
+const HOUR_MS = 60 * 60_000;
+const STEP_MS = 6 * HOUR_MS;
+/** The values of a sparkline: the floors of the last seven days. */
+export const SPARKLINE_LENGTH = 28;
+const STEPS_PER_DAY = 4;
+
+/** `twentyFourHour` and `sevenDay`: the ratio to the earlier value, less one. Null when unknown. */
+export type Changes = { twentyFourHour: number | null; sevenDay: number | null };
+
+/** Amounts in base units. `degraded`: a source could not be read. */
+export type MarketCollection = {
+  detail: CollectionDetail;
+  buyerFloor: { raw: bigint; stale: boolean } | null;
+  floorChange: Changes;
+  volumeChange: Changes;
+  sparkline: (bigint | null)[];
+  degraded: boolean;
+};
+
+export type MarketCollectionPage = { collections: MarketCollection[]; next: RankKey | null };
+
+/** Throws `unavailable` when the collection records cannot be read, and `upstream_error` when the ranking cannot be read. */
+export async function listMarketCollections(
+  market: Market,
+  query: RankingQuery & { after: RankKey | null; limit: number },
+): Promise<MarketCollectionPage> {
+  const following = await readRanking(market, query, { after: query.after, limit: query.limit + 1 });
+  const page = following.slice(0, query.limit);
+  const ids = page.map(({ id }) => id);
+  const found = requireValue(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
+  const byId = new Map(found.map((collection) => [collection.id, collection]));
+  const collections = await readMarketCollections(
+    market,
+    ids.flatMap((id) => byId.get(id) ?? []),
+  );
+  return { collections, next: following.length > page.length ? (page.at(-1) ?? null) : null };
+}
+
+/** Throws `not_found` when `id` names no collection, and `unavailable` when the collection records cannot be read. */
+export async function readMarketCollection(market: Market, id: string): Promise<MarketCollection> {
+  const [figures] = await readMarketCollections(market, [await resolveCollection(market, id)]);
+  if (!figures) throw new Error(`the figures of ${id} are missing`);
+  return figures;
+}
+
+async function readMarketCollections(market: Market, collections: readonly Collection[]): Promise<MarketCollection[]> {
+  const ids = collections.map(({ id }) => id);
+  const now = market.clock();
+  const times = Array.from({ length: SPARKLINE_LENGTH + 1 }, (_, index) => now - (SPARKLINE_LENGTH - index) * STEP_MS);
+  const [facts, doubles, floors, buyerFloors] = await Promise.all([
+    readDetailFacts(market, collections),
+    market.analytics.read((db) => listDoubleWindows(db, ids, now)),
+    market.history.read((db) => listFloorsAt(db, ids, times)),
+    market.lastBuyerFloors.list(ids),
+  ]);
+  const doublesById = valueOrNull(doubles);
+  const floorsById = valueOrNull(floors);
+  const isComplete = doubles.ok && floors.ok && buyerFloors !== null;
+  return collections.map((collection): MarketCollection => {
+    const { id } = collection;
+    const detail = toCollectionDetail(market, collection, facts);
+    const trade = facts.trade?.get(id);
+    const doubleRaw = doublesById?.get(id);
+    const recorded = floorsById?.get(id) ?? [];
+    const buyer = buyerFloors?.get(id);
+    return {
+      detail,
+      buyerFloor: buyer ? { raw: buyer.raw, stale: facts.now - buyer.observedAt > BUYER_FLOOR_AGE_MAX_MS } : null,
+      floorChange: toFloorChanges(detail.floor?.value ?? null, recorded),
+      volumeChange:
+        trade && doubleRaw
+          ? toVolumeChanges(trade, { figures: detail, doubleRaw, now: facts.now })
+          : { sevenDay: null, twentyFourHour: null },
+      sparkline: times.slice(1).map((_, index) => recorded[index + 1] ?? null),
+      degraded: detail.degraded || !isComplete,
+    };
+  });
+}
+
+/** `recorded`: the floors of the last seven days, the earliest first, and one more at the beginning. */
+function toFloorChanges(present: bigint | null, recorded: readonly (bigint | null)[]): Changes {
+  const changeSince = (earlier: bigint | null | undefined) =>
+    present === null || earlier === null || earlier === undefined ? null : toRatio(present, earlier);
+  return {
+    twentyFourHour: changeSince(recorded.at(-1 - STEPS_PER_DAY)),
+    sevenDay: changeSince(recorded.at(-1 - 7 * STEPS_PER_DAY)),
+  };
+}

@@ -1,0 +1,183 @@
+// GET /explore/v1/collections and GET /explore/v1/collections/{id}.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { toNativeNumber } from '../../core/amount.ts';
+import type { Chain } from '../../core/chains.ts';
+import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
+import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
+import { chainSchema } from '../../market/http/asset-identity.ts';
+import { COLLECTION_POLICY, detailStats, exampleDetailStats, toWireDetail } from '../../market/http/collection.ts';
+import {
+  collectionIdentity,
+  collectionParams,
+  exampleCollectionIdentity,
+  statsDescription,
+} from '../../market/http/collection-identity.ts';
+import { COLLECTIONS_POLICY, readRankCursor, sortSchema, toRankCursor } from '../../market/http/collections.ts';
+import type { PageQuery } from '../../market/http/envelopes.ts';
+import { marketResponses, pageQuery } from '../../market/http/envelopes.ts';
+import { toExamplePrice } from '../../market/http/example-collection.ts';
+import type { PriceContext, WirePrice } from '../../market/http/price.ts';
+import { readPriceContext, toPriceOrNull } from '../../market/http/price.ts';
+import type { Sort } from '../../market/queries/ranks.ts';
+import { cacheTagOf } from '../../market/resolve-collection.ts';
+import type { MarketCollection } from '../collections.ts';
+import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection } from '../collections.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf, exploredPageOf } from './offset-meta.ts';
+
+const LIST = 'collections with figures';
+
+const changesOf = (what: string, earlier: string) =>
+  Type.Object(
+    {
+      twentyFourHour: typeOrNull<number>('number', `${what} in 24 hours; null if one of the two is unknown.`),
+      sevenDay: typeOrNull<number>('number', `${what} in seven days; null if one of the two is unknown.`),
+    },
+    { description: `${what}, as a ratio to ${earlier}: 0.05 is 5 % more.`, ...closed },
+  );
+
+const buyerFloor = Type.Unsafe<{ price: WirePrice; stale: boolean } | null>({
+  anyOf: [
+    Type.Object(
+      {
+        price: ref<WirePrice>('Price'),
+        stale: Type.Boolean({ description: 'True if it was stored more than half an hour ago.' }),
+      },
+      closed,
+    ),
+    { type: 'null' },
+  ],
+  description:
+    'The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. It is stored on the chains on which `GET /v1/collections/{id}/floor` serves a stored one.',
+});
+
+const sparkline = Type.Array(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }), {
+  minItems: SPARKLINE_LENGTH,
+  maxItems: SPARKLINE_LENGTH,
+  description:
+    'The floors of the last seven days in native units, one for every six hours, the earliest first. Null where none is known.',
+});
+
+const EXAMPLE_SPARKLINE = Array.from({ length: SPARKLINE_LENGTH }, (_, index) => (index < 14 ? 0.44 : 0.42));
+
+export const MarketCollectionSchema = Type.Object(
+  {
+    ...collectionIdentity,
+    stats: Type.Object(
+      {
+        ...detailStats,
+        buyerFloor,
+        floorChange: changesOf('The change of the floor', 'the floor then'),
+        volumeChange: changesOf('The change of the volume', 'the volume of the period before'),
+      },
+      { description: statsDescription, ...closed },
+    ),
+    sparkline,
+    stale: Type.Boolean({ description: 'True only when neither of the two sources of statistics could be read.' }),
+  },
+  {
+    $id: 'MarketCollection',
+    title: 'MarketCollection',
+    description: 'A collection with all figures of a market table. All fields are always present.',
+    examples: [
+      {
+        ...exampleCollectionIdentity,
+        stats: {
+          ...exampleDetailStats,
+          buyerFloor: { price: toExamplePrice(441n), stale: false },
+          floorChange: { twentyFourHour: 0, sevenDay: -0.045_454 },
+          volumeChange: { twentyFourHour: 0.25, sevenDay: null },
+        },
+        sparkline: EXAMPLE_SPARKLINE,
+        stale: false,
+      },
+    ],
+    ...closed,
+  },
+);
+
+export function registerCollectionRoutes(app: FastifyInstance, context: ExploreContext): void {
+  registerList(app, context);
+  registerSingle(app, context);
+}
+
+function registerList(app: FastifyInstance, context: ExploreContext): void {
+  const { market, cursorSecret } = context;
+
+  exploreRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
+    path: '/explore/v1/collections',
+    schema: {
+      operationId: 'listMarketCollections',
+      summary: 'List collections with all figures',
+      description:
+        'The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the last buyer floor, and the changes of floor and volume.',
+      tags: ['Collections'],
+      querystring: Type.Object({ chain: Type.Optional(chainSchema), ...pageQuery, sort: sortSchema }),
+      response: marketResponses(exploredPageOf('MarketCollection'), 400, 502),
+    },
+    respond: async (_params, { chain = null, cursor, limit, sort }) => {
+      const query = { chain, sort };
+      const after = cursor === undefined ? null : readRankCursor(cursorSecret, LIST, query, cursor);
+      const [{ collections, next }, prices] = await Promise.all([
+        listMarketCollections(market, { ...query, after, limit }),
+        readPriceContext(market),
+      ]);
+      return {
+        cacheTag: ALL_COLLECTIONS,
+        policy: COLLECTIONS_POLICY,
+        degraded: collections.some(({ degraded }) => degraded),
+        body: {
+          data: collections.map((one) => toWireCollection(one, market.chainOf(one.detail.collection.chain), prices)),
+          pagination: {
+            nextCursor: next && toRankCursor(cursorSecret, LIST, query, next),
+            hasMore: next !== null,
+          },
+        },
+      };
+    },
+  });
+}
+
+function registerSingle(app: FastifyInstance, context: ExploreContext): void {
+  const { market } = context;
+
+  exploreRoute(app, context, {
+    path: '/explore/v1/collections/:id',
+    schema: {
+      operationId: 'getMarketCollection',
+      summary: 'Read a collection with all figures',
+      description:
+        'The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`.',
+      tags: ['Collections'],
+      params: collectionParams,
+      response: marketResponses(exploredDataOf(ref('MarketCollection')), 400, 404),
+    },
+    respond: async ({ id = '' }) => {
+      const [figures, prices] = await Promise.all([readMarketCollection(market, id), readPriceContext(market)]);
+      const { collection } = figures.detail;
+      return {
+        cacheTag: cacheTagOf(collection, id),
+        policy: COLLECTION_POLICY,
+        degraded: figures.degraded,
+        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices) },
+      };
+    },
+  });
+}
+
+function toWireCollection(
+  { detail, buyerFloor: buyer, floorChange, volumeChange, sparkline: floors }: MarketCollection,
+  chain: Chain | null,
+  prices: PriceContext,
+): Static<typeof MarketCollectionSchema> {
+  const { stats, ...identity } = toWireDetail(detail, chain, prices);
+  const price = buyer && toPriceOrNull(buyer.raw, chain, prices);
+  return {
+    ...identity,
+    stats: { ...stats, buyerFloor: price && buyer ? { price, stale: buyer.stale } : null, floorChange, volumeChange },
+    sparkline: floors.map((raw) => (raw === null || !chain ? null : toNativeNumber(raw, chain.decimals))),
+  };
+}

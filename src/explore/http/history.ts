@@ -1,0 +1,149 @@
+// GET /explore/v1/collections/{id}/history.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { toNativeNumber } from '../../core/amount.ts';
+import type { Chain } from '../../core/chains.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { toPrice } from '../../core/price.ts';
+import { parseTime } from '../../core/time.ts';
+import { closed, dateTime, ref, refOrNull } from '../../http/schema-builders.ts';
+import { collectionParams, countOrNull } from '../../market/http/collection-identity.ts';
+import { marketResponses } from '../../market/http/envelopes.ts';
+import { toExamplePrice } from '../../market/http/example-collection.ts';
+import type { WirePrice } from '../../market/http/price.ts';
+import { cacheTagOf } from '../../market/resolve-collection.ts';
+import type { HistoryPoint } from '../history.ts';
+import { INTERVAL_LIMITS, readHistory } from '../history.ts';
+import type { Interval } from '../queries/history.ts';
+import { INTERVALS } from '../queries/history.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
+
+const floorOf = (description: string) => refOrNull<WirePrice>('Price', `${description} Null if none is known.`);
+
+const toExampleFloor = (milliEth: bigint) => ({ ...toExamplePrice(milliEth), usd: null });
+
+export const HistoryPointSchema = Type.Object(
+  {
+    from: dateTime('When the hour or the day begins, in UTC.'),
+    to: dateTime('When the next one begins.'),
+    floor: Type.Object(
+      {
+        open: floorOf('The floor at the beginning.'),
+        high: floorOf('The highest floor.'),
+        low: floorOf('The lowest floor.'),
+        close: floorOf('The floor at the end, or the present floor if the interval has not ended.'),
+      },
+      {
+        description:
+          'The floors of the interval. `usd` is always null: the dollar rates of the past are not stored. Without a change, the floor of the interval before is carried over.',
+        ...closed,
+      },
+    ),
+    volume: Type.Number({ minimum: 0, description: 'The sum of the prices of the stored sales, in native units.' }),
+    sales: Type.Integer({ minimum: 0, description: 'The number of these sales.' }),
+    listed: countOrNull('The number of listed assets at the end; null if it is not known.'),
+  },
+  {
+    $id: 'HistoryPoint',
+    title: 'HistoryPoint',
+    description: 'The market of a collection in one hour or day. All fields are always present.',
+    examples: [
+      {
+        from: '2026-06-01T08:00:00.000Z',
+        to: '2026-06-01T09:00:00.000Z',
+        floor: {
+          open: toExampleFloor(420n),
+          high: toExampleFloor(440n),
+          low: toExampleFloor(395n),
+          close: toExampleFloor(395n),
+        },
+        volume: 1.215,
+        sales: 3,
+        listed: 268,
+      },
+    ],
+    ...closed,
+  },
+);
+
+const limits = `${INTERVAL_LIMITS.hour.pointsMax} hours or ${INTERVAL_LIMITS.day.pointsMax} days`;
+
+export function registerHistoryRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market } = context;
+
+  exploreRoute<{ interval: Interval; from?: string; to?: string }>(app, context, {
+    path: '/explore/v1/collections/:id/history',
+    schema: {
+      operationId: 'getHistory',
+      summary: 'Read the history of a collection',
+      description:
+        'Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ' +
+        'ended. Floors and listed counts are those that the service has recorded, so they are null before it first knew them. What was ' +
+        'recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain.',
+      tags: ['Collections'],
+      params: collectionParams,
+      querystring: Type.Object({
+        interval: Type.Optional(
+          Type.Unsafe<Interval>({
+            type: 'string',
+            enum: [...INTERVALS],
+            default: 'hour',
+            description: 'The length of the intervals. Days begin at midnight in UTC.',
+          }),
+        ),
+        from: Type.Optional(
+          dateTime(
+            `The first point is that of the interval which contains this time. Default: seven days before \`to\` by hour, 90 days by day. A response has at most ${limits}.`,
+          ),
+        ),
+        to: Type.Optional(
+          dateTime('The last point is that of the last interval which begins before this time. Default: now.'),
+        ),
+      }),
+      response: marketResponses(
+        exploredDataOf(Type.Array(ref('HistoryPoint'), { description: 'The points, the earliest first.' })),
+        400,
+        404,
+        502,
+      ),
+    },
+    respond: async ({ id = '' }, { interval, from, to }) => {
+      const query = { interval, from: readTime('from', from), to: readTime('to', to) };
+      const { collection, points } = await readHistory(market, id, query);
+      const chain = market.chainOf(collection.chain);
+      return {
+        cacheTag: cacheTagOf(collection, id),
+        policy: CACHE_POLICY,
+        body: { data: chain ? points.map((point) => toWirePoint(point, chain)) : [] },
+      };
+    },
+  });
+}
+
+/** Null if the parameter is missing. */
+function readTime(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const time = parseTime(text);
+  if (time !== null) return time;
+  throw new ServiceError('bad_request', `Query parameter ${name} must be a time in ISO 8601 with a time zone`);
+}
+
+const NO_RATES = new Map<string, never>();
+
+function toWirePoint(point: HistoryPoint, chain: Chain): Static<typeof HistoryPointSchema> {
+  const toFloor = (raw: bigint | null) => (raw === null ? null : toPrice(raw, chain, NO_RATES, point.from));
+  const { openRaw, highRaw, lowRaw, closeRaw } = point.floor;
+  return {
+    from: new Date(point.from).toISOString(),
+    to: new Date(point.to).toISOString(),
+    floor: { open: toFloor(openRaw), high: toFloor(highRaw), low: toFloor(lowRaw), close: toFloor(closeRaw) },
+    volume: toNativeNumber(point.volumeRaw, chain.decimals),
+    sales: point.sales,
+    listed: point.listed,
+  };
+}

@@ -1,0 +1,144 @@
+// The history of a followed collection with the real Seaport. After each step it equals the history that is computed from the activity log
+// alone. The primary and the indexer are two databases.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { mergeChanges } from '../../src/activity/merge.ts';
+import { ACTIVITY_COLUMNS, decodeActivity } from '../../src/activity/queries/activity-rows.ts';
+import type { Chain } from '../../src/core/chains.ts';
+import { readHistory } from '../../src/explore/history.ts';
+import { copyCatalog } from '../../src/market/catalog.ts';
+import { readFloor } from '../../src/market/floor.ts';
+import { submitOrder } from '../../src/orders/submit.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { callOf, mine, rollBack } from '../../devnet/chain.ts';
+import type { SignedOrder } from '../../devnet/orders.ts';
+import { toWireComponents } from '../../devnet/orders.ts';
+import { toExpectedHistory } from '../support/chain/expected-history.ts';
+import type { LocalWorld } from '../support/chain/followed-collection.ts';
+import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
+import { importAll, toListingRecord, toMirrorContext } from '../support/chain/mirrored-listing.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+
+const LIMITS = { timeoutMs: 60_000, batchesMax: 100 };
+const HOUR_MS = 60 * 60_000;
+
+forEachEngine('the history of a followed collection', (engine) => {
+  let world: LocalWorld;
+  before(async () => {
+    world = await startLocalWorld();
+  });
+  after(() => world.chain.stop());
+
+  test('equals the history that follows from the activity log after each block, reorganisations included', async () => {
+    let now = Date.now();
+    const started = now;
+    // Each reading is later, so that the changes before a block can be told from those after it.
+    const clock = () => (now += 1);
+    const databases = { main: await engine.open(), indexer: await engine.open() };
+    const mirrorContext = toMirrorContext(databases, clock);
+    const copy = () => copyCatalog(mirrorContext, LIMITS);
+    const context = { ...mirrorContext, copyCatalog: async () => void (await copy()) };
+    const { settle } = followWorld(databases, world, { clock });
+    const id = `ethereum_${world.nft.address}`;
+    const [seller, buyer] = world.people;
+    const chain = context.chains.get('ethereum') as Chain;
+
+    /** The closing floor, the number of sales and the listed count of each hour that has begun, as text. */
+    const check = async (): Promise<string[]> => {
+      await settle();
+      await copy();
+      await sweepExpired({ ...databases, chains: context.chains, clock });
+      await copy();
+      await mergeChanges(context, LIMITS);
+      const rows = await databases.main.query(
+        `select ${ACTIVITY_COLUMNS} from main.activity where collection_id = $1 order by position`,
+        [id],
+      );
+      const { points } = await readHistory(context.market, id, { interval: 'hour', from: started, to: null });
+      const expected = toExpectedHistory(rows.map(decodeActivity), started, now);
+      assert.deepEqual(
+        points.map(({ from, floor, volumeRaw, sales }) => ({ from, floor, volumeRaw, sales })),
+        expected,
+      );
+      const { askFloorRaw } = await readFloor(context.market, id);
+      assert.equal(points.at(-1)?.floor.closeRaw, askFloorRaw, 'the history does not end with the served floor');
+      return points.map(({ floor, sales, listed }) => `${floor.closeRaw ?? '-'} ${sales} ${listed ?? '?'}`);
+    };
+    const list = (order: SignedOrder) => importAll(context, toListingRecord(world, order));
+    const submit = ({ components, signature }: SignedOrder) =>
+      submitOrder(
+        { ...context, checksOf: () => null },
+        { chain, protocolAddress: null, order: { parameters: toWireComponents(components), signature } },
+      );
+
+    await world.mint(seller, 1n, 2n, 3n, 4n);
+    await world.approve(seller);
+    await importAll(context, {
+      kind: 'collection',
+      chain: 'ethereum',
+      contractAddress: world.nft.address,
+      name: 'Lamps',
+    });
+    await settle();
+    await follow(databases.main, world);
+    assert.deepEqual(await check(), ['- 0 0']);
+
+    const mirrored = await world.sign(0, { tokenId: 1n, price: 500n });
+    const own = await world.sign(0, { tokenId: 2n, price: 400n });
+    const dear = await world.sign(0, { tokenId: 3n, price: 900n });
+    await list(mirrored);
+    await check();
+    await submit(own);
+    await submit(dear);
+    await check();
+
+    now += HOUR_MS;
+    await world.act(world.fillCall(own, buyer));
+    // A sale counts in the hour of its block, whose time is that of the machine.
+    const sold = await check();
+    assert.deepEqual(
+      sold.map((point) => point.split(' ').slice(0, 2)),
+      [
+        ['400', '1'],
+        ['500', '0'],
+      ],
+    );
+    await world.act(world.fillCall(mirrored, buyer));
+    await check();
+    now += HOUR_MS;
+    assert.deepEqual(
+      (await check()).map((point) => point.split(' ')[0]),
+      ['400', '900', '900'],
+    );
+
+    // Both fills are orphaned in a later hour: the floor was 400 all the time.
+    await rollBack(world.chain, 2);
+    await mine(world.chain);
+    await mine(world.chain);
+    await mine(world.chain);
+    assert.deepEqual(
+      (await check()).map((point) => point.split(' ').slice(0, 2)),
+      [
+        ['400', '0'],
+        ['400', '0'],
+        ['400', '0'],
+      ],
+    );
+
+    // A transfer hides the cheapest order, and a reorganisation takes it back while a cheaper listing arrives.
+    now += HOUR_MS;
+    await world.act(callOf(seller, world.nft, 'transferFrom', [seller, buyer, 2n]));
+    await check();
+    const cheap = await world.sign(0, { tokenId: 4n, price: 300n });
+    await list(cheap);
+    await check();
+    await rollBack(world.chain, 1);
+    await mine(world.chain);
+    await mine(world.chain);
+    assert.equal((await check()).at(-1)?.split(' ')[0], '300');
+    await world.act(world.fillCall(cheap, buyer), world.cancelCall(own));
+    now += 5 * HOUR_MS;
+    assert.equal((await check()).at(-1)?.split(' ')[0], '500');
+  });
+});

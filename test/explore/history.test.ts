@@ -1,0 +1,201 @@
+// GET /explore/v1/collections/{id}/history.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deleteOldActivity } from '../../src/activity/queries/activity-log.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
+import { createChains } from '../../src/core/chains.ts';
+import type { TestCollection } from '../support/service/market.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, forEachMarket, newCollection } from '../support/service/market.ts';
+
+const pathOf = (subject: TestCollection, query = '') =>
+  `/explore/v1/collections/${subject.slug}/history${query === '' ? '' : `?${query}`}`;
+
+const milli = (count: number) => BigInt(count) * 10n ** 15n;
+
+forEachMarket('history', {}, (market) => {
+  const read = async (subject: TestCollection, query = ''): Promise<any[]> =>
+    (await market.ok(pathOf(subject, query))).data;
+  const sweep = () => {
+    const db = market.indexer();
+    return sweepExpired({ main: db, indexer: db, chains: createChains(), clock: market.now });
+  };
+  const undo = async (id: string | undefined) => {
+    let position: unknown = null;
+    do {
+      const { status, body } = await market.operate('imports.undo', { id, position });
+      assert.equal(status, 200, JSON.stringify(body));
+      position = body.result.next;
+    } while (position !== null);
+  };
+  const iso = (time: number) => new Date(time).toISOString();
+  const hourOf = (time: number) => Math.floor(time / HOUR_MS) * HOUR_MS;
+  /** The last `count` points, each as text: the floors in thousandths, the number of sales, and the listed count. */
+  const lastOf = (points: any[], count: number) =>
+    points.slice(-count).map(({ floor, sales, listed }) => {
+      const floors = [floor.open, floor.high, floor.low, floor.close].map((price) =>
+        price === null ? '-' : String(Number(price.decimal) * 1_000),
+      );
+      return `${floors.join(' ')}, ${sales} sold, ${listed ?? '?'} listed`;
+    });
+
+  test('a point has the floors at the beginning, at the end and in between, and later points carry the last floor over', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), subject.order('1', milli(500))]);
+    market.advance(MINUTE_MS);
+    await market.load([subject.order('2', milli(300))]);
+    market.advance(HOUR_MS);
+    await market.load([subject.order('3', milli(200), { expiresAt: iso(market.now() + MINUTE_MS) })]);
+    market.advance(2 * MINUTE_MS);
+    await sweep();
+    await market.load([subject.order('4', milli(900))]);
+    market.advance(2 * HOUR_MS);
+    assert.deepEqual(lastOf(await read(subject), 5), [
+      '- - - -, 0 sold, ? listed',
+      '- 500 300 300, 0 sold, 2 listed',
+      '300 300 200 300, 0 sold, 3 listed',
+      '300 300 300 300, 0 sold, 3 listed',
+      '300 300 300 300, 0 sold, 3 listed',
+    ]);
+  });
+
+  test('the floor of an empty collection is null, and the highest and the lowest floor are those that were known', async () => {
+    const subject = newCollection();
+    const order = subject.order('1', milli(500));
+    await market.load([subject.collection(), order]);
+    market.advance(HOUR_MS);
+    await market.load([{ ...order, status: 'cancelled' }]);
+    market.advance(HOUR_MS);
+    assert.deepEqual(lastOf(await read(subject), 3), [
+      '- 500 500 500, 0 sold, 1 listed',
+      '500 500 500 -, 0 sold, 0 listed',
+      '- - - -, 0 sold, 0 listed',
+    ]);
+  });
+
+  test('the service reads the sales of the past into their hours, and leaves the floors of the past unknown', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.order('1', milli(500)),
+      subject.sale('7', milli(1_250), { timestamp: market.ago(3 * HOUR_MS) }),
+      subject.sale('8', 1n, { timestamp: market.ago(3 * HOUR_MS), source: 'blur' }),
+      subject.sale('9', '12 USDC', { timestamp: market.ago(3 * HOUR_MS) }),
+    ]);
+    const points = await read(subject);
+    assert.equal(points.length, 7 * 24 + 1);
+    const at = points.at(-4);
+    assert.deepEqual(
+      [at.from, at.to],
+      [iso(hourOf(market.now()) - 3 * HOUR_MS), iso(hourOf(market.now()) - 2 * HOUR_MS)],
+    );
+    assert.deepEqual([at.volume, at.sales, at.floor.close, at.listed], [1.25, 2, null, null]);
+    const total = points.reduce((sum, { sales }) => sum + sales, 0);
+    assert.equal(total, 2);
+  });
+
+  test('an import of sales that is undone takes its volume back, and an undone listing does not change the past', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), subject.order('1', milli(500))]);
+    market.advance(HOUR_MS);
+    const { imports } = await market.load([
+      subject.order('2', milli(100)),
+      subject.sale('3', milli(2_000), { timestamp: market.ago(2 * HOUR_MS) }),
+    ]);
+    market.advance(HOUR_MS);
+    assert.equal((await read(subject)).at(-4)?.volume, 2);
+    await undo(imports[0]);
+    const points = await read(subject);
+    assert.deepEqual(points.at(-4)?.volume, 0);
+    assert.deepEqual(lastOf(points, 3), [
+      '- 500 500 500, 0 sold, 1 listed',
+      '500 500 100 100, 0 sold, 2 listed',
+      '100 500 100 500, 0 sold, 1 listed',
+    ]);
+  });
+
+  test('a day has the figures of its hours, and days begin at midnight in UTC', async () => {
+    const subject = newCollection();
+    const start = Math.ceil(market.now() / DAY_MS) * DAY_MS;
+    market.advance(start + HOUR_MS - market.now());
+    await market.load([subject.collection(), subject.order('1', milli(500))]);
+    market.advance(HOUR_MS);
+    await market.load([
+      subject.order('2', milli(300)),
+      subject.sale('5', milli(1_000), { timestamp: market.ago(MINUTE_MS) }),
+    ]);
+    market.advance(HOUR_MS);
+    await market.load([subject.sale('6', milli(1_000), { timestamp: market.ago(MINUTE_MS) })]);
+    market.advance(DAY_MS);
+    const points = await read(subject, 'interval=day');
+    assert.equal(points.length, 91);
+    assert.equal(points.at(-2)?.from, iso(start));
+    assert.equal(points.at(-2)?.volume, 2);
+    assert.deepEqual(lastOf(points, 3), [
+      '- - - -, 0 sold, ? listed',
+      '- 500 300 300, 2 sold, 2 listed',
+      '300 300 300 300, 0 sold, 2 listed',
+    ]);
+  });
+
+  test('from and to select the intervals that they touch, up to the limit, and none of the future', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection()]);
+    const hour = hourOf(market.now());
+    const timesOf = async (query: string) => (await read(subject, query)).map(({ from }) => from);
+    assert.deepEqual(await timesOf(`from=${iso(hour - HOUR_MS + 1)}&to=${iso(hour + 1)}`), [
+      iso(hour - HOUR_MS),
+      iso(hour),
+    ]);
+    assert.deepEqual(await timesOf(`from=${iso(hour - HOUR_MS)}&to=${iso(hour)}`), [iso(hour - HOUR_MS)]);
+    assert.deepEqual(await timesOf(`from=${iso(hour)}&to=${iso(hour + DAY_MS)}`), [iso(hour)]);
+    assert.deepEqual(await timesOf(`from=${iso(hour + 2 * DAY_MS)}`), []);
+    assert.equal((await timesOf(`from=${iso(hour - 2_399 * HOUR_MS)}`)).length, 2_400);
+    assert.equal((await timesOf(`interval=day&from=${iso(hour - 1_099 * DAY_MS)}`)).length, 1_100);
+  });
+
+  test('a malformed time, a range that is empty or too long, and another interval are a 400', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection()]);
+    const now = market.now();
+    const queries = [
+      'from=yesterday',
+      'to=2026-01-01',
+      'from=2026-02-30T00:00:00Z',
+      'interval=week',
+      `from=${iso(now)}&to=${iso(now)}`,
+      `from=${iso(now - 2_401 * HOUR_MS)}`,
+      `interval=day&from=${iso(now - 1_101 * DAY_MS)}`,
+      'from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z',
+    ];
+    for (const query of queries) {
+      const { status, body } = await market.get(pathOf(subject, query));
+      assert.deepEqual([status, body.error.code], [400, 'bad_request'], query);
+    }
+  });
+
+  test('a collection that does not exist is a 404, and one on no chain has no points', async () => {
+    assert.equal((await market.get('/explore/v1/collections/nowhere/history')).status, 404);
+    await market.load([{ kind: 'collection', name: 'Afloat', slug: 'afloat' }]);
+    assert.deepEqual((await market.ok('/explore/v1/collections/afloat/history')).data, []);
+  });
+
+  test('the history outlives the activity log and its points', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.order('1', milli(500)),
+      subject.sale('2', milli(3_000), { timestamp: market.ago(1) }),
+    ]);
+    market.advance(HOUR_MS);
+    const query = `from=${market.ago(3 * HOUR_MS)}&to=${market.ago(-HOUR_MS)}`;
+    const before = await read(subject, query);
+    market.advance(40 * DAY_MS);
+    const indexer = market.indexer();
+    while ((await indexer.transaction((tx) => deleteOldActivity(tx, market.now(), 1_000))) > 0);
+    await sweep();
+    assert.equal((await indexer.query(`select from indexer.market_point`)).length, 0);
+    assert.deepEqual((await read(subject, query)).slice(0, 3), before.slice(0, 3));
+    assert.deepEqual(lastOf(await read(subject), 1), ['500 500 500 500, 0 sold, 1 listed']);
+  });
+});

@@ -1,0 +1,36 @@
+// The history of a collection, computed from the activity log alone: the floors and sales that no reorganisation has taken back, in the
+// order of the log. A second form of the rule, to find a fault in the service's own.
+
+import type { ActivityRow } from '../../../src/activity/queries/activity-rows.ts';
+import type { HistoryPoint } from '../../../src/explore/history.ts';
+
+const HOUR_MS = 60 * 60_000;
+
+export type ExpectedPoint = Pick<HistoryPoint, 'from' | 'floor' | 'volumeRaw' | 'sales'>;
+
+/** The hours from that of `from` to that of `to`, in milliseconds. `rows`: all rows of the collection. */
+export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to: number): ExpectedPoint[] {
+  const standing = rows.filter(({ voidedBy }) => voidedBy === null).toSorted((a, b) => a.position - b.position);
+  const floors = standing.filter(({ kind }) => kind === 'floor');
+  const sales = standing.filter(({ kind, priceRaw }) => kind === 'sale' && priceRaw !== null);
+  const hourOf = (time: number) => Math.floor(time / HOUR_MS);
+  const points: ExpectedPoint[] = [];
+  for (let hour = hourOf(from); hour <= hourOf(to); hour += 1) {
+    const openRaw = floors.findLast(({ at }) => hourOf(at) < hour)?.priceRaw ?? null;
+    const within = floors.filter(({ at }) => hourOf(at) === hour).map(({ priceRaw }) => priceRaw);
+    const known = [openRaw, ...within].filter((raw) => raw !== null).toSorted((a, b) => (a < b ? -1 : 1));
+    const sold = sales.filter(({ at }) => hourOf(at) === hour);
+    points.push({
+      from: hour * HOUR_MS,
+      floor: {
+        openRaw,
+        highRaw: known.at(-1) ?? null,
+        lowRaw: known[0] ?? null,
+        closeRaw: within.length === 0 ? openRaw : (within.at(-1) ?? null),
+      },
+      volumeRaw: sold.reduce((sum, { priceRaw }) => sum + (priceRaw ?? 0n), 0n),
+      sales: sold.length,
+    });
+  }
+  return points;
+}
