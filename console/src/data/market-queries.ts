@@ -1,19 +1,23 @@
 // What the pages of the market read, and how often. A page that is not visible reads nothing.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
+import type { ListMarketCollectionsResult } from '../../../client/src/market.ts';
 import { client, queries } from './client.ts';
+import { tokenBatches } from './token-batches.ts';
 
 export type CollectionSort = 'volume' | 'floor' | 'recent';
 export type TokenSort = 'price' | 'rank' | 'id';
 
 const OFTEN_MS = 15_000;
 const SELDOM_MS = 60_000;
+/** A longer page would keep the browser busy for longer than a frame when it is added to the table. */
 const COLLECTIONS_PER_PAGE = 25;
 const TOKENS_PER_PAGE = 48;
 const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
 const SEARCH_RESULTS = 8;
+const LATEST_SALES = 24;
 /** The listing window of a collection has 250 rows, so this many pages read all of it. */
 const LISTINGS_PER_PAGE = 100;
 
@@ -27,26 +31,64 @@ const paged = {
 
 const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
+/** The pages are read again one after the other, so a longer list is read again less often. */
 export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
   infiniteQueryOptions({
     ...paged,
     queryKey: ['collections', chain, sort],
     queryFn: ({ pageParam, signal }) =>
       client
-        .listCollections(
+        .listMarketCollections(
           { sort, limit: COLLECTIONS_PER_PAGE, ...(chain !== null && { chain }), ...withCursor(pageParam) },
           { signal },
         )
         .page(),
-    refetchInterval: SELDOM_MS,
+    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
     placeholderData: keepPreviousData,
   });
+
+/** Keeps the rows of a list for the pages of the collections, which then open without a request. */
+export function keepCollections(pages: readonly ListMarketCollectionsResult[]): void {
+  for (const { data, meta } of pages) {
+    for (const collection of data) {
+      const { id, slug } = collection;
+      for (const name of [id, slug ?? id]) {
+        const { queryKey } = collectionQuery(name);
+        if (!queries.getQueryData(queryKey)) queries.setQueryData(queryKey, { data: collection, meta });
+      }
+    }
+  }
+}
 
 export const collectionQuery = (id: string) =>
   queryOptions({
     queryKey: ['collection', id],
-    queryFn: ({ signal }) => client.getCollection({ id }, { signal }),
+    queryFn: ({ signal }) => client.getMarketCollection({ id }, { signal }),
     refetchInterval: OFTEN_MS,
+  });
+
+/** How the chart of a collection reads its history: by hour or by day, back to this time. A response has at most 1,000 points. */
+export const HISTORY_RANGES = {
+  day: { interval: 'hour', hours: 24 },
+  week: { interval: 'hour', hours: 7 * 24 },
+  month: { interval: 'hour', hours: 30 * 24 },
+  all: { interval: 'day', hours: 999 * 24 },
+} as const;
+export type HistoryRange = keyof typeof HISTORY_RANGES;
+
+const HOUR_MS = 3_600_000;
+
+export const historyQuery = (id: string, range: HistoryRange) =>
+  queryOptions({
+    queryKey: ['history', id, range],
+    queryFn: ({ signal }) => {
+      const { interval, hours } = HISTORY_RANGES[range];
+      // The begin of an hour, so that all readers of this hour share one response.
+      const from = new Date((Math.floor(Date.now() / HOUR_MS) - hours) * HOUR_MS).toISOString();
+      return client.getHistory({ id, interval, from }, { signal });
+    },
+    refetchInterval: SELDOM_MS,
+    placeholderData: keepPreviousData,
   });
 
 export const floorQuery = (id: string) =>
@@ -119,6 +161,13 @@ export const activityQuery = (filter: ActivityFilter) =>
     refetchInterval: OFTEN_MS,
   });
 
+export const latestSalesQuery = () =>
+  queryOptions({
+    queryKey: ['activity', 'latest-sales'],
+    queryFn: ({ signal }) => client.listActivity({ kind: 'sale', limit: LATEST_SALES }, { signal }).page(),
+    refetchInterval: SELDOM_MS,
+  });
+
 export const searchQuery = (text: string) =>
   queryOptions({
     queryKey: ['search', text],
@@ -140,12 +189,10 @@ export const holdersQuery = (id: string) =>
 export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token', chain, address, tokenId],
-    queryFn: async ({ signal }) => {
+    queryFn: async () => {
       const isCollectionId = address.startsWith(`${chain}_`);
       const collection = isCollectionId ? (await queries.ensureQueryData(collectionQuery(address))).data : null;
-      const names = { chain, address: collection?.contractAddress ?? address, tokenId };
-      const { data } = await client.readTokens({ tokens: [names] }, { signal });
-      return data[0] ?? null;
+      return tokenBatches.read({ chain, address: collection?.contractAddress ?? address, tokenId });
     },
     refetchInterval: OFTEN_MS,
   });

@@ -4,6 +4,7 @@
 export type Amount = { raw: bigint; decimal: number; currency: string; usd: number | null };
 
 const LOCALE = 'en';
+const MINUS = '\u2212';
 const SIGNIFICANT_DIGITS = 4;
 /** From here on, numbers are written as 12.3k or 4.5M. */
 const COMPACT_MIN = 10_000;
@@ -13,6 +14,12 @@ const AMOUNT_MIN = 0.000_01;
 const plain = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: SIGNIFICANT_DIGITS });
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: SIGNIFICANT_DIGITS });
 const integer = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
+const change = new Intl.NumberFormat(LOCALE, {
+  style: 'percent',
+  notation: 'compact',
+  maximumFractionDigits: 1,
+  signDisplay: 'exceptZero',
+});
 const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
 
 /** An amount in native units, such as `0.42`, `1,234` and `56.78K`. */
@@ -35,6 +42,11 @@ export function formatCount(value: number): string {
 /** A share from 0 to 1. */
 export function formatShare(share: number): string {
   return percent.format(share);
+}
+
+/** A change as a ratio, such as `+5.1%`. The sign is that of the rounded percentage. */
+export function formatChange(ratio: number): string {
+  return change.format(ratio).replace('-', MINUS);
 }
 
 /** A number of basis points as a percentage. */

@@ -1,6 +1,7 @@
 // Texts of times. Pages display local time and ages; the exact time in UTC is a text of its own.
 
 const SECOND_MS = 1_000;
+const DAY_MS = 86_400 * SECOND_MS;
 const UNITS = [
   { name: 'y', ms: 365 * 86_400 * SECOND_MS },
   { name: 'mo', ms: 30 * 86_400 * SECOND_MS },
@@ -16,6 +17,18 @@ const clockTime = new Intl.DateTimeFormat('en', {
   hour12: false,
 });
 const localTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hour12: false });
+
+const monthTick = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric' });
+const dayTick = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
+const clockTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** A time on an axis whose ticks are `stepMs` apart: the day, or the time of the day between two midnights. */
+export function formatTick(ms: number, stepMs: number): string {
+  if (stepMs >= 28 * DAY_MS) return monthTick.format(ms);
+  const date = new Date(ms);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+  return (stepMs >= DAY_MS || isMidnight ? dayTick : clockTick).format(date);
+}
 
 /** The age of a time, such as `now`, `5 min` and `3 d`. */
 export function formatAge(at: string, now: number): string {

@@ -1,9 +1,11 @@
 // What has changed in the market, newest first: of a collection, a token or a wallet.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import type { ListedActivity } from '../../../client/src/market.ts';
+import { useMemo } from 'preact/hooks';
+import type { Activity, ListedActivity } from '../../../client/src/market.ts';
 import type { ActivityFilter } from '../data/market-queries.ts';
 import { activityQuery } from '../data/market-queries.ts';
+import { ALL_KINDS, useNewerEvents } from '../data/use-live.ts';
 import { Account } from '../parts/account.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
@@ -19,7 +21,18 @@ const SKELETONS = 8;
 
 export function ActivityList({ filter }: { filter: ActivityFilter }) {
   const query = useInfiniteQuery(activityQuery(filter));
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const offset = query.data?.pages[0]?.meta.offset;
+  // The stream cannot be filtered by wallet, so the list of a wallet is only read again from time to time.
+  const isLive = 'collection' in filter;
+  const newer = useNewerEvents(
+    { collection: isLive ? filter.collection : null, kinds: ALL_KINDS },
+    isLive ? offset : null,
+  );
+  const pages = query.data?.pages;
+  const rows = useMemo(
+    () => joinEvents(newer, pages?.flatMap(({ data }) => data) ?? [], (event) => concerns(filter, event)),
+    [newer, pages, JSON.stringify(filter)],
+  );
   if (query.isError && rows.length === 0)
     return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && rows.length === 0 && !query.hasNextPage) return <EmptyState title={texts.activity.empty} />;
@@ -29,12 +42,38 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
         label={texts.activity.label}
         columns={COLUMNS}
         rows={rows}
+        isNew={({ offset }) => newer.some((event) => event.offset === offset)}
         keyOf={({ offset, at, orderId, tx, tokenId, mint }) => offset ?? `${at} ${orderId} ${tx} ${tokenId ?? mint}`}
         skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
       />
       <MoreRows query={query} />
     </div>
   );
+}
+
+/** Whether a list with this filter has the event. */
+function concerns(filter: ActivityFilter, { tokenId, mint }: Activity): boolean {
+  return 'collection' in filter && (filter.token === undefined || (mint ?? tokenId) === filter.token);
+}
+
+/** The listed rows after the newer events. A reorganisation marks what it takes back in both. */
+function joinEvents(
+  newer: readonly Activity[],
+  listed: readonly ListedActivity[],
+  isShown: (event: Activity) => boolean,
+): ListedActivity[] {
+  const voidedBy = new Map(newer.flatMap(({ offset, voids }) => (voids ?? []).map((voided) => [voided, offset])));
+  const known = new Set(listed.map(({ offset }) => offset));
+  const mark = (row: ListedActivity): ListedActivity => {
+    const reorg = row.offset === null ? undefined : voidedBy.get(row.offset);
+    return reorg === undefined ? row : { ...row, voidedBy: reorg };
+  };
+  return [
+    ...newer
+      .filter((event) => isShown(event) && !known.has(event.offset))
+      .map((event) => mark({ ...event, voidedBy: null })),
+    ...listed.map(mark),
+  ];
 }
 
 const COLUMNS: readonly Column<ListedActivity>[] = [

@@ -1,31 +1,41 @@
-// The market: all collections with their figures.
+// The market: all collections with their figures, and the latest sales.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import type { CollectionDetail, CollectionSummary } from '../../../client/src/market.ts';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { MarketCollection } from '../../../client/src/market.ts';
 import type { CollectionSort } from '../data/market-queries.ts';
-import { collectionQuery, collectionsQuery, floorQuery } from '../data/market-queries.ts';
-import { formatCount, formatShare } from '../format/amount.ts';
+import { collectionsQuery, floorQuery, keepCollections } from '../data/market-queries.ts';
+import { useLiveCollections } from '../data/use-live-collections.ts';
+import { formatAmount, formatChange, formatCount, formatShare } from '../format/amount.ts';
 import { CHAIN_IDS, ChainMark, chainName } from '../parts/chain-mark.tsx';
+import { Change } from '../parts/change.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
 import { Flash } from '../parts/flash.tsx';
+import { ClockIcon } from '../parts/icons.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price, Volume } from '../parts/price.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { Sparkline } from '../parts/sparkline.tsx';
 import { EmptyState, ErrorPanel, Skeleton } from '../parts/states.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
-import { useSeen } from '../parts/use-seen.ts';
+import { useDwelt } from '../parts/use-dwelt.ts';
+import { useMedia } from '../parts/use-media.ts';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { currencyOf } from './currency.ts';
+import { SalesTicker } from './sales-ticker.tsx';
 import { collectionPath } from './paths.ts';
 
 const SORTS: readonly [CollectionSort, ...CollectionSort[]] = ['volume', 'floor', 'recent'];
 const SKELETONS = 12;
 const ALL_CHAINS = 'all';
-/** Each row is two requests, and a client address has 300 a minute. */
+/** A client address has 300 requests a minute. */
 const ROW_MS = 120_000;
+const WIDER_THAN_A_PHONE = '(min-width: 720px)';
 
 export function CollectionsPage() {
   usePageTitle(null);
@@ -33,10 +43,20 @@ export function CollectionsPage() {
   const chain = CHAIN_IDS.find((one) => one === url.get('chain')) ?? null;
   const sort = oneOf(SORTS, url.get('sort'));
   const query = useInfiniteQuery(collectionsQuery(chain, sort));
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const pages = query.data?.pages;
+  const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages]);
+  useEffect(() => keepCollections(pages ?? []), [pages]);
+  useLiveCollections(pages?.[0]?.meta.offset);
+  const hasHistory = rows.length === 0 || rows.some(({ sparkline }) => hasLine(sparkline));
+  const columns = useMemo(
+    () => (hasHistory ? COLUMNS : COLUMNS.filter(({ id }) => !HISTORY_COLUMNS.has(id))),
+    [hasHistory],
+  );
+  const hasTicker = useMedia(WIDER_THAN_A_PHONE);
+  const isEmpty = query.isSuccess && rows.length === 0;
 
   return (
-    <div class="page">
+    <div class={isEmpty ? 'page' : 'page market'}>
       <div class="page-head">
         <h1>{texts.market.title}</h1>
         <p class="muted">{texts.market.lead}</p>
@@ -59,24 +79,25 @@ export function CollectionsPage() {
         />
       </div>
       {query.isError && rows.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && rows.length === 0 && <NoCollections chain={chain} allHref={url.href({ chain: null })} />}
+      {isEmpty && <NoCollections chain={chain} allHref={url.href({ chain: null })} />}
       {(query.isPending || rows.length > 0) && (
-        <>
+        <div class="market-collections">
           <DataTable
             label={texts.market.label}
-            columns={COLUMNS}
+            columns={columns}
             rows={rows}
             keyOf={({ id }) => id}
             skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
           />
           <MoreRows query={query} />
-        </>
+        </div>
       )}
+      {!isEmpty && hasTicker && <SalesTicker />}
     </div>
   );
 }
 
-const COLUMNS: readonly Column<CollectionSummary>[] = [
+const COLUMNS: readonly Column<MarketCollection>[] = [
   {
     id: 'picture',
     head: texts.market.columns.picture,
@@ -88,33 +109,49 @@ const COLUMNS: readonly Column<CollectionSummary>[] = [
   {
     id: 'name',
     head: texts.market.columns.name,
-    width: 'minmax(180px, 3fr)',
+    width: 'minmax(148px, 2.4fr)',
     place: 'top-left',
     cell: (collection) => (
-      <span class="truncate">
-        <RowLink href={collectionPath(collection)}>{collection.name}</RowLink>
-      </span>
+      <div class="name-cell">
+        <span class="truncate">
+          <RowLink href={collectionPath(collection)}>{collection.name}</RowLink>
+        </span>
+        <span class="name-chain">{collection.chain !== null && <ChainMark chain={collection.chain} />}</span>
+      </div>
     ),
   },
   {
     id: 'chain',
     head: texts.market.columns.chain,
-    width: 'minmax(104px, 1fr)',
+    width: '0',
+    isCardOnly: true,
     place: 'bottom-left',
     cell: ({ chain }) => (chain === null ? null : <ChainMark chain={chain} />),
   },
   {
     id: 'floor',
     head: texts.market.columns.floor,
-    width: 'minmax(120px, 1.4fr)',
+    width: 'minmax(96px, 1.2fr)',
     isNumber: true,
     place: 'top-right',
-    cell: ({ stats }) => <Price price={stats.floor} reason={texts.unknown.floor} isStacked />,
+    cell: ({ stats, stale }) => (
+      <>
+        {stale && <StaleMark reason={texts.stale.collection} />}
+        <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
+      </>
+    ),
+  },
+  {
+    id: 'floor-day',
+    head: texts.market.columns.floorDay,
+    width: 'minmax(56px, 0.6fr)',
+    isNumber: true,
+    cell: ({ stats }) => <Change ratio={stats.floorChange.twentyFourHour} reason={texts.unknown.change} />,
   },
   {
     id: 'buyer',
     head: texts.market.columns.buyer,
-    width: 'minmax(110px, 1.2fr)',
+    width: 'minmax(92px, 1.1fr)',
     isNumber: true,
     from: 'desktop',
     cell: (collection) => <BuyerFloor collection={collection} />,
@@ -122,84 +159,165 @@ const COLUMNS: readonly Column<CollectionSummary>[] = [
   {
     id: 'volume-day',
     head: texts.market.columns.volumeDay,
-    width: 'minmax(96px, 1.2fr)',
+    width: 'minmax(88px, 1.1fr)',
     isNumber: true,
-    from: 'tablet',
-    cell: (collection) => (
-      <Detail
-        collection={collection}
-        of={(detail) => (
-          <Volume
-            value={detail.stats.volume.twentyFourHour}
-            currency={currencyOf(collection)}
-            reason={texts.unknown.figure}
-          />
-        )}
-      />
-    ),
+    cell: (collection) => <VolumeWithChange collection={collection} period="twentyFourHour" />,
   },
   {
     id: 'volume-week',
     head: texts.market.columns.volumeWeek,
-    width: 'minmax(96px, 1.2fr)',
+    width: 'minmax(88px, 1.1fr)',
     isNumber: true,
-    from: 'tablet',
-    cell: (collection) => (
-      <Detail
-        collection={collection}
-        of={(detail) => (
-          <Volume
-            value={detail.stats.volume.sevenDay}
-            currency={currencyOf(collection)}
-            reason={texts.unknown.figure}
-          />
-        )}
-      />
-    ),
-  },
-  {
-    id: 'volume-all',
-    head: texts.market.columns.volumeAll,
-    width: 'minmax(96px, 1.2fr)',
-    isNumber: true,
-    from: 'wide',
-    place: 'bottom-right',
-    placeLabel: texts.market.volumeShort,
-    cell: (collection) => (
-      <Volume value={collection.stats.volumeAllTime} currency={currencyOf(collection)} reason={texts.unknown.figure} />
-    ),
+    from: 'desktop',
+    cell: (collection) => <VolumeWithChange collection={collection} period="sevenDay" />,
   },
   {
     id: 'sales',
     head: texts.market.columns.salesWeek,
-    width: 'minmax(72px, 0.8fr)',
+    width: 'minmax(64px, 0.7fr)',
     isNumber: true,
-    from: 'desktop',
-    cell: (collection) => (
-      <Detail collection={collection} of={(detail) => <Count value={detail.stats.sales.sevenDay} />} />
-    ),
+    from: 'wide',
+    cell: ({ stats }) => <Count value={stats.sales.sevenDay} />,
   },
   {
     id: 'listed',
     head: texts.market.columns.listed,
-    width: 'minmax(80px, 0.9fr)',
+    width: 'minmax(60px, 0.7fr)',
     isNumber: true,
     from: 'desktop',
-    cell: (collection) => <Detail collection={collection} of={(detail) => <Listed detail={detail} />} />,
+    cell: (collection) => <Listed collection={collection} />,
   },
   {
     id: 'owners',
     head: texts.market.columns.owners,
-    width: 'minmax(72px, 0.8fr)',
+    width: 'minmax(60px, 0.7fr)',
     isNumber: true,
-    from: 'desktop',
+    from: 'wide',
     cell: ({ stats }) => <Count value={stats.owners} />,
+  },
+  {
+    id: 'volume-all',
+    head: texts.market.columns.volumeAll,
+    width: 'minmax(96px, 1.1fr)',
+    isNumber: true,
+    from: 'wide',
+    cell: (collection) => (
+      <Volume value={collection.stats.volume.allTime} currency={currencyOf(collection)} reason={texts.unknown.figure} />
+    ),
+  },
+  {
+    id: 'card-figures',
+    head: texts.market.columns.floorDay,
+    width: '0',
+    isCardOnly: true,
+    place: 'bottom-right',
+    cell: (collection) => (
+      <span class="card-figures">
+        {collection.stats.floorChange.twentyFourHour !== null && (
+          <Change ratio={collection.stats.floorChange.twentyFourHour} reason={texts.unknown.change} />
+        )}
+        <span>
+          {texts.market.volumeShort}{' '}
+          <Volume
+            value={collection.stats.volume.twentyFourHour}
+            currency={currencyOf(collection)}
+            reason={texts.unknown.figure}
+          />
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: 'sparkline',
+    head: texts.market.columns.sparkline,
+    width: '96px',
+    isNumber: true,
+    cell: (collection) => <FloorLine collection={collection} />,
   },
 ];
 
-/** The rows of the list have no symbol of the currency but in their floor, so a volume without a floor has none. */
-function currencyOf({ stats }: CollectionSummary): string {
-  return stats.floor?.currency ?? '';
+/** Columns that are left out while nothing in them is known, as in the first hours of a service. */
+const HISTORY_COLUMNS = new Set(['floor-day', 'sparkline']);
+
+function hasLine(values: readonly (number | null)[]): boolean {
+  return values.filter((value) => value !== null).length > 1;
+}
+
+/** The stored floor, or else the present one, which is a request for each row, and so is read only for rows that the reader looks at. */
+function BuyerFloor({ collection: { id, stats } }: { collection: MarketCollection }) {
+  const { buyerFloor, floor } = stats;
+  const [hasDwelt, ref] = useDwelt<HTMLSpanElement>();
+  const { data, isError } = useQuery({
+    ...floorQuery(id),
+    enabled: buyerFloor === null && floor !== null && hasDwelt,
+    staleTime: ROW_MS,
+    refetchInterval: ROW_MS,
+  });
+  const read = data && { price: data.data.buyerFloor, stale: data.data.stale };
+  const { price, stale } = buyerFloor ?? read ?? { price: null, stale: false };
+  if (price) {
+    return (
+      <>
+        {stale && <StaleMark reason={texts.stale.floor} />}
+        <Price price={price} isStacked />
+      </>
+    );
+  }
+  if (data || isError || floor === null) return <Unknown reason={texts.unknown.buyerFloor} />;
+  return (
+    <span ref={ref}>
+      <Skeleton width="56px" />
+    </span>
+  );
+}
+
+function VolumeWithChange({
+  collection,
+  period,
+}: {
+  collection: MarketCollection;
+  period: 'twentyFourHour' | 'sevenDay';
+}) {
+  const { volume, volumeChange } = collection.stats;
+  return (
+    <span class="stacked">
+      <Volume value={volume[period]} currency={currencyOf(collection)} reason={texts.unknown.figure} />
+      {volume[period] !== null && volumeChange[period] !== null && (
+        <span class="stacked-note">
+          <Change ratio={volumeChange[period]} reason={texts.unknown.change} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function FloorLine({ collection }: { collection: MarketCollection }) {
+  const { sparkline, stats } = collection;
+  const known = sparkline.filter((value) => value !== null);
+  const [first] = known;
+  const last = known.at(-1);
+  if (first === undefined || last === undefined || !hasLine(sparkline))
+    return <Unknown reason={texts.unknown.history} />;
+  const change = stats.floorChange.sevenDay;
+  const label = texts.market.floorLine(
+    formatAmount(first),
+    `${formatAmount(last)} ${currencyOf(collection)}`,
+    change === null ? null : formatChange(change),
+  );
+  return (
+    <span class="sparkline-box" data-tip={label}>
+      <Sparkline values={sparkline} label={label} change={change} />
+    </span>
+  );
+}
+
+function StaleMark({ reason }: { reason: string }) {
+  return (
+    <span class="stale stale-inline" data-tip={reason}>
+      <ClockIcon />
+      <span class="visually-hidden">{reason}</span>
+    </span>
+  );
 }
 
 function Count({ value }: { value: number | null }) {
@@ -207,7 +325,7 @@ function Count({ value }: { value: number | null }) {
   return <Flash value={value}>{formatCount(value)}</Flash>;
 }
 
-function Listed({ detail: { stats } }: { detail: CollectionDetail }) {
+function Listed({ collection: { stats } }: { collection: MarketCollection }): ComponentChildren {
   const { listedCount, supply } = stats;
   if (listedCount === null) return <Unknown reason={texts.unknown.figure} />;
   if (supply === null || supply === 0) {
@@ -220,37 +338,6 @@ function Listed({ detail: { stats } }: { detail: CollectionDetail }) {
   return (
     <span data-tip={texts.market.listedOf(formatCount(listedCount), formatCount(supply))}>
       <Flash value={listedCount}>{formatShare(listedCount / supply)}</Flash>
-    </span>
-  );
-}
-
-/** A figure that the list does not have. It is read when its row comes into view. */
-function Detail({
-  collection,
-  of,
-}: {
-  collection: CollectionSummary;
-  of: (detail: CollectionDetail) => preact.ComponentChildren;
-}) {
-  const [seen, ref] = useSeen<HTMLSpanElement>();
-  const { data, isError } = useQuery({ ...collectionQuery(collection.id), enabled: seen, refetchInterval: ROW_MS });
-  if (data) return <>{of(data.data)}</>;
-  if (isError) return <Unknown reason={texts.unknown.failed} />;
-  return (
-    <span ref={ref}>
-      <Skeleton width="48px" />
-    </span>
-  );
-}
-
-function BuyerFloor({ collection }: { collection: CollectionSummary }) {
-  const [seen, ref] = useSeen<HTMLSpanElement>();
-  const { data, isError } = useQuery({ ...floorQuery(collection.id), enabled: seen, refetchInterval: ROW_MS });
-  if (data) return <Price price={data.data.buyerFloor} reason={texts.unknown.buyerFloor} isNativeOnly />;
-  if (isError) return <Unknown reason={texts.unknown.failed} />;
-  return (
-    <span ref={ref}>
-      <Skeleton width="56px" />
     </span>
   );
 }

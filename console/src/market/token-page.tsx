@@ -3,11 +3,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { Link, useParams } from 'wouter-preact';
-import type { MarketItem, Token } from '../../../client/src/market.ts';
+import type { ActivityKind, ListedActivity, MarketItem, Order, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
-import { collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
+import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
+import { ALL_KINDS, useLiveRefresh } from '../data/use-live.ts';
 import { formatCount, formatShare } from '../format/amount.ts';
-import { shortTokenId } from '../format/address.ts';
+import { shortAddress, shortTokenId } from '../format/address.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -30,6 +31,17 @@ export function TokenPage() {
   const query = useQuery(tokenQuery(chain, address, id));
   const token = query.data;
   usePageTitle(token ? tokenName(token) : null);
+  const asset = token ? { collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' } : null;
+  const activity = useInfiniteQuery({
+    ...activityQuery(asset ?? { collection: '' }),
+    enabled: asset !== null,
+  }).data?.pages[0];
+  useLiveRefresh(
+    { collection: token?.collectionId ?? '', kinds: ALL_KINDS },
+    asset && activity?.meta.offset,
+    [['token'], ['order']],
+    (event) => event.kind === 'reorg' || (event.mint ?? event.tokenId) === asset?.token,
+  );
   if (token === null || (query.isError && isNotFound(query.error)))
     return <NotFoundPage reason={texts.token.notFound} />;
   if (query.isError && !token) {
@@ -46,7 +58,7 @@ export function TokenPage() {
       <Picture url={token.image} alt={tokenName(token)} seed={token.collectionId} class="token-picture" isEager />
       <div class="token-facts">
         <TokenHead token={token} />
-        <ListingPanel token={token} />
+        <ListingPanel token={token} activity={activity?.data ?? []} />
         <Trade token={token} />
         <OwnerPanel token={token} />
         <Traits token={token} />
@@ -93,10 +105,11 @@ function TokenHead({ token }: { token: Token }) {
   );
 }
 
-function ListingPanel({ token: { listing, lastSale } }: { token: Token }) {
+function ListingPanel({ token, activity }: { token: Token; activity: readonly ListedActivity[] }) {
+  const { listing, lastSale } = token;
   return (
     <section class="panel token-listing" aria-label={texts.token.listing}>
-      {listing ? <Listing listing={listing} /> : <p class="token-unlisted muted">{texts.token.notListed}</p>}
+      {listing ? <Listing listing={listing} /> : <Unlisted activity={activity} />}
       {lastSale && (
         <p class="token-last-sale">
           <span class="muted">{texts.token.lastSale}</span>
@@ -111,13 +124,16 @@ function ListingPanel({ token: { listing, lastSale } }: { token: Token }) {
 }
 
 function Listing({ listing }: { listing: MarketItem }) {
+  const order = useQuery({ ...orderQuery(listing.orderId ?? ''), enabled: listing.orderId !== null }).data?.data;
+  const price = order?.buyerPrice ?? null;
   return (
     <>
       <p class="token-price">
-        <span class="muted">{texts.token.ask}</span>
-        <Price price={listing.price} />
+        <span class="muted">{price ? texts.token.total : texts.token.ask}</span>
+        <Price price={price?.total ?? listing.price} />
       </p>
-      {listing.orderId !== null && <OrderState orderId={listing.orderId} />}
+      {price && <PriceSplit price={price} />}
+      {order && <OrderState order={order} />}
       <dl class="rows">
         <Row name={texts.token.marketplace}>
           <span class="badge">{listing.marketplace}</span>
@@ -140,21 +156,103 @@ function Listing({ listing }: { listing: MarketItem }) {
   );
 }
 
-/** Why an order that is listed cannot be filled, if the service knows it. */
-function OrderState({ orderId }: { orderId: string }) {
-  const { data } = useQuery(orderQuery(orderId));
-  const dormant = data?.data.dormant;
-  if (!dormant) return null;
+/** To what the total is divided. Platform fee and royalty are stated apart only if the order does not include them. */
+function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: NonNullable<Order['buyerPrice']> }) {
+  const isDivided = platformFee !== null && royalty !== null;
   return (
-    <div class="note note-warn">
-      <WarningIcon />
-      <div>
-        <strong>{texts.token.dormantTitle}</strong>
-        {dormant.reasons.map((reason) => (
-          <p key={reason}>{texts.token.dormant[reason]}</p>
-        ))}
-      </div>
-    </div>
+    <dl class="rows price-split">
+      <Row name={texts.token.ask}>
+        <Price price={ask} />
+      </Row>
+      {isDivided && (
+        <>
+          <Row name={texts.token.platformFee}>
+            <Price price={platformFee} />
+          </Row>
+          <Row name={texts.token.royalty}>
+            <Price price={royalty} />
+          </Row>
+        </>
+      )}
+      {!isDivided && (
+        <Row name={texts.token.includedFees}>
+          {fees.raw === 0n ? <span class="muted">{texts.token.noFees}</span> : <Price price={fees} />}
+        </Row>
+      )}
+    </dl>
+  );
+}
+
+/** Why an order is listed, or cannot be filled, with what has happened to it. */
+function OrderState({ order: { status, dormant, evidence } }: { order: Order }) {
+  return (
+    <>
+      {dormant && (
+        <div class="note note-warn">
+          <WarningIcon />
+          <div>
+            <strong>{texts.token.dormantTitle}</strong>
+            {dormant.reasons.map((reason) => (
+              <p key={reason}>{texts.token.dormant[reason]}</p>
+            ))}
+          </div>
+        </div>
+      )}
+      <p class="order-state">
+        <span class={status === 'active' && !dormant ? 'badge badge-good' : 'badge'}>
+          {texts.token.statuses[status]}
+        </span>{' '}
+        <span class="muted">
+          {status === 'active' ? (dormant ? null : texts.token.whyListed) : texts.token.whyEnded[status]}
+        </span>
+      </p>
+      {evidence.length > 0 && (
+        <ol class="evidence" aria-label={texts.token.evidence}>
+          {evidence.map(({ kind, at, block, tx }) => (
+            <li key={`${kind} ${at} ${tx}`}>
+              <span>{texts.token.evidenceKinds[kind] ?? kind}</span>{' '}
+              <span class="muted">
+                <Time at={at} />
+                {block !== null && ` · ${texts.token.block(formatCount(block))}`}
+                {tx !== null && (
+                  <>
+                    {' · '}
+                    <span class="mono" data-tip={tx}>
+                      {shortAddress(tx)}
+                    </span>
+                  </>
+                )}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+/** The kinds of activity that say the state of an order. */
+const ORDER_KINDS = new Set<ActivityKind>(['list', 'reprice', 'fill', 'cancel', 'expire', 'invalidate', 'revalidate']);
+
+/** A token without a listing, and what became of its last order. */
+function Unlisted({ activity }: { activity: readonly ListedActivity[] }) {
+  const last = activity.find(({ kind, orderId, voidedBy }) => ORDER_KINDS.has(kind) && orderId && voidedBy === null);
+  const order = useQuery({ ...orderQuery(last?.orderId ?? ''), enabled: last !== undefined }).data?.data;
+  return (
+    <>
+      <p class="token-unlisted muted">{texts.token.notListed}</p>
+      {order && (
+        <div class="last-order">
+          <p class="token-last-order">
+            <span class="muted">{texts.token.lastOrder}</span>
+            <span>
+              <Price price={order.listing.price} /> <span class="badge">{order.listing.marketplace}</span>
+            </span>
+          </p>
+          <OrderState order={order} />
+        </div>
+      )}
+    </>
   );
 }
 

@@ -3,9 +3,10 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { formatTick } from '../format/time.ts';
 import { theme } from '../shell/theme.ts';
 import { useStore } from '../shell/store.ts';
-import { useColorScheme } from './use-color-scheme.ts';
+import { useMedia } from './use-media.ts';
 
 export type ChartSeries = {
   name: string;
@@ -14,6 +15,8 @@ export type ChartSeries = {
   color: string;
   /** Series of one scale share their range. The first scale has the axis. */
   scale: string;
+  /** Whether the legend names the series. Not, if it is a part of another series in another colour. */
+  isInLegend?: boolean;
   /** The text of the value at an index of the data. */
   format: (index: number) => string;
 };
@@ -35,7 +38,7 @@ const AXIS_FONT = "12px 'Geist Variable', system-ui, sans-serif";
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const chosenTheme = useStore(theme);
-  const scheme = useColorScheme();
+  const isSystemDark = useMedia('(prefers-color-scheme: dark)');
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
@@ -46,7 +49,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect();
       plot.destroy();
     };
-  }, [props.data, chosenTheme, scheme]);
+  }, [props.data, chosenTheme, isSystemDark]);
   return <div ref={box} class="chart" role="img" aria-label={props.label} />;
 }
 
@@ -76,7 +79,8 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
         ...axis,
         grid: { show: false },
         space: 96,
-        ...(!x.isTime && { values: (_plot, values) => values.map(x.format) }),
+        values: (_plot, values, _axis, _space, step) =>
+          values.map((value) => (x.isTime ? formatTick(value * 1_000, step * 1_000) : x.format(value))),
       },
       {
         ...axis,
@@ -94,9 +98,9 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
   };
 }
 
-function toSeries({ name, kind, scale, format }: ChartSeries, color: string): uPlot.Series {
+function toSeries({ name, kind, scale, isInLegend = true, format }: ChartSeries, color: string): uPlot.Series {
   const value: uPlot.Series.Value = (_plot, _value, _series, index) => (index === null ? '–' : format(index));
-  const shared = { label: name, scale, value, stroke: color };
+  const shared = { label: name, scale, value, stroke: color, ...(!isInLegend && { class: 'chart-unnamed' }) };
   if (kind === 'points')
     return { ...shared, paths: () => null, points: { show: true, size: 6, fill: color, width: 0 } };
   if (kind === 'bars') {

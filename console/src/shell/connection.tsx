@@ -21,6 +21,11 @@ export function noteLost(queries: QueryClient): void {
   setTimeout(() => void probe(queries), RETRY_MS);
 }
 
+/** Reports that the service is gone if it is. A stream also ends when a proxy closes it. */
+export async function verifyConnection(queries: QueryClient): Promise<void> {
+  if (!(await isReady())) noteLost(queries);
+}
+
 async function probe(queries: QueryClient): Promise<void> {
   if (await isReady()) {
     lostSince.set(null);

@@ -3,9 +3,10 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useParams } from 'wouter-preact';
-import type { CollectionDetail } from '../../../../client/src/market.ts';
+import type { MarketCollection } from '../../../../client/src/market.ts';
 import { isNotFound } from '../../data/client.ts';
 import { collectionQuery } from '../../data/market-queries.ts';
+import { TRADE_KINDS, useLiveRefresh } from '../../data/use-live.ts';
 import { shortAddress } from '../../format/address.ts';
 import { formatBps, formatCount } from '../../format/amount.ts';
 import { ChainMark } from '../../parts/chain-mark.tsx';
@@ -23,19 +24,21 @@ import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
 /** Charts are loaded with the tab that has one. */
+const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
 const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
 const HoldersTab = lazyPart(async () => (await import('./holders-tab.tsx')).HoldersTab);
 
 const TABS = {
   listings: ListingsTab,
+  history: HistoryTab,
   sales: SalesTab,
   activity: ActivityTab,
   depth: DepthTab,
   holders: HoldersTab,
 };
 type TabId = keyof typeof TABS;
-const TAB_IDS: readonly TabId[] = ['listings', 'sales', 'activity', 'depth', 'holders'];
+const TAB_IDS: readonly TabId[] = ['listings', 'history', 'sales', 'activity', 'depth', 'holders'];
 
 export function CollectionPage() {
   const { id } = useParams<{ id: string }>();
@@ -43,6 +46,12 @@ export function CollectionPage() {
   const query = useQuery(collectionQuery(id));
   const collection = query.data?.data;
   usePageTitle(collection?.name ?? null);
+  const { id: collectionId = '' } = collection ?? {};
+  useLiveRefresh({ collection: collectionId, kinds: TRADE_KINDS }, query.data?.meta.offset, [
+    ['collection'],
+    ['floor', collectionId],
+    ['tokens', collectionId],
+  ]);
 
   if (!collection) {
     if (query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.collection.notFound} />;
@@ -84,11 +93,11 @@ export function CollectionPage() {
   );
 }
 
-function ActivityTab({ collection }: { collection: CollectionDetail }) {
+function ActivityTab({ collection }: { collection: MarketCollection }) {
   return <ActivityList filter={{ collection: collection.id }} />;
 }
 
-function CollectionHead({ collection }: { collection: CollectionDetail }) {
+function CollectionHead({ collection }: { collection: MarketCollection }) {
   const { id, name, image, banner, description, chain, contractAddress, tokenStandard, royaltyBps } = collection;
   return (
     <header class="collection-head">

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import type uPlot from 'uplot';
-import type { CollectionDetail, MarketItem } from '../../../../client/src/market.ts';
+import type { MarketCollection, MarketItem } from '../../../../client/src/market.ts';
 import { listingsQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { Chart } from '../../parts/chart.tsx';
@@ -12,7 +12,7 @@ import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
 import { toDepthSteps } from './depth-steps.ts';
 
-export function DepthTab({ collection }: { collection: CollectionDetail }) {
+export function DepthTab({ collection }: { collection: MarketCollection }) {
   const query = useQuery(listingsQuery(collection.id));
   if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <PartSkeleton />;

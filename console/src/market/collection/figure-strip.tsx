@@ -3,10 +3,11 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CollectionDetail, Provenance } from '../../../../client/src/market.ts';
+import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
 import { floorQuery, provenanceQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
+import { Change } from '../../parts/change.tsx';
 import { Flash } from '../../parts/flash.tsx';
 import { ClockIcon } from '../../parts/icons.tsx';
 import { Price, Volume } from '../../parts/price.tsx';
@@ -14,13 +15,14 @@ import { Skeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import { texts } from '../../texts.ts';
+import { currencyOf } from '../currency.ts';
 
 type FigureName = Provenance['figures'][number]['figure'];
 
-export function FigureStrip({ collection }: { collection: CollectionDetail }) {
+export function FigureStrip({ collection }: { collection: MarketCollection }) {
   const { id, stats, stale } = collection;
   const floor = useQuery(floorQuery(id));
-  const currency = stats.floor?.currency ?? floor.data?.data.askFloor?.currency ?? '';
+  const currency = currencyOf(collection);
   const volume = (value: number | null) => <Volume value={value} currency={currency} reason={texts.unknown.figure} />;
   return (
     <section class="figures" aria-label={texts.collection.figures}>
@@ -31,7 +33,7 @@ export function FigureStrip({ collection }: { collection: CollectionDetail }) {
         </p>
       )}
       <dl class="figure-list">
-        <Figure id={id} name={texts.collection.floor} figure="floor">
+        <Figure id={id} name={texts.collection.floor} figure="floor" change={stats.floorChange.twentyFourHour}>
           <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
         </Figure>
         <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
@@ -47,10 +49,20 @@ export function FigureStrip({ collection }: { collection: CollectionDetail }) {
             </span>
           )}
         </Figure>
-        <Figure id={id} name={texts.collection.volumeDay} figure="volume.twentyFourHour">
+        <Figure
+          id={id}
+          name={texts.collection.volumeDay}
+          figure="volume.twentyFourHour"
+          change={stats.volumeChange.twentyFourHour}
+        >
           {volume(stats.volume.twentyFourHour)}
         </Figure>
-        <Figure id={id} name={texts.collection.volumeWeek} figure="volume.sevenDay">
+        <Figure
+          id={id}
+          name={texts.collection.volumeWeek}
+          figure="volume.sevenDay"
+          change={stats.volumeChange.sevenDay}
+        >
           {volume(stats.volume.sevenDay)}
         </Figure>
         <Figure id={id} name={texts.collection.volumeAll} figure="volume.allTime">
@@ -83,14 +95,23 @@ type FigureProps = {
   name: string;
   /** The name of the figure in the provenance. Null if the provenance does not cover it. */
   figure: FigureName | null;
+  /** As a ratio to the figure a period ago. Left out if it is unknown, because the figure says enough without it. */
+  change?: number | null;
   children: ComponentChildren;
 };
 
-function Figure({ id, name, figure, children }: FigureProps) {
+function Figure({ id, name, figure, change = null, children }: FigureProps) {
   return (
     <div class="figure">
       <dt>{figure === null ? name : <ProvenanceButton id={id} name={name} figure={figure} />}</dt>
-      <dd>{children}</dd>
+      <dd>
+        <span>{children}</span>
+        {change !== null && (
+          <span class="figure-change" data-tip={texts.collection.changes[figure ?? ''] ?? ''}>
+            <Change ratio={change} reason={texts.unknown.change} />
+          </span>
+        )}
+      </dd>
     </div>
   );
 }

@@ -1,14 +1,14 @@
 // Who holds the tokens of a collection, if the holder of every token is known.
 
 import { useQuery } from '@tanstack/preact-query';
-import type { CollectionDetail, Holders } from '../../../../client/src/market.ts';
+import type { MarketCollection, Holders } from '../../../../client/src/market.ts';
 import { holdersQuery } from '../../data/market-queries.ts';
 import { formatCount, formatShare } from '../../format/amount.ts';
 import { Account } from '../../parts/account.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
 
-export function HoldersTab({ collection }: { collection: CollectionDetail }) {
+export function HoldersTab({ collection }: { collection: MarketCollection }) {
   const query = useQuery(holdersQuery(collection.id));
   if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <PartSkeleton />;

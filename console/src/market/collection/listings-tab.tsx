@@ -1,7 +1,7 @@
 // The tokens of a collection, as a grid or a table: the listed ones first.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import type { CollectionDetail, Token } from '../../../../client/src/market.ts';
+import type { MarketCollection, Token } from '../../../../client/src/market.ts';
 import type { TokenSort } from '../../data/market-queries.ts';
 import { tokensQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
@@ -30,7 +30,7 @@ const FILTERS: readonly ['listed', 'all', 'unlisted'] = ['listed', 'all', 'unlis
 const LISTED = { listed: true, all: null, unlisted: false };
 const SKELETONS = 12;
 
-export function ListingsTab({ collection }: { collection: CollectionDetail }) {
+export function ListingsTab({ collection }: { collection: MarketCollection }) {
   const url = useUrlState();
   const sort = oneOf(SORTS, url.get('sort'));
   const view = oneOf(VIEWS, url.get('view'));

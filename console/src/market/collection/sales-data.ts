@@ -1,5 +1,7 @@
 // The numbers of the chart of sales.
 
+import { toEdge } from './chart-edge.ts';
+
 type Sale = { timestamp: string; price: { decimal: number } };
 
 export type SalesData = {
@@ -15,9 +17,6 @@ export type SalesData = {
 };
 
 const PERIODS = 32;
-/** A price counts as far above the others if it is this many times their 95th percentile. */
-const OUTLIER_FACTOR = 2;
-const PERCENTILE = 0.95;
 
 export function toSalesData(sales: readonly Sale[]): SalesData {
   const ordered = sales
@@ -25,10 +24,7 @@ export function toSalesData(sales: readonly Sale[]): SalesData {
     .sort((a, b) => a.time - b.time);
   const times = ordered.map(({ time }) => time);
   const prices = ordered.map(({ price }) => price);
-  const sorted = prices.toSorted((a, b) => a - b);
-  const greatest = sorted.at(-1) ?? 0;
-  const usual = sorted[Math.floor((sorted.length - 1) * PERCENTILE)] ?? 0;
-  const edge = greatest > usual * OUTLIER_FACTOR ? usual * OUTLIER_FACTOR : greatest;
+  const edge = toEdge(prices);
   return { times, prices, edge, clipped: prices.filter((price) => price > edge).length, periods: toPeriods(ordered) };
 }
 

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import type { CollectionDetail, MarketItem } from '../../../../client/src/market.ts';
+import type { MarketCollection, MarketItem } from '../../../../client/src/market.ts';
 import { salesQuery } from '../../data/market-queries.ts';
 import { Account } from '../../parts/account.tsx';
 import type { Column } from '../../parts/data-table.tsx';
@@ -26,7 +26,7 @@ const SKELETONS = 8;
 /** A chart of one sale would show nothing. */
 const CHART_SALES_MIN = 2;
 
-export function SalesTab({ collection }: { collection: CollectionDetail }) {
+export function SalesTab({ collection }: { collection: MarketCollection }) {
   const url = useUrlState();
   const range = oneOf(RANGES, url.get('range'));
   const query = useInfiniteQuery(salesQuery(collection.id));

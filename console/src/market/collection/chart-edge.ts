@@ -1,0 +1,13 @@
+// The upper edge of a chart. Without it, one value far above the others would press all others to the bottom.
+
+/** A value counts as far above the others if it is more than this many times their 95th percentile. */
+const OUTLIER_FACTOR = 2;
+const PERCENTILE = 0.95;
+
+/** The greatest value that the chart displays in its place. Greater ones are drawn at the edge. */
+export function toEdge(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const greatest = sorted.at(-1) ?? 0;
+  const usual = sorted[Math.floor((sorted.length - 1) * PERCENTILE)] ?? 0;
+  return usual > 0 && greatest > usual * OUTLIER_FACTOR ? usual * OUTLIER_FACTOR : greatest;
+}

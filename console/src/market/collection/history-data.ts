@@ -1,0 +1,82 @@
+// The numbers of the chart of floor and volume.
+
+import type { HistoryPoint } from '../../../../client/src/market.ts';
+import { toEdge } from './chart-edge.ts';
+
+/** `null` is a gap: the value was not known. `undefined`: the series has no value of its own at this point. */
+type Values = (number | null | undefined)[];
+
+export type HistoryData = {
+  /** When each point begins, in seconds since the epoch. */
+  times: number[];
+  floors: Values;
+  /** The edge, where a floor is greater than the edge and drawn there. */
+  clippedFloors: Values;
+  /** The volumes of groups of points, each at the point in the middle of its group. */
+  volumes: Values;
+  clippedVolumes: Values;
+  /** How many points a group has. */
+  groupSize: number;
+  /** The volume of the group of each point. */
+  groupVolumes: number[];
+  floorEdge: number;
+  volumeEdge: number;
+  /** How many floors, and how many volumes, are greater than the edge. */
+  clipped: { floors: number; volumes: number };
+  /** The range of the axis of floors. */
+  floorRange: [number, number];
+};
+
+/** The most bars of a chart. More of them would be too thin. */
+const BARS_MAX = 62;
+const GROUP_SIZES = [1, 2, 3, 6, 12, 24, 48];
+/** The room below the floors for the bars of the volume, and above them, as shares of their span. */
+const ROOM_BELOW = 0.5;
+const ROOM_ABOVE = 0.1;
+
+/** The points without those before anything was known. */
+export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
+  const first = points.findIndex(({ floor, sales }) => floor.close !== null || floor.high !== null || sales > 0);
+  return first < 0 ? [] : points.slice(first);
+}
+
+export function toHistoryData(points: readonly HistoryPoint[]): HistoryData {
+  const floors = points.map(({ floor }) => floor.close?.decimal ?? null);
+  const known = floors.filter((floor) => floor !== null);
+  const floorEdge = toEdge(known);
+  const groupSize = GROUP_SIZES.find((size) => points.length / size <= BARS_MAX) ?? Math.ceil(points.length / BARS_MAX);
+  const groups = toGroups(points, groupSize);
+  const volumeEdge = toEdge(groups.map(({ volume }) => volume).filter((volume) => volume > 0));
+  const atMiddle = (valueOf: (volume: number) => number | undefined) => {
+    const values: Values = points.map(() => undefined);
+    for (const { middle, volume } of groups) values[middle] = valueOf(volume);
+    return values;
+  };
+  const low = Math.min(...known, floorEdge);
+  const span = floorEdge - low || floorEdge || 1;
+  return {
+    times: points.map(({ from }) => Date.parse(from) / 1_000),
+    // A floor above the edge is drawn at the edge, so that the line is not interrupted as if the floor were not known.
+    floors: floors.map((floor) => (floor === null ? null : Math.min(floor, floorEdge))),
+    clippedFloors: floors.map((floor) => (floor !== null && floor > floorEdge ? floorEdge : null)),
+    volumes: atMiddle((volume) => (volume > volumeEdge ? undefined : volume)),
+    clippedVolumes: atMiddle((volume) => (volume > volumeEdge ? volumeEdge : undefined)),
+    groupSize,
+    groupVolumes: points.map((_point, index) => groups[Math.floor(index / groupSize)]?.volume ?? 0),
+    floorEdge,
+    volumeEdge,
+    clipped: {
+      floors: known.filter((floor) => floor > floorEdge).length,
+      volumes: groups.filter(({ volume }) => volume > volumeEdge).length,
+    },
+    floorRange: [Math.max(0, low - span * ROOM_BELOW), floorEdge + span * ROOM_ABOVE],
+  };
+}
+
+function toGroups(points: readonly HistoryPoint[], size: number): { middle: number; volume: number }[] {
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => {
+    const group = points.slice(index * size, (index + 1) * size);
+    const middle = index * size + Math.floor((group.length - 1) / 2);
+    return { middle, volume: group.reduce((sum, { volume }) => sum + volume, 0) };
+  });
+}

@@ -1,0 +1,159 @@
+// The floor and the volume of a collection over time: a chart, and the same numbers as a table.
+
+import { useQuery } from '@tanstack/preact-query';
+import { useMemo, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import type { HistoryPoint, MarketCollection } from '../../../../client/src/market.ts';
+import type { HistoryRange } from '../../data/market-queries.ts';
+import { HISTORY_RANGES, historyQuery } from '../../data/market-queries.ts';
+import { formatAmount, formatCount } from '../../format/amount.ts';
+import { formatLocal } from '../../format/time.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Price, Volume } from '../../parts/price.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
+import { Unknown } from '../../parts/unknown.tsx';
+import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { texts } from '../../texts.ts';
+import { currencyOf } from '../currency.ts';
+import { toHistoryData, trimHistory } from './history-data.ts';
+
+const RANGES: readonly [HistoryRange, ...HistoryRange[]] = ['month', 'day', 'week', 'all'];
+const IN_ORDER: readonly HistoryRange[] = ['day', 'week', 'month', 'all'];
+/** Bars fill the lowest quarter of the chart. */
+const VOLUME_SHARE = 4;
+
+export function HistoryTab({ collection }: { collection: MarketCollection }) {
+  const url = useUrlState();
+  const range = oneOf(RANGES, url.get('range'));
+  const query = useQuery(historyQuery(collection.id, range));
+  const points = useMemo(() => trimHistory(query.data?.data ?? []), [query.data]);
+  if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  return (
+    <section class="tab">
+      <div class="toolbar">
+        <h2>{texts.history.title}</h2>
+        <Segments
+          label={texts.history.range}
+          value={range}
+          segments={IN_ORDER.map((value) => ({ value, name: texts.history.ranges[value] }))}
+          hrefOf={(value) => url.href({ range: value === RANGES[0] ? null : value })}
+        />
+      </div>
+      {query.isPending && <PartSkeleton />}
+      {query.isSuccess && points.length === 0 && <EmptyState title={texts.history.empty} />}
+      {points.length > 0 && (
+        <div class="panel">
+          <HistoryChart points={points} currency={currencyOf(collection)} range={range} />
+          <HistoryTable points={points} currency={currencyOf(collection)} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+type PointsProps = { points: readonly HistoryPoint[]; currency: string };
+
+function HistoryChart({ points, currency, range }: PointsProps & { range: HistoryRange }) {
+  const data = useMemo(() => toHistoryData(points), [points]);
+  const columns = useMemo(
+    () => [data.times, data.floors, data.clippedFloors, data.volumes, data.clippedVolumes] as uPlot.AlignedData,
+    [data],
+  );
+  const amount = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
+  const floorAt = (index: number) => amount(points[index]?.floor.close?.decimal);
+  const volumeAt = (index: number) => amount(data.groupVolumes[index]);
+  const { interval } = HISTORY_RANGES[range];
+  const volumeName = texts.history.volume(data.groupSize * (interval === 'hour' ? 1 : 24));
+  return (
+    <figure>
+      <Chart
+        label={texts.history.title}
+        data={columns}
+        series={[
+          { name: texts.history.floor, kind: 'steps', color: '--accent', scale: 'floor', format: floorAt },
+          {
+            name: texts.history.clipped,
+            kind: 'points',
+            color: '--warn',
+            scale: 'floor',
+            isInLegend: false,
+            format: floorAt,
+          },
+          { name: volumeName, kind: 'bars', color: '--line-strong', scale: 'volume', format: volumeAt },
+          {
+            name: texts.history.clippedVolume,
+            kind: 'bars',
+            color: '--warn',
+            scale: 'volume',
+            isInLegend: false,
+            format: volumeAt,
+          },
+        ]}
+        ranges={{ floor: data.floorRange, volume: [0, Math.max(data.volumeEdge, Number.MIN_VALUE) * VOLUME_SHARE] }}
+        x={{
+          isTime: true,
+          name: texts.history.time,
+          format: (value) => formatLocal(new Date(value * 1_000).toISOString()),
+        }}
+        formatY={formatAmount}
+      />
+      <figcaption class="chart-note muted">
+        {texts.history.note[interval]} {data.floors.includes(null) && `${texts.history.gaps} `}
+        {data.clipped.floors > 0 &&
+          `${texts.history.clippedNote(formatCount(data.clipped.floors), amount(data.floorEdge), texts.history.floor)} `}
+        {data.clipped.volumes > 0 &&
+          texts.history.clippedNote(formatCount(data.clipped.volumes), amount(data.volumeEdge), volumeName)}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The newest first. Its rows are drawn when it is opened. */
+function HistoryTable({ points, currency }: PointsProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="chart-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{texts.history.table}</summary>
+      {isOpen && (
+        <div class="chart-table-scroll" tabIndex={0} role="region" aria-label={texts.history.table}>
+          <table class="plain-table">
+            <thead>
+              <tr>
+                <th scope="col">{texts.history.time}</th>
+                <th scope="col">{texts.history.floor}</th>
+                <th scope="col">{texts.history.highLow}</th>
+                <th scope="col">{texts.history.volumeOfPoint}</th>
+                <th scope="col">{texts.history.sales}</th>
+                <th scope="col">{texts.history.listed}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {points.toReversed().map(({ from, floor, volume, sales, listed }) => (
+                <tr key={from}>
+                  <td class="nowrap">{formatLocal(from)}</td>
+                  <td>
+                    <Price price={floor.close} reason={texts.unknown.floor} isNativeOnly />
+                  </td>
+                  <td class="nowrap">
+                    {floor.low && floor.high ? (
+                      `${formatAmount(floor.low.decimal)} – ${formatAmount(floor.high.decimal)}`
+                    ) : (
+                      <Unknown reason={texts.unknown.floor} />
+                    )}
+                  </td>
+                  <td>
+                    <Volume value={volume} currency={currency} reason={texts.unknown.figure} />
+                  </td>
+                  <td>{formatCount(sales)}</td>
+                  <td>{listed === null ? <Unknown reason={texts.unknown.figure} /> : formatCount(listed)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}

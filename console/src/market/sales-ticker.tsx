@@ -1,0 +1,100 @@
+// The latest sales of all collections, as they happen.
+
+import { useQuery } from '@tanstack/preact-query';
+import type { Activity, ActivityKind, ListedActivity } from '../../../client/src/market.ts';
+import { latestSalesQuery, tokenQuery } from '../data/market-queries.ts';
+import { useNewerEvents } from '../data/use-live.ts';
+import { openRow } from '../parts/open-row.ts';
+import { Picture } from '../parts/picture.tsx';
+import { Price } from '../parts/price.tsx';
+import { RowLink } from '../parts/data-table.tsx';
+import { Skeleton } from '../parts/states.tsx';
+import { Time } from '../parts/time.tsx';
+import { texts } from '../texts.ts';
+import { CollectionName } from './collection-name.tsx';
+import { tokenPath } from './paths.ts';
+import { tokenName } from './token-name.ts';
+
+const KINDS: readonly ActivityKind[] = ['sale'];
+const SALES_MAX = 24;
+const SKELETONS = 10;
+
+type Sale = (Activity | ListedActivity) & { collectionId: string };
+
+export function SalesTicker() {
+  const query = useQuery(latestSalesQuery());
+  const newer = useNewerEvents({ collection: null, kinds: KINDS }, query.data?.meta.offset);
+  const sales = toSales(newer, query.data?.data ?? []);
+  return (
+    <aside class="ticker" aria-label={texts.ticker.title}>
+      <h2 class="ticker-title">
+        {texts.ticker.title}
+        <span class="ticker-live" aria-hidden="true" />
+      </h2>
+      {query.isSuccess && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.empty}</p>}
+      {query.isError && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.failed}</p>}
+      <ul class="ticker-list" tabIndex={0} aria-label={texts.ticker.title} aria-busy={query.isPending}>
+        {sales.map((sale) => (
+          <TickerSale key={sale.offset} sale={sale} isNew={newer.some(({ offset }) => offset === sale.offset)} />
+        ))}
+        {query.isPending &&
+          Array.from({ length: SKELETONS }, (_, index) => (
+            <li key={index} class="ticker-sale" aria-hidden="true">
+              <Picture url={null} alt="" seed="" class="picture-ticker" />
+              <span class="ticker-token">
+                <Skeleton width="70%" />
+              </span>
+              <span class="ticker-price">
+                <Skeleton width="64px" />
+              </span>
+            </li>
+          ))}
+      </ul>
+    </aside>
+  );
+}
+
+function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
+  const { chain, collectionId, tokenId, mint, price, at } = sale;
+  const { data: token } = useQuery({
+    ...tokenQuery(chain, collectionId, mint ?? tokenId ?? ''),
+    refetchInterval: false,
+    staleTime: Infinity,
+  });
+  return (
+    <li class={isNew ? 'ticker-sale flash' : 'ticker-sale'} onClick={openRow}>
+      <Picture url={token?.image ?? null} alt="" seed={collectionId} class="picture-ticker" />
+      <span class="ticker-token truncate">
+        <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
+          {token?.name ?? (
+            <>
+              <CollectionName id={collectionId} /> {tokenName({ name: null, tokenId, mint })}
+            </>
+          )}
+        </RowLink>
+      </span>
+      <span class="ticker-price">
+        <Price price={price} isNativeOnly />
+      </span>
+      <span class="ticker-time muted">
+        <Time at={at} />
+      </span>
+    </li>
+  );
+}
+
+/** Newest first, without sales that were taken back. */
+function toSales(newer: readonly Activity[], listed: readonly ListedActivity[]): Sale[] {
+  const voided = new Set(newer.flatMap(({ voids }) => voids ?? []));
+  // The list may have events after its offset, which the stream sends as well.
+  const events = new Map([...newer, ...listed].map((event) => [event.offset, event]));
+  return [...events.values()]
+    .filter(
+      (event): event is Sale =>
+        event.kind === 'sale' &&
+        event.collectionId !== null &&
+        !voided.has(event.offset ?? '') &&
+        !('voidedBy' in event && event.voidedBy !== null),
+    )
+    .slice(0, SALES_MAX);
+}
