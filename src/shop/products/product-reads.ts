@@ -19,10 +19,12 @@ export type ProductListQuery = {
   type: ProductType | null;
 };
 
-/** The sizes of the caches, in characters of JSON. A response that is made from an entry takes as much memory again. */
-const PRODUCTS_SIZE_MAX = 16 * 1024 * 1024;
-const SUMMARIES_SIZE_MAX = 16 * 1024 * 1024;
-const PAGES_SIZE_MAX = 16 * 1024 * 1024;
+/** The memory of each of the caches of products, summaries and pages. */
+const BYTES_MAX = 16 * 1024 * 1024;
+/** An entry occupies this many times the size of its JSON, because the response that is made from it is kept too. */
+const COPIES = 2;
+/** An estimate of the memory of an entry beside its text: objects, keys and headers. */
+const ENTRY_OVERHEAD_BYTES = 1_536;
 /** Shops whose reads are joined. A shop beyond this number begins with new statements. */
 const SHOPS_MAX = 1_000;
 const VERSIONS_MAX = 500;
@@ -36,16 +38,16 @@ type ShopReads = {
   summaries: BatchedReads<ProductSummary>;
 };
 
-const sizeOf = (content: object) => JSON.stringify(content).length;
+const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
 export class ProductReads {
   /** Returns the statements of one batch of reads of a shop. */
   readonly #statementsOf: (shopId: string) => Statements;
   readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
-  readonly #products = new LRUCache<string, Product>({ maxSize: PRODUCTS_SIZE_MAX, sizeCalculation: sizeOf });
-  readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: SUMMARIES_SIZE_MAX, sizeCalculation: sizeOf });
+  readonly #products = new LRUCache<string, Product>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
+  readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
   readonly #pages = new LRUCache<string, { versions: string; page: ProductPage }>({
-    maxSize: PAGES_SIZE_MAX,
+    maxSize: BYTES_MAX,
     sizeCalculation: ({ versions, page }) => versions.length + sizeOf(page.products),
   });
 
