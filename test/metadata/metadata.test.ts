@@ -311,7 +311,7 @@ forEachEngine('metadata from contracts', (engine) => {
 
   test('a token about whose URI two endpoints disagree does not keep the others from being read', async (t) => {
     const contract = await deployCollection('', 30);
-    const alter = (response: CallResponse) => ({ result: String(response.result).replace(/[1-9](?=0*$)/, 'f') });
+    const alter = (response: CallResponse) => ({ result: String(response.result).replace(/[1-9a-e](?=0*$)/, 'f') });
     const other = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), alter]]));
     const { run, endpointStates } = await start(t, [contract], { RPC_URL_ETHEREUM: `${world.chain.url},${other}` });
     await run();

@@ -205,6 +205,9 @@ function dumpSql(table: TableName): string {
   // A transaction may lock the figures of a collection and then write nothing. The lock creates the row of the figures.
   const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded
     and volume_rank = '-Infinity' and floor_rank = '-Infinity'`;
-  return `select t::text as row from ${table} as t
-    ${table === 'indexer.collection_figures' ? `where not (${isBlank})` : ''} order by 1`;
+  // `point_at` is the time at which the figures were recorded in the history.
+  if (table === 'indexer.collection_figures') {
+    return `select (to_jsonb(t) - 'point_at')::text as row from ${table} as t where not (${isBlank}) order by 1`;
+  }
+  return `select t::text as row from ${table} as t order by 1`;
 }
