@@ -149,7 +149,8 @@ class ShopChanges {
     while (first.length > 0) {
       const group = first.splice(0, GROUP_SIZE_MAX);
       try {
-        await this.#write(group, this.#options.statementsOf(this.#shopId, product), 'wait');
+        const left = await this.#write(group, this.#options.statementsOf(this.#shopId, product), 'wait');
+        for (const { reject } of left) reject(tooMany());
       } catch (error) {
         for (const { reject } of group) reject(error);
         if (isStuck(error) || error instanceof ServiceError)

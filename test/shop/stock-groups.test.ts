@@ -15,12 +15,15 @@ import type { Product } from '../../src/shop/products/product.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { START } from '../support/service/market.ts';
 import { forEachStore, inParallel } from '../support/service/shop.ts';
+import { until } from '../support/until.ts';
 
 const PRODUCTS = 3;
 const STOCK_MAX = 60;
 const LOW_STOCK_LEVEL = 10;
 const CASES = 30;
 const STATEMENT_MS = 60_000;
+/** Ends a test that hangs. */
+const LIMIT_MS = 60_000;
 
 type Wanted = Pick<GroupedStockChange, 'mode' | 'requested' | 'expected' | 'reason'> & { product: number };
 
@@ -148,6 +151,26 @@ forEachEngine('the writer of stock', (engine) => {
     const made = await Promise.all([adjust(one), adjust(other), adjust(one), adjust(one), adjust(other)]);
     assert.deepEqual(made, ['49', '19', '48', '47', '18']);
     assert.deepEqual(statements, ['group']);
+  });
+
+  test('answers `not_found` when the product that a change waits for is deleted', { timeout: LIMIT_MS }, async () => {
+    const { adjust } = createWriter();
+    const id = await createProduct(50);
+    const sent: Promise<string>[] = [];
+    const isWaiting = async () => {
+      const [row] = await main.query<{ waiting: number }>(
+        `select count(*)::integer as waiting from pg_stat_activity where wait_event_type = 'Lock'`,
+      );
+      return row?.waiting === 1;
+    };
+    await main.transaction(async (tx) => {
+      await tx.query('delete from main.product where id = $1', [id]);
+      sent.push(adjust(id), adjust(id, 'of a deleted product'));
+      // The embedded engine runs one transaction at a time.
+      if (engine.name === 'postgresql') await until(isWaiting, LIMIT_MS, 'no change waits for the product');
+    });
+    assert.deepEqual(await Promise.all(sent), ['not_found', 'not_found']);
+    assert.equal(await adjust(id), 'not_found');
   });
 
   test('rejects an idempotency key that is given twice in one group, and repeats its response later', async () => {

@@ -56,12 +56,14 @@ export type StockGroupOptions = {
 
 /**
  * `steps` makes the changes of each product one after the other, each from the stock that the change before it left. The numbers of log
- * entries are assigned in the order of the changes while their products are locked.
+ * entries are assigned in the order of the changes while their products are locked. A statement that has waited for a lock reads `target`
+ * newer than the rest: a product that was deleted meanwhile is absent from `target` but still exists for a subquery. So only a statement that
+ * does not wait looks for locked products.
  */
-const toChangeSql = (lock: 'for update' | 'for update skip locked') => `
+const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
     select id, name, inventory, track_inventory from main.product
-    where shop_id = $1 and id = any ($2::text[]) order by id ${lock}
+    where shop_id = $1 and id = any ($2::text[]) order by id for update ${locked === 'skip' ? 'skip locked' : ''}
   ), wanted as (
     select *, row_number() over (partition by product_id order by number) as step
     from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[]) with ordinality
@@ -108,12 +110,13 @@ const toChangeSql = (lock: 'for update' | 'for update skip locked') => `
   )
   select target.name, target.track_inventory, coalesce(steps.previous, 0) as previous, coalesce(steps.next, 0) as next,
     logged.public_id as adjustment_id,
-    target.id is null and exists (select from main.product where shop_id = $1 and id = wanted.product_id) as is_locked
+    ${locked === 'skip' ? 'target.id is null and exists (select from main.product where shop_id = $1 and id = wanted.product_id)' : 'false'}
+      as is_locked
   from wanted left join target on target.id = wanted.product_id left join steps on steps.number = wanted.number
     left join entry on entry.number = wanted.number left join logged on logged.id = entry.id
   order by wanted.number`;
 
-const CHANGE_STOCK = { wait: toChangeSql('for update'), skip: toChangeSql('for update skip locked') };
+const CHANGE_STOCK = { wait: toChangeSql('wait'), skip: toChangeSql('skip') };
 
 const decodeChanged = rowDecoder('stock change', {
   name: nullable(text),
@@ -135,7 +138,7 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
 
 /**
  * `unexpected`: the stock was `level`, not `expected`, and nothing was changed. `missing`: the shop has no such product. `locked`: another
- * transaction holds the product, and nothing was changed.
+ * transaction holds the product, and nothing was changed. A change that waits for its product is never `locked`.
  */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
