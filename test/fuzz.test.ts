@@ -18,7 +18,18 @@ const INTERFACES = {
     prefix: '/explore/v1',
     first: ['/v1/collections', '/v1/collections/harbour-lights/listings'],
     authenticated: new Set(['cursor']),
-    judgedByService: new Set(['cursor', 'address', 'owner', 'offset', 'collection', 'token', 'wallet', 'kind', 'from', 'to']),
+    judgedByService: new Set([
+      'cursor',
+      'address',
+      'owner',
+      'offset',
+      'collection',
+      'token',
+      'wallet',
+      'kind',
+      'from',
+      'to',
+    ]),
   },
 };
 

@@ -181,10 +181,9 @@ export async function readRows(
       if (single.has(collectionId)) rows.wallets.push(`${address} ${collectionId} ${tokenId}`);
     for await (const row of reads.listWalletListings({ address, limit: LIMIT })) rows.sellers.push(itemRow(row));
   }
-  for await (const event of reads.listActivity({ limit: LIMIT })) {
-    if (event.offset === null || event.offset <= offset) break;
-    rows.activity.push(activityRow(event));
-  }
+  // The list is in the order of times, which is not that of offsets. An event of the past has no offset.
+  for await (const event of reads.listActivity({ limit: LIMIT }))
+    if (event.offset !== null && event.offset > offset) rows.activity.push(activityRow(event));
   return {
     owners: tokens
       .filter(({ collectionId }) => single.has(collectionId))
