@@ -1,19 +1,16 @@
-// Measures how long it takes to rank the tokens of a collection of 100,000 tokens with 10 traits each, and to read a page of the tokens without
-// a rank. `BENCH_SCALE` (default 1) scales the collection.
+// Measures how long it takes to rank the tokens of a collection of 100,000 tokens with 10 traits each.
+// `BENCH_SCALE` (default 1) scales the collection.
 
-import { listAssetsById } from '../src/explore/queries/token-keys.ts';
 import type { Database } from '../src/database/port.ts';
 import { rankTokens } from '../src/market/token-ranking.ts';
 import { measureCpuMs } from '../test/support/measure/cost.ts';
 import { onEachEngine } from './databases.ts';
-import { median, say, spread, timeMs } from './measure.ts';
+import { say, timeMs } from './measure.ts';
 
 const TOKENS = 100_000;
 const TRAITS = 10;
 /** Tokens whose metadata was never read: at most one of a hundred, or no token is ranked. They have the highest ids. */
 const UNREAD_SHARE = 0.005;
-const ROUNDS = 20;
-const PAGE = 26;
 const ID = 'ethereum_0x00000000000000000000000000000000000000aa';
 
 export function benchRarity(): Promise<void> {
@@ -34,13 +31,6 @@ export function benchRarity(): Promise<void> {
       `rarity, ${database.engine}, ${tokens} tokens with ${TRAITS} traits: ${state} in ${(ms / 1_000).toFixed(1)} s, ` +
         `${(cpuMs / 1_000).toFixed(1)} s of CPU in this process`,
     );
-    const times: number[] = [];
-    const options = { listed: null, assets: null, now, limit: PAGE, unranked: true, after: null };
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const pageMs = await timeMs(() => listAssetsById(database, ID, options));
-      if (round > 0) times.push(pageMs);
-    }
-    say(`rarity, ${database.engine}, a page of unranked tokens: ${median(times).toFixed(1)} ms (${spread(times)})`);
   });
 }
 

@@ -854,13 +854,12 @@ create table indexer.rarity_rank (
   collection_id text collate "C" not null,
   asset text collate "C" not null,
   generation integer not null,
-  rank bigint,
+  rank bigint not null,
   constraint rarity_rank_rank_check CHECK ((rank > 0)),
   constraint rarity_rank_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
   constraint rarity_rank_pkey PRIMARY KEY (collection_id, asset, generation)
 );
 CREATE INDEX rarity_rank_by_rank ON indexer.rarity_rank USING btree (collection_id, generation, rank, length(asset), asset);
-CREATE INDEX rarity_rank_unranked ON indexer.rarity_rank USING btree (collection_id, generation, length(asset), asset) WHERE (rank IS NULL);
 
 create table indexer.sale (
   key uuid not null,

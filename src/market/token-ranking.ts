@@ -15,7 +15,6 @@ import {
   deleteOldRanks,
   findReportedRank,
   insertRanks,
-  insertUnranked,
   listTraitedTokens,
   updateRarity,
 } from './queries/rarity.ts';
@@ -51,7 +50,7 @@ export async function rankTokens(
   const { list, tokens } = await findTokenList(context, collectionId);
   const finish = (state: RarityState, ranks: RankingResult['ranks'] = null) => {
     const dueAt = clock() + (state === 'incomplete' ? INCOMPLETE_MS : RANKED_MS);
-    return finishRanking(indexer, { collectionId, state, revision, tokens, ranks, dueAt });
+    return updateRarity(indexer, { collectionId, state, revision, tokens, ranks, dueAt });
   };
   const isReported = await findReportedRank(indexer, collectionId);
   const read = isReported || list === null ? null : await readCompleteTraits(indexer, collectionId, list, signal);
@@ -131,16 +130,6 @@ async function storeRanks(
       await insertRanks(tx, target, ranks.slice(start, start + TOKENS_AT_ONCE));
     });
   }
-}
-
-/** Tokens that were written while the others were ranked have no rank. */
-async function finishRanking(indexer: Database, result: RankingResult): Promise<void> {
-  const { collectionId, ranks } = result;
-  await indexer.transaction(async (tx) => {
-    await lockFigures(tx, [collectionId]);
-    if (ranks) await insertUnranked(tx, { collectionId, generation: ranks.generation });
-    await updateRarity(tx, result);
-  });
 }
 
 async function deleteUnservedRanks(indexer: Database, collectionId: string, signal: AbortSignal): Promise<void> {

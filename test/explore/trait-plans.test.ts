@@ -10,7 +10,6 @@ import {
   listTraitAssetsByPrice,
   listTraitAssetsByRank,
 } from '../../src/explore/queries/trait-keys.ts';
-import { listAssetsById } from '../../src/explore/queries/token-keys.ts';
 import { listTraitValues } from '../../src/explore/queries/traits.ts';
 import { listHeldAssets, listMirroredOfSeller } from '../../src/explore/queries/wallet-assets.ts';
 import { readConfig } from '../../src/config.ts';
@@ -83,39 +82,6 @@ function declareTests(engine: TestEngine): void {
       );
     });
   }
-
-  test('the tokens without a computed rank are found without the ranked tokens', async () => {
-    const [{ id: other } = { id: '' }] = await db.query<{ id: string }>(
-      `select id from main.collection where id <> $1`,
-      [id],
-    );
-    await db.query(`update indexer.token set rarity_rank = null where collection_id = $1`, [other]);
-    await db.query(
-      `insert into indexer.collection_rarity (collection_id, generation) values ($1, 1)
-      on conflict (collection_id) do update set generation = 1`,
-      [other],
-    );
-    // Other collections: of a small table PostgreSQL would read all rows.
-    await db.query(
-      `insert into indexer.collection_rarity (collection_id) select 'other ' || n from generate_series(1, 2000) as n`,
-    );
-    await db.query(
-      `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
-       select $1, asset, 1, case when asset::integer <= 9990 then asset::bigint end from indexer.token where collection_id = $1`,
-      [other],
-    );
-    await db.query('analyze indexer.token, indexer.rarity_rank, indexer.collection_rarity');
-    const query = { listed: null, assets: null, now: NOW, limit: LIMIT, after: null, unranked: true };
-    await assertPlans(db, async (reading) => {
-      const unranked = await listAssetsById(reading, other, query);
-      assert.deepEqual(
-        unranked,
-        Array.from({ length: 10 }, (_, index) => String(9991 + index)),
-      );
-      assert.deepEqual(await listAssetsById(reading, other, { ...query, after: '10000' }), []);
-      assert.deepEqual(await listAssetsById(reading, id, query), [], 'all ranks are reported');
-    });
-  });
 
   test('the traits of a collection and the tokens of a wallet are read through indexes', async () => {
     const { owner } = (await db.query<{ owner: string }>(`select owner from indexer.token limit 1`))[0] ?? {

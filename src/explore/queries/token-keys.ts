@@ -5,7 +5,7 @@ import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
 import { amount, assetId, column, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { LISTED } from '../../market/queries/figures.ts';
-import { findServedGeneration, hasReportedRanks } from '../../market/queries/rarity.ts';
+import { computedRankSql, hasReportedRanks } from '../../market/queries/rarity.ts';
 
 /** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
@@ -48,34 +48,13 @@ const decodeAsset = rowDecoder('token', { asset: assetId });
 export async function listAssetsById(
   db: Queryable,
   collectionId: string,
-  { unranked, ...options }: TokenFilter & { after: string | null; limit: number; unranked: boolean },
+  options: TokenFilter & { after: string | null; limit: number; unranked: boolean },
 ): Promise<AssetId[]> {
-  const generation = unranked ? await findServedGeneration(db, collectionId) : null;
-  if (generation !== null) return listUnrankedAssets(db, collectionId, { ...options, generation });
   const rows = await db.query(
-    `select asset from indexer.token where collection_id = $1 and ${passes(options)} ${unranked ? 'and rarity_rank is null' : ''}
+    `select asset from indexer.token where collection_id = $1 and ${passes(options)} and ($7 or rarity_rank is null and not exists (${computedRankSql('$1', 'token.asset')}))
        and (length(asset), asset) > (length($5::text), $5::text)
      order by length(asset), asset limit $6`,
-    [...toParameters(collectionId, options), options.after ?? '', options.limit],
-  );
-  return rows.map((row) => decodeAsset(row).asset);
-}
-
-/** The tokens without a computed rank. */
-async function listUnrankedAssets(
-  db: Queryable,
-  collectionId: string,
-  options: TokenFilter & { after: string | null; limit: number; generation: number },
-): Promise<AssetId[]> {
-  const rows = await db.query(
-    `select token.asset from indexer.rarity_rank as unranked
-     cross join lateral (
-       select asset from indexer.token where collection_id = $1 and asset = unranked.asset and ${passes(options)} limit 1
-     ) as token
-     where unranked.collection_id = $1 and unranked.generation = $7 and unranked.rank is null
-       and (length(unranked.asset), unranked.asset) > (length($5::text), $5::text)
-     order by length(unranked.asset), unranked.asset limit $6`,
-    [...toParameters(collectionId, options), options.after ?? '', options.limit, options.generation],
+    [...toParameters(collectionId, options), options.after ?? '', options.limit, !options.unranked],
   );
   return rows.map((row) => decodeAsset(row).asset);
 }

@@ -148,31 +148,6 @@ export async function insertRanks(
   );
 }
 
-/**
- * Stores that tokens of the collection have no rank of the generation: all tokens without one. The transaction must have locked the figures of
- * the collection.
- */
-export async function insertUnranked(
-  tx: Queryable,
-  { collectionId, generation }: { collectionId: string; generation: number },
-): Promise<void> {
-  await tx.query(
-    `insert into indexer.rarity_rank (collection_id, asset, generation)
-     select collection_id, asset, $2 from indexer.token
-     where collection_id = $1 and not burned and not exists (
-       select from indexer.rarity_rank as ranked
-       where ranked.collection_id = token.collection_id and ranked.asset = token.asset and ranked.generation = $2)`,
-    [collectionId, generation],
-  );
-}
-
-/** The insert of a statement that writes tokens, whose rows are in `written`: new tokens have no rank of the served generation. */
-export const insertNewUnrankedSql = (written: string) =>
-  `insert into indexer.rarity_rank (collection_id, asset, generation)
-   select written.collection_id, written.asset, rarity.generation from ${written} as written
-   join indexer.collection_rarity as rarity on rarity.collection_id = written.collection_id
-   where rarity.generation > 0 and not written.burned on conflict do nothing`;
-
 const decodeDeleted = rowDecoder('rarity_rank', { deleted: integer });
 
 /** Deletes at most `limit` ranks that are not served. Returns how many were deleted. */
@@ -253,7 +228,7 @@ export async function findRankSource(db: Queryable, collectionId: string): Promi
      join indexer.collection_figures as figures using (collection_id)
      cross join lateral (
        select count(*) as tokens from indexer.rarity_rank as stored
-       where stored.collection_id = $1 and stored.generation = rarity.generation and stored.rank is not null
+       where stored.collection_id = $1 and stored.generation = rarity.generation
      ) as computed
      where collection_id = $1 and rarity.generation > 0 and not exists (select from reported)`,
     [collectionId],

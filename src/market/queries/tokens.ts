@@ -22,7 +22,7 @@ import type { CollectionAsset } from './figures.ts';
 import { LISTED, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
-import { computedRankSql, insertNewUnrankedSql } from './rarity.ts';
+import { computedRankSql } from './rarity.ts';
 import type { Trait } from './token-metadata.ts';
 
 /** `raw` is in base units, and null if the price cannot be interpreted. `soldAt` in milliseconds. */
@@ -209,9 +209,7 @@ export async function upsertTokens(
       returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block${recording.returning}
       ), replaced as (
         select before.* from upserted cross join lateral ${storedToken('upserted')} as before where not upserted.inserted
-      ), ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}, unranked as (
-        ${insertNewUnrankedSql('(select * from upserted where inserted)')}
-      )`,
+      ), ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,
   });
 }
 
@@ -263,7 +261,7 @@ export async function upsertTokenHolders(
          select from before as stored where ${isSameToken('upserted')} and stored.owner_block is not null)
        on conflict (collection_id, asset) do update set source = excluded.source, due_at = excluded.due_at, fetched_at = null
        where token_metadata.source = 'import'
-     ), unranked as (${insertNewUnrankedSql('upserted')})
+     )
      select upserted.collection_id, upserted.asset from upserted
      where exists (select from before as stored where ${isSameToken('upserted')} and stored.burned <> upserted.burned)`,
     [
