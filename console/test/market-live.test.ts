@@ -17,6 +17,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
   let service: TestService;
   let browser: Browser;
   const subject = newCollection({ slug: 'live' });
+  const other = newCollection({ slug: 'other' });
 
   before(async () => {
     service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase() } });
@@ -25,6 +26,8 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       subject.listing('1', 2n * ETHER),
       subject.token('1'),
       subject.token('2'),
+      other.collection(),
+      other.token('7'),
     ]);
     browser = await launchBrowser();
   });
@@ -84,6 +87,42 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await sell('102', 4n * ETHER);
     await page.waitForSelector('.table-row.flash >> text=#102');
     assert.match((await page.textContent('.table-body .table-row')) ?? '', /Sold/);
+    await context.close();
+  });
+
+  test('the page of another collection does not have the tokens of the one before', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    const { promise: isChecked, resolve: check } = Promise.withResolvers<void>();
+    await page.route(`**/collections/${other.id}/tokens*`, async (route) => {
+      await isChecked;
+      await route.continue();
+    });
+    await visit(page, `${service.url}/`);
+    await page.click('[data-row]:has-text("Name of live")');
+    await page.waitForSelector('.card-title');
+    await page.fill('[name=q]', 'other');
+    await page.waitForSelector('.search-results >> text=Name of other');
+    await page.press('[name=q]', 'Enter');
+    await page.waitForSelector('h1 >> text=Name of other');
+    assert.deepEqual(await page.locator('.card-title').allTextContents(), []);
+    check();
+    await context.close();
+  });
+
+  test('a row without a floor has the total for the buyer after its first listing', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    const { open } = watchStreams(page);
+    // The total is not stored yet.
+    await page.route(`**/collections/${other.id}`, async (route) => {
+      const response = await route.fetch();
+      const { data, meta } = await response.json();
+      await route.fulfill({ response, json: { data: { ...data, stats: { ...data.stats, buyerFloor: null } }, meta } });
+    });
+    await visit(page, `${service.url}/`);
+    await until(() => open.size === 1);
+    await service.load([other.listing('7', 6n * ETHER)]);
+    const row = page.locator('.market-collections [role=row]:has-text("Name of other")');
+    await row.locator('text=/^6 ETH/').nth(1).waitFor();
     await context.close();
   });
 

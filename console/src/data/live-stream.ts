@@ -77,6 +77,8 @@ class LiveStream {
         onConnection: (state) => void (state === 'lost' && verifyConnection(queries)),
       });
       for await (const event of events) {
+        // The events of a closed connection come again with the next one.
+        if (signal.aborted) return;
         this.#waiting.push(event);
         this.#passing ??= setTimeout(() => this.#passOn(), BATCH_MS);
       }

@@ -17,8 +17,10 @@ type Pages = InfiniteData<ListMarketCollectionsResult, string | undefined>;
 export function useLiveCollections(from: string | null | undefined): void {
   const changed = useRef(new Set<string>());
   const timer = useRef<ReturnType<typeof setTimeout>>();
+  const readAt = useRef(-Infinity);
   const read = () => {
     timer.current = undefined;
+    readAt.current = performance.now();
     for (const id of [...changed.current].slice(0, ROWS_MAX)) {
       changed.current.delete(id);
       void refreshRow(id);
@@ -28,7 +30,9 @@ export function useLiveCollections(from: string | null | undefined): void {
   useLiveEvents({ collection: null, kinds: KINDS }, from, (events) => {
     for (const { collectionId } of events)
       if (collectionId !== null && isListed(collectionId)) changed.current.add(collectionId);
-    if (changed.current.size > 0) timer.current ??= setTimeout(read, PERIOD_MS / 4);
+    if (changed.current.size === 0) return;
+    const wait = Math.max(PERIOD_MS / 4, readAt.current + PERIOD_MS - performance.now());
+    timer.current ??= setTimeout(read, wait);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
 }

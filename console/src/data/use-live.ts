@@ -9,7 +9,7 @@ import { liveStream } from './live-stream.ts';
 
 /** More events than this are read from the service, when the list is read again. */
 const EVENTS_MAX = 200;
-/** Figures are read again at most once in this time, because each read counts against the limit of the client address. */
+/** Each page is read again at most once in this time, because each read counts against the limit of the client address. */
 const REFRESH_MS = 2_000;
 
 /** Calls `onEvents` with what has happened since the first `from` that is known. Null: the service did not name an offset. */
@@ -47,15 +47,27 @@ export function useLiveRefresh(
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const refreshedAt = useRef(-Infinity);
   const refresh = () => {
-    timer.current = undefined;
+    // A read that has begun may not have the event, and one that is cancelled for each event would never end.
+    const isReading = queryKeys.some((queryKey) => queries.isFetching({ queryKey, type: 'active' }) > 0);
+    timer.current = isReading ? setTimeout(refresh, REFRESH_MS) : undefined;
+    if (isReading) return;
     refreshedAt.current = performance.now();
-    for (const queryKey of queryKeys) void queries.invalidateQueries({ queryKey });
+    for (const queryKey of queryKeys) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   };
   useLiveEvents(filter, from, (events) => {
     if (!events.some(isConcerned)) return;
-    timer.current ??= setTimeout(refresh, Math.max(0, refreshedAt.current + REFRESH_MS - performance.now()));
+    const period = REFRESH_MS * countPages(queryKeys);
+    timer.current ??= setTimeout(refresh, Math.max(0, refreshedAt.current + period - performance.now()));
   });
   useEffect(() => () => clearTimeout(timer.current), []);
+}
+
+/** The number of pages in the longest list on the page. All pages of a list are read again together. */
+function countPages(queryKeys: readonly QueryKey[]): number {
+  const lists = queryKeys.flatMap((queryKey) =>
+    queries.getQueriesData<{ pages?: readonly unknown[] }>({ queryKey, type: 'active' }),
+  );
+  return Math.max(1, ...lists.map(([, list]) => list?.pages?.length ?? 1));
 }
 
 export const TRADE_KINDS: readonly ActivityKind[] = [

@@ -52,8 +52,9 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
 }
 
 /** Whether a list with this filter has the event. */
-function concerns(filter: ActivityFilter, { tokenId, mint }: Activity): boolean {
-  return 'collection' in filter && (filter.token === undefined || (mint ?? tokenId) === filter.token);
+function concerns(filter: ActivityFilter, { collectionId, tokenId, mint }: Activity): boolean {
+  if (!('collection' in filter) || filter.collection !== collectionId) return false;
+  return filter.token === undefined || (mint ?? tokenId) === filter.token;
 }
 
 /** The listed rows after the newer events. A reorganisation marks what it takes back in both. */

@@ -1,15 +1,14 @@
 // Whether an element has been in the window for a moment. What a reader only scrolls past does not count.
 
-import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 const MOMENT_MS = 400;
 
-export function useDwelt<Target extends Element>(): [boolean, RefObject<Target>] {
-  const ref = useRef<Target>(null);
+/** The second result is the `ref` of the element, which may come later than the component. */
+export function useDwelt<Target extends Element>(): [boolean, (element: Target | null) => void] {
+  const [element, setElement] = useState<Target | null>(null);
   const [hasDwelt, setDwelt] = useState(false);
   useEffect(() => {
-    const element = ref.current;
     if (hasDwelt || !element) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const observer = new IntersectionObserver(([entry]) => {
@@ -21,6 +20,6 @@ export function useDwelt<Target extends Element>(): [boolean, RefObject<Target>]
       clearTimeout(timer);
       observer.disconnect();
     };
-  }, [hasDwelt]);
-  return [hasDwelt, ref];
+  }, [element, hasDwelt]);
+  return [hasDwelt, setElement];
 }

@@ -87,7 +87,7 @@ export function CollectionPage() {
             url.href({ tab: tab === 'listings' ? null : tab, sort: null, show: null, view: null, range: null })
           }
         />
-        <Part collection={collection} />
+        <Part key={collection.id} collection={collection} />
       </div>
     </article>
   );
