@@ -89,8 +89,9 @@ export function toVolumeChanges(
       importedMaxAgeMs: MAX_AGE_MS.window,
       eachSource: true,
     });
-    if (!isCounted(figures.volume[name]) || covered.length === 0) return null;
-    return toRatio(sums.volumeRaw[name], before);
+    if (!isCounted(figures.volume[name]) || !covered.some((one) => isCurrent(one, now))) return null;
+    // The two windows are read one after the other, so sales that were deleted in between can make the difference negative.
+    return before <= 0n ? null : toRatio(sums.volumeRaw[name], before);
   };
   return { sevenDay: changeOf('sevenDay'), twentyFourHour: changeOf('twentyFourHour') };
 }

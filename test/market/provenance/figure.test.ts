@@ -10,7 +10,7 @@ import { MAX_AGE_MS, PROVENANCE_KINDS, chooseFigure } from '../../../src/market/
 import type { HoldingContext, HoldingFacts } from '../../../src/market/provenance/holdings.ts';
 import { toHoldingFigures } from '../../../src/market/provenance/holdings.ts';
 import type { TradeContext, TradeFacts } from '../../../src/market/provenance/trade.ts';
-import { toTradeFigures, toVolumeFigure } from '../../../src/market/provenance/trade.ts';
+import { toTradeFigures, toVolumeChanges, toVolumeFigure } from '../../../src/market/provenance/trade.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START } from '../../support/service/market.ts';
 
 const NOW = START;
@@ -245,6 +245,28 @@ describe('volume and sales', () => {
         assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
       }
     }
+  });
+});
+
+describe('the change of the volume', () => {
+  const changeOf = (coverage: Coverage[], doubleRaw = 12n) => {
+    const facts = { ...TRADES, coverage };
+    const doubles = { twentyFourHour: doubleRaw, sevenDay: 0n };
+    const figures = toTradeFigures(facts, CONTEXT, NOW);
+    return toVolumeChanges(facts, { figures, doubleRaw: doubles, now: NOW }).twentyFourHour;
+  };
+
+  test('is unknown if the period before is covered only by what is too old to be served', () => {
+    const recent = covered('imported', 'sales', { from: NOW - DAY_MS });
+    const chain = (age: number) => covered('chain', 'sales', { age });
+    assert.equal(changeOf([recent, chain(MAX_AGE_MS.window - 1)]), 0.4);
+    assert.equal(changeOf([recent, chain(MAX_AGE_MS.window)]), null);
+  });
+
+  test('is unknown without volume in the period before, and if sales were deleted between the two readings', () => {
+    const coverage = [covered('chain', 'sales')];
+    assert.equal(changeOf(coverage, 7n), null);
+    assert.equal(changeOf(coverage, 6n), null);
   });
 });
 
