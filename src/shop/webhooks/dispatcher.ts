@@ -139,7 +139,11 @@ export class DeliveryDispatcher {
     for (const delivery of claimed) {
       this.#held.add(delivery);
       this.#leased.add(delivery);
-      this.#startSends(delivery.webhookId);
+    }
+    for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
+      const started = this.#startSends(webhookId);
+      // The receiver became slow during the claim. No request has started that could release the deliveries.
+      if (started === 0 && !this.#leased.isFast(webhookId)) this.#release(this.#leased.slow(webhookId));
     }
     return claimed.length;
   }
@@ -172,10 +176,11 @@ export class DeliveryDispatcher {
     });
   }
 
-  #startSends(webhookId: string): void {
-    while (!this.#isClosing) {
-      const delivery = this.#leased.start(webhookId);
-      if (!delivery) return;
+  /** Returns the number of sends that were started. */
+  #startSends(webhookId: string): number {
+    for (let started = 0; ; started += 1) {
+      const delivery = this.#isClosing ? undefined : this.#leased.start(webhookId);
+      if (!delivery) return started;
       this.#track(this.#sendAndRecord(delivery));
     }
   }
@@ -188,9 +193,12 @@ export class DeliveryDispatcher {
       if (isSending) this.#endSend(delivery, isFast);
       isSending = false;
     };
+    // Without this, the deliveries that wait for a receiver which hangs would take the places of other webhooks until its requests fail.
+    const slow = setTimeout(() => this.#release(this.#leased.slow(delivery.webhookId)), this.#limits.fastSendMs);
     try {
       const request = toRequest(delivery, secretKeys, clock());
       const result = await tracedSend(() => sender.send(request, this.#stopping.signal));
+      clearTimeout(slow);
       const wasAborted = this.#stopping.signal.aborted && result.status === null;
       if (wasAborted) await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), [delivery]);
       else {
@@ -202,6 +210,7 @@ export class DeliveryDispatcher {
     } catch (error) {
       log.warn('a webhook delivery could not be recorded', { delivery: delivery.id, error });
     } finally {
+      clearTimeout(slow);
       this.#held.delete(delivery);
       end(false);
       if (this.#leased.isLow(delivery.webhookId)) this.#options.onFree?.();

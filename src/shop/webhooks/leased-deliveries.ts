@@ -43,6 +43,19 @@ export class LeasedDeliveries {
     return released;
   }
 
+  /** The receiver is not fast any more. Removes and returns the deliveries that wait for it, which are to be released. */
+  slow(webhookId: string): ClaimedDelivery[] {
+    const queue = this.#queues.get(webhookId);
+    if (!queue) return [];
+    queue.isFast = false;
+    return queue.waiting.splice(0);
+  }
+
+  /** Whether the receiver responded quickly last, and no request to it has become slow since. */
+  isFast(webhookId: string): boolean {
+    return this.#queues.get(webhookId)?.isFast ?? false;
+  }
+
   /** Removes and returns the deliveries that wait. */
   takeWaiting(): ClaimedDelivery[] {
     return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));

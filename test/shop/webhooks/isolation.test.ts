@@ -18,6 +18,8 @@ import { SecretKeys } from '../../../src/core/secret-keys.ts';
 const LIMIT_MS = 60_000;
 /** Several times the delay with which a nudge starts a round. */
 const NUDGED_MS = 150;
+/** A response on this machine takes less time than this. */
+const FAST_MS = 1_000;
 const LIMITS: DispatchLimits = {
   sendsMax: 8,
   failingSendsMax: 4,
@@ -185,6 +187,28 @@ forEachEngine('webhook isolation', (engine) => {
     assert.equal(good.received.length, LIMITS.perWebhookMax + 1);
     assert.equal(await makeDispatcher(db, { limits: LIMITS }).dispatch(), 1, 'a failing receiver gets one at a time');
     await answer(204);
+    await dispatcher.close();
+  });
+
+  test('a fast receiver that begins to hang does not take the places of other receivers', async () => {
+    await subscribe(db, { shopId, url: hanging.url });
+    for (let n = 0; n < 20; n += 1) await record(db, shopId);
+    hanging.respond = (_request, response) => {
+      if (hanging.received.length === 1) response.writeHead(204).end();
+    };
+    const limits = { ...LIMITS, sendsMax: LIMITS.fastLeasesMax, fastSendMs: FAST_MS };
+    const dispatcher = makeDispatcher(db, { limits, timeoutMs: 2 * LIMIT_MS });
+    await dispatcher.dispatch();
+    await untilDelivered(1);
+    await dispatcher.dispatch();
+    await subscribe(db, { shopId, url: good.url });
+    await record(db, shopId);
+    const hasArrived = async () => {
+      await dispatcher.dispatch();
+      return good.received.length === 1;
+    };
+    await until(hasArrived, LIMIT_MS, 'the working receiver had to wait');
+    await hanging.close();
     await dispatcher.close();
   });
 
