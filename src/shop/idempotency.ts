@@ -24,7 +24,7 @@ export type OnceResponse = { response: Omit<StoredResponse, 'requestDigest'>; is
 
 /**
  * If a response is stored for the key, returns it. Otherwise runs `work` and stores its response in the same transaction. Throws `conflict`
- * while another transaction holds the key. Throws `unprocessable` if the key was used for another request. An error of `work` is not
+ * while another transaction holds the key and no response is stored. Throws `unprocessable` if the key was used for another request. An error of `work` is not
  * stored.
  */
 export async function runOnce(
@@ -42,7 +42,7 @@ export async function runOnce(
 
 /**
  * Claims requests until the transaction ends. For each request returns the stored response, an error of `runOnce`, or `new` if the request
- * is to be executed. If a key is given twice, the second request is rejected as if the first one ran in another transaction.
+ * is to be executed. If a key without a response is given twice, the second request is rejected as if the first one ran in another transaction.
  */
 export async function claimRequests(
   tx: Queryable,
@@ -54,11 +54,11 @@ export async function claimRequests(
   const claimed = await claimIdempotencyKeys(tx, ids);
   const stored = await listStoredResponses(tx, ids, now - IDEMPOTENCY_KEPT_MS);
   return requests.map(({ id, digest }, index) => {
-    if (!claimed[index] || names.indexOf(names[index] ?? '') < index) {
-      return new ServiceError('conflict', 'A request with this Idempotency-Key is still running');
-    }
     const first = stored[index];
-    if (!first) return 'new';
+    if (!first) {
+      const isRunning = !claimed[index] || names.indexOf(names[index] ?? '') < index;
+      return isRunning ? new ServiceError('conflict', 'A request with this Idempotency-Key is still running') : 'new';
+    }
     if (!first.requestDigest.equals(digest)) {
       return new ServiceError('unprocessable', 'This Idempotency-Key was used for another request');
     }
