@@ -43,6 +43,6 @@ export type MarketChange = {
   blockNumber?: number | null;
   /** The identity of the stored fact, by which a later change can take it back. */
   fact?: string | null;
-  /** For the kind `reorg`: the facts that are taken back. With a block, the changes of later blocks are taken back as well. */
+  /** For the kind `reorg`: the facts that are taken back. A change with a block has none, and takes the changes of later blocks back. */
   facts?: readonly string[];
 };

@@ -110,7 +110,10 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     if (rewindTo !== null) {
       for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
       const facts = orphaned ? await deletePointsSince(tx, [...changed], orphaned.since) : [];
-      await insertMarketChanges(tx, 'indexer', [{ kind: 'reorg', at: clock(), chain, blockNumber: rewindTo, facts }]);
+      // Two changes: earlier versions do not read the block of a change that names facts.
+      const reorg = { kind: 'reorg', at: clock(), chain } as const;
+      const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
+      await insertMarketChanges(tx, 'indexer', [{ ...reorg, blockNumber: rewindTo }, ...floors]);
     }
     await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
     const moved = await writeHolders(tx, holders);
