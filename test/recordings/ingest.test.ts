@@ -4,7 +4,10 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
+import type { Address } from '../../src/core/address.ts';
+import { toCollectionId } from '../../src/core/collection.ts';
 import type { Database } from '../../src/database/port.ts';
+import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { createLog } from '../../src/core/log.ts';
 import { Ingester } from '../../src/upstreams/ingester.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
@@ -15,9 +18,11 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { startSameResponse } from '../support/replay/wrong-response.ts';
-import { RECORDED_SOURCES } from '../support/recordings/subjects.ts';
+import { FAMOUS_FOX, RECORDED_SOURCES } from '../support/recordings/subjects.ts';
 import { RECORDED, needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { startVendorServers } from '../support/replay/all-vendors.ts';
+import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
+import { startReplayServer } from '../support/replay/replay.ts';
 
 const LIMIT_MS = 60_000;
 /**
@@ -28,6 +33,7 @@ const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0
 const ROWS = 30;
 const LISTINGS = 'magiceden-solana/v2_tokens_token_mint_listings.json';
 const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';
+const FOXES = 'helius/getAssetsByCreator.famous-fox.50.json';
 const MESSAGE = 'reservoir/ws_sale_payload-before-empty.json';
 
 forEachEngine('recorded responses of other operations', (engine) => {
@@ -107,6 +113,50 @@ forEachEngine('recorded responses of other operations', (engine) => {
       assert.deepEqual(await db.query('select asset, price_raw::text as raw, price from indexer.sale'), [
         { asset: '4DbHsohxbkSJRZUNeVPPdxgYKJwEtXVge1ibQivi9x3T', raw: '45000000', price: '45000000' },
       ]);
+    },
+  );
+
+  test(
+    'the 355 traits of 50 recorded assets are stored: texts, numbers and booleans',
+    needsPayloads(FOXES),
+    async (t) => {
+      const foxes: any[] = JSON.parse(readPayload(FOXES)).result.items;
+      const store = createDasStore([...foxes, assetOf(FAMOUS_FOX, FAMOUS_FOX, { grouping: [] })]);
+      const { url } = await startReplayServer(t, dasRoutes(store));
+      await upsertFollow(db, {
+        collectionId: toCollectionId('solana', FAMOUS_FOX as Address),
+        chain: 'solana',
+        contractAddress: FAMOUS_FOX as Address,
+        standard: null,
+        fromBlock: null,
+        names: new Map(),
+        createdAt: NOW,
+      });
+      const config = readConfig({ DAS_URL: url });
+      const [task = assert.fail()] = await createVendorTasks(
+        config.vendors.filter(({ name }) => name === 'das'),
+        { ...toContext(db), config },
+        PACE,
+      );
+      const stop = AbortSignal.timeout(LIMIT_MS);
+      await runTask(task, { main: db, log: createLog('silent'), random: () => 0.5, stop, force: true });
+      const expected = foxes.flatMap(({ id, content }) =>
+        content.metadata.attributes.map(({ trait_type: name, value }: any) => ({
+          asset: id,
+          name,
+          value: String(value),
+          kind: typeof value === 'number' ? 'number' : 'text',
+        })),
+      );
+      assert.equal(expected.length, 355);
+      assert.deepEqual(new Set(expected.map(({ kind }) => kind)), new Set(['text', 'number']));
+      const stored = await db.query(
+        `select asset, name, value, kind from indexer.token_trait order by asset, position`,
+      );
+      assert.deepEqual(
+        stored,
+        expected.toSorted((a, b) => (a.asset === b.asset ? 0 : a.asset < b.asset ? -1 : 1)),
+      );
     },
   );
 

@@ -16,7 +16,7 @@ import type { Task, TaskResult } from '../../src/tasks/task.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { ASSET, NOW, emptySyncTables, toContext } from '../support/service/intake.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
-import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
+import { assetOf, createDasStore, dasRoutes, readDasFixtures } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import {
   addressOf,
@@ -344,6 +344,18 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     attributes.splice(0, 2, { trait_type: 'Paper', value: 'Silk' });
     await run(task);
     assert.deepEqual((await stored()).traits, [{ asset: ASSET, name: 'Paper', value: 'Silk', kind: 'text' }]);
+  });
+
+  test('the traits of assets as an endpoint sends them are stored, whatever the interface of the asset', async (t) => {
+    const { group, collection } = readDasFixtures();
+    const task = await followWithDas(t, createDasStore([...group, collection]));
+    await run(task);
+    assert.deepEqual(
+      await db.query(`select asset, name, value, kind, position from indexer.token_trait order by asset collate "C"`),
+      group
+        .map(({ id }) => ({ asset: id, name: 'Paper', value: 'Rice', kind: 'text', position: 0 }))
+        .toSorted((a, b) => (a.asset < b.asset ? -1 : 1)),
+    );
   });
 
   test('a collection gets the token standard and the royalty of its tokens', async (t) => {
