@@ -181,6 +181,23 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(await reader.contracts.createdAt(seller), null);
   });
 
+  test('ERC-165 decides the standard, unless a contract reports both standards or the invalid interface', async () => {
+    const contract = '0x0000000000000000000000000000000000a11165' as Address;
+    const [ERC721, ERC1155, INVALID] = ['80ac58cd', 'd9b67a26', 'ffffffff'];
+    /** Code that compares the interface id of the call: CALLDATALOAD, SHR, PUSH4, EQ. */
+    const equals = (id = '') => `60043560e01c63${id}14`;
+    const or = (...results: string[]) => `${results.join('')}17`;
+    const standardOf = async (result: string) => {
+      await scene.local.rpc.call('anvil_setCode', contract, `0x${result}60005260206000f3`);
+      return reader.contracts.tokenStandard(contract);
+    };
+    assert.equal(await standardOf(equals(ERC721)), 'erc721');
+    assert.equal(await standardOf(equals(ERC1155)), 'erc1155');
+    assert.equal(await standardOf(or(equals(ERC721), equals(ERC1155))), null);
+    assert.equal(await standardOf(or(equals(ERC721), equals(INVALID))), null);
+    assert.equal(await standardOf('6000'), null, 'no interface');
+  });
+
   test('a contract wallet verifies a signature by ERC-1271', async () => {
     const { seller } = scene.addresses;
     const digest = hashTypedData({ types: { A: [{ name: 'a', type: 'uint8' }] }, primaryType: 'A', message: { a: 1 } });
