@@ -54,6 +54,14 @@ forEachEngine('metadata from contracts', (engine) => {
     await world.act(callOf(owner, contract, 'mintBatch', [owner, 1n, BigInt(tokens)]));
     return contract;
   };
+  /** Deploys an ERC-1155 contract with five units of each token. */
+  const deployEditions = async (uri: string, tokenIds: readonly bigint[]): Promise<Contract> => {
+    const artifact = readContract('DevnetEditions');
+    const [owner] = world.people;
+    const contract = { address: await deploy(world.chain, artifact, ['Prints', uri, owner, 450]), abi: artifact.abi };
+    await world.act(callOf(owner, contract, 'mintBatch', [owner, tokenIds, tokenIds.map(() => 5n)]));
+    return contract;
+  };
   /** Follows only the collections of the contracts. `run` runs the task once. */
   const start = async (t: TestContext, contracts: readonly Contract[], settings: Record<string, string> = {}) => {
     await emptySyncTables(db);
@@ -87,10 +95,15 @@ forEachEngine('metadata from contracts', (engine) => {
         asset: String(id) as AssetId,
       });
     const operations = createCollectionOperations({ ...context, onFollowed: async () => undefined });
-    const add = ({ address }: Contract) =>
-      operations['collections.add']({ chain: chain.id, address, dryRun: true, fromBlock: 1 });
+    const add = ({ address }: Contract, { dryRun }: { dryRun: boolean }) =>
+      operations['collections.add']({ chain: chain.id, address, dryRun, fromBlock: 1 });
     const skip = (ms: number) => {
       ahead += ms;
+    };
+    /** Moves the clock of the database too, as far as budgets of requests use it. */
+    const pass = async (ms: number) => {
+      skip(ms);
+      await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
     };
     const rank = () => createRarityTask(context).run(AbortSignal.timeout(60_000), () => undefined, { isFull: false });
     return {
@@ -108,6 +121,7 @@ forEachEngine('metadata from contracts', (engine) => {
       settle,
       tokenOf,
       skip,
+      pass,
       views: context.market.recentViews,
       readStatus: () => readMetadataStatus(context),
       idOf: (contract: Contract) => `${chain.id}_${contract.address}`,
@@ -439,6 +453,21 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.ok(host.requests.every((path) => path.startsWith('/ipfs/')));
   });
 
+  test('three redirects between allowed hosts are followed, and no more', async (t) => {
+    const [host, other] = [await startMetadataHost(t), await startMetadataHost(t)];
+    const contract = await deployCollection(`${host.url}/`, 2);
+    host.documents.set('/2', `${host.url}/1`);
+    host.documents.set('/1', `${other.url}/first`);
+    other.documents.set('/first', `${host.url}/second`);
+    host.documents.set('/second', `${other.url}/last`);
+    other.documents.set('/last', document(1));
+    const { run, tokenOf } = await start(t, [contract]);
+    await run();
+    assert.deepEqual(await failuresOf(), [{ failure: 'too-many-redirects', count: 1 }]);
+    assert.deepEqual([(await tokenOf(contract, 1)).name, (await tokenOf(contract, 2)).name], ['Lamp 1', null]);
+    assert.deepEqual(other.requests.toSorted(), ['/first', '/first', '/last']);
+  });
+
   test('a token is read again after its contract has announced a change, but not with every announcement', async (t) => {
     const host = await startMetadataHost(t);
     const contract = await deployCollection(`${host.url}/`, 3);
@@ -478,6 +507,41 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual(await db.query(`select * from main.metadata_announcement`), []);
   });
 
+  test('a token of an ERC-1155 contract is read again after the contract has announced its URI', async (t) => {
+    const host = await startMetadataHost(t);
+    const pathOf = (folder: string, id: number) => `${folder}/${id.toString(16).padStart(64, '0')}`;
+    const editions = await deployEditions(`${host.url}/{id}`, [1n, 26n]);
+    for (const id of [1, 26]) host.documents.set(pathOf('', id), document(id));
+    host.documents.set(pathOf('/new', 26), { ...document(26), name: 'Changed' });
+    const { add, run, tokenOf, skip, settle } = await start(t, []);
+    await add(editions, { dryRun: false });
+    await settle();
+    await run();
+    assert.deepEqual(host.requests.toSorted(), [pathOf('', 1), pathOf('', 26)]);
+    skip(HOUR_MS);
+    const [owner] = world.people;
+    await world.act(callOf(owner, editions, 'setURI', [26n, `${host.url}/new/{id}`]));
+    await settle();
+    host.requests.length = 0;
+    await run();
+    assert.deepEqual(host.requests, [pathOf('/new', 26)]);
+    assert.deepEqual([(await tokenOf(editions, 1)).name, (await tokenOf(editions, 26)).name], ['Lamp 1', 'Changed']);
+  });
+
+  test('the standard that a contract reports by ERC-165 decides which function returns the URIs of its tokens', async (t) => {
+    const [collection, editions] = [await deployCollection('', 1), await deployEditions('', [1n])];
+    const { add, run, tokenOf, settle } = await start(t, []);
+    assert.equal((await add(collection, { dryRun: false })).standard, 'erc721');
+    assert.equal((await add(editions, { dryRun: false })).standard, 'erc1155');
+    await settle();
+    await run();
+    assert.deepEqual(await failuresOf(), []);
+    assert.deepEqual(
+      [(await tokenOf(collection, 1)).name, (await tokenOf(editions, 1)).name],
+      ['Lamps #1', 'Prints #1'],
+    );
+  });
+
   test('the metadata of a token goes with its mint when the chain drops the block', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, settle } = await start(t, [contract]);
@@ -504,8 +568,12 @@ forEachEngine('metadata from contracts', (engine) => {
   test('the estimate of a collection names the host of its metadata, and needs no requests for data URIs', async (t) => {
     const [hosted, inline] = [await deployCollection('https://meta.example/', 1), await deployCollection('', 1)];
     const { add } = await start(t, []);
-    assert.deepEqual((await add(hosted)).metadata, { host: 'meta.example', tokens: null, minutes: null });
-    assert.deepEqual((await add(inline)).metadata, { host: 'data', tokens: null, minutes: 0 });
+    assert.deepEqual((await add(hosted, { dryRun: true })).metadata, {
+      host: 'meta.example',
+      tokens: null,
+      minutes: null,
+    });
+    assert.deepEqual((await add(inline, { dryRun: true })).metadata, { host: 'data', tokens: null, minutes: 0 });
   });
 
   test('tokens that readers viewed are read first', async (t) => {
@@ -532,5 +600,31 @@ forEachEngine('metadata from contracts', (engine) => {
     skip(HOUR_MS / 10);
     await run();
     assert.ok(host.requests.length > 10 && host.requests.length <= 20);
+  });
+
+  test('no more requests are sent to all hosts in an hour than the budget allows, and the rest is read in the next hour', async (t) => {
+    const hosts = [await startMetadataHost(t), await startMetadataHost(t)];
+    const contracts: Contract[] = [];
+    for (const { url, documents } of hosts) {
+      contracts.push(await deployCollection(`${url}/`, 2));
+      for (const id of [1, 2]) documents.set(`/${id}`, document(id));
+      documents.set('/collection', { name: 'Hosted' });
+    }
+    const { run, pass, tokenOf } = await start(t, contracts, { METADATA_HOURLY_BUDGET: '4' });
+    const countRequests = () => hosts.reduce((sum, { requests }) => sum + requests.length, 0);
+    const readForAnHour = async () => {
+      for (let runs = 0; runs < 3; runs += 1) {
+        await run();
+        await pass(HOUR_MS / 3);
+      }
+    };
+    await readForAnHour();
+    assert.ok(countRequests() > 0 && countRequests() <= 4, `${countRequests()} requests`);
+    assert.deepEqual(await failuresOf(), []);
+    await readForAnHour();
+    assert.equal(countRequests(), 6);
+    for (const contract of contracts) {
+      assert.deepEqual([(await tokenOf(contract, 1)).name, (await tokenOf(contract, 2)).name], ['Lamp 1', 'Lamp 2']);
+    }
   });
 });
