@@ -15,8 +15,37 @@ export type WalletEndpoint = AsyncDisposable & { url: string };
 type Call = { id?: unknown; method?: unknown; params?: readonly unknown[] };
 
 const SENDING = new Set(['eth_sendTransaction', 'eth_sendRawTransaction']);
-/** Calls that change the chain in other ways (`anvil_`, `evm_`) are not for wallets. */
-const ALLOWED = /^(eth|net|web3)_/;
+/** Only these are passed on to the chain, because a chain has many methods that change it, and new versions add more. */
+const READS = new Set([
+  'eth_accounts',
+  'eth_blockNumber',
+  'eth_call',
+  'eth_chainId',
+  'eth_createAccessList',
+  'eth_estimateGas',
+  'eth_feeHistory',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getBlockByHash',
+  'eth_getBlockByNumber',
+  'eth_getBlockReceipts',
+  'eth_getBlockTransactionCountByHash',
+  'eth_getBlockTransactionCountByNumber',
+  'eth_getCode',
+  'eth_getLogs',
+  'eth_getProof',
+  'eth_getStorageAt',
+  'eth_getTransactionByBlockHashAndIndex',
+  'eth_getTransactionByBlockNumberAndIndex',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+  'eth_syncing',
+  'net_listening',
+  'net_version',
+  'web3_clientVersion',
+]);
 const METHOD_NOT_FOUND = -32_601;
 const FAILED = -32_000;
 
@@ -30,7 +59,7 @@ export async function startWalletEndpoint(
   const respond = async (call: Call): Promise<object> => {
     const { id = null, method, params = [] } = call;
     const base = { jsonrpc: '2.0', id };
-    if (typeof method !== 'string' || !ALLOWED.test(method))
+    if (typeof method !== 'string' || !(READS.has(method) || SENDING.has(method)))
       return { ...base, error: { code: METHOD_NOT_FOUND, message: `the method ${String(method)} is not available` } };
     if (!SENDING.has(method)) return passOn(chainUrl, { ...call, ...base });
     try {
@@ -43,6 +72,11 @@ export async function startWalletEndpoint(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // A website cannot send this type to another origin without asking first, and this server allows none.
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+      response.writeHead(415).end();
+      return;
+    }
     const body = (await json(request)) as Call | Call[];
     const result = Array.isArray(body) ? await Promise.all(body.map(respond)) : await respond(body);
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result));

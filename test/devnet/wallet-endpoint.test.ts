@@ -68,6 +68,15 @@ test('a wallet cannot change the chain other than by transactions', async (t) =>
   const { simulation } = await startSimulation(network, { seed: 5, orders: 0, marketplace });
   await using endpoint = await startWalletEndpoint(simulation);
   const height = await readHeight(network.world.chain);
-  await assert.rejects(createRpc(endpoint.url).call('evm_mine'), /not available/);
+  for (const method of [
+    'evm_mine',
+    'eth_sendUnsignedTransaction',
+    'eth_sendTransactionSync',
+    'eth_sendRawTransactionSync',
+  ])
+    await assert.rejects(createRpc(endpoint.url).call(method, {}), /not available/, method);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber' });
+  const headers = { 'content-type': 'text/plain' };
+  assert.equal((await fetch(endpoint.url, { method: 'POST', headers, body })).status, 415);
   assert.equal(await createRpc(endpoint.url).call('eth_blockNumber'), `0x${height.toString(16)}`);
 });
