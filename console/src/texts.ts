@@ -645,7 +645,7 @@ export const texts = {
     webhooks: 'Webhook queue',
     webhooksEmpty: 'No delivery and no event waits.',
     webhooksOf: (pending: string, due: string, events: string) =>
-      `${pending} deliveries wait, ${due} of them are due now. ${events} events have no deliveries yet.`,
+      `Waiting deliveries: ${pending}. Due now: ${due}. Events without deliveries: ${events}.`,
     webhooksOldest: (age: string) => `The oldest one has been due for ${age}.`,
     trading: 'Trading',
     tradingOf: (chains: string) =>

@@ -161,6 +161,25 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
+  test('a cancel of a listing that has ended meanwhile does not say that it may still be bought', async () => {
+    const tokenId = takeToken();
+    await listAndClose(tokenId);
+    const { orderId = null } = (await listingOf(tokenId)) ?? {};
+    const opened = await openToken(tokenId, { account: seller });
+    const { page } = opened;
+    await page.route(`**/orders/${orderId}`, async (route) => {
+      const response = await route.fetch();
+      const { data, meta } = await response.json();
+      await route.fulfill({ response, json: { data: { ...data, status: 'filled', fulfilment: null }, meta } });
+    });
+    await button(page, 'Cancel the listing').click();
+    const note = await page.waitForSelector('.note-warn[role=alert]');
+    const text = (await note.textContent()) ?? '';
+    assert.match(text, /The listing has ended or changed/);
+    assert.doesNotMatch(text, /buy|bought|not cancelled/);
+    await opened.context.close();
+  });
+
   test('a purchase that the chain would reject is not sent', async () => {
     const tokenId = takeToken();
     await listAndClose(tokenId);

@@ -8,7 +8,7 @@ import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/mar
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
 import { exactAmount, formatAmount, formatUsd } from '../../console/src/format/amount.ts';
-import { formatAge, formatUtc } from '../../console/src/format/time.ts';
+import { formatAge, formatElapsed, formatUtc } from '../../console/src/format/time.ts';
 
 const price = (raw: bigint, decimal: number, usd: number | null = null) => ({ raw, decimal, currency: 'ETH', usd });
 const ETHER = 10n ** 18n;
@@ -34,6 +34,10 @@ test('small amounts of dollars keep their cents, and an amount that is not zero 
     '$1,235',
     '$12.35M',
   ]);
+});
+
+test('a time that something has lasted names its largest unit', () => {
+  assert.deepEqual([0, 59, 60, 4_987, 100_000].map(formatElapsed), ['0 s', '59 s', '1 min', '1 h', '1 d']);
 });
 
 test('an age names its largest unit', () => {

@@ -50,6 +50,12 @@ export function formatPeriod(seconds: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
+/** How long something has lasted, in the largest unit, such as `1 h` and `45 s`. */
+export function formatElapsed(seconds: number): string {
+  const unit = UNITS.find(({ ms }) => seconds * SECOND_MS >= ms);
+  return unit ? `${Math.floor((seconds * SECOND_MS) / unit.ms)} ${unit.name}` : `${seconds} s`;
+}
+
 export function formatClock(ms: number): string {
   return clockTime.format(ms);
 }

@@ -10,6 +10,8 @@ import { Price } from '../parts/price.tsx';
 import { RowLink } from '../parts/data-table.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
+import { lostSince } from '../shell/connection.tsx';
+import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
@@ -24,12 +26,13 @@ type Sale = (Activity | ListedActivity) & { collectionId: string };
 export function SalesTicker() {
   const query = useQuery(latestSalesQuery());
   const newer = useNewerEvents({ collection: null, kinds: KINDS }, query.data?.meta.offset);
+  const isLive = useStore(lostSince) === null && (query.data?.meta.offset ?? null) !== null;
   const sales = toSales(newer, query.data?.data ?? []);
   return (
     <aside class="ticker" aria-label={texts.ticker.title}>
       <h2 class="ticker-title">
         {texts.ticker.title}
-        <span class="ticker-live" aria-hidden="true" />
+        {isLive && <span class="ticker-live" aria-hidden="true" />}
       </h2>
       {query.isSuccess && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.empty}</p>}
       {query.isError && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.failed}</p>}

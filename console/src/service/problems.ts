@@ -1,7 +1,7 @@
 // What is wrong with a service, in words, the worst first.
 
 import type { ChainState, ServiceState, SourceState, TaskState } from '../data/service-state.ts';
-import { formatPeriod } from '../format/time.ts';
+import { formatElapsed } from '../format/time.ts';
 import { texts } from '../texts.ts';
 
 export type Problem = {
@@ -83,7 +83,7 @@ function findSourceProblems({ name, breaker, budget, lastFailure }: SourceState)
 
 function findQueueProblems(queue: ServiceState['webhooks']): Problem[] {
   const lateness = queue?.oldestDueAgeSeconds ?? 0;
-  return lateness > LATE_DELIVERY_S ? [warn(t.deliveries(formatPeriod(lateness)))] : [];
+  return lateness > LATE_DELIVERY_S ? [warn(t.deliveries(formatElapsed(lateness)))] : [];
 }
 
 function bad(words: Words, since: string | null = null): Problem {

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { ServiceState } from '../data/service-state.ts';
 import { statusQuery } from '../data/status-query.ts';
 import { formatCount } from '../format/amount.ts';
-import { formatPeriod } from '../format/time.ts';
+import { formatElapsed } from '../format/time.ts';
 import { chainName } from '../parts/chain-mark.tsx';
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx';
 import type { Column } from '../parts/data-table.tsx';
@@ -159,7 +159,7 @@ function describeQueue(queue: ServiceState['webhooks']): string {
   const { pending, due, events, oldestDueAgeSeconds } = queue;
   if (pending + events === 0) return t.webhooksEmpty;
   const depth = t.webhooksOf(formatCount(pending), formatCount(due), formatCount(events));
-  return due === 0 ? depth : `${depth} ${t.webhooksOldest(formatPeriod(oldestDueAgeSeconds))}`;
+  return due === 0 ? depth : `${depth} ${t.webhooksOldest(formatElapsed(oldestDueAgeSeconds))}`;
 }
 
 function describeTrading(trading: NonNullable<ServiceState['trading']>): string {

@@ -16,6 +16,8 @@ import { texts } from './texts.ts';
 
 export type Step = keyof typeof texts.steps;
 export type OnStep = (step: Step) => void;
+/** `onApproved` is called after an approval, which stays in force whatever comes next. */
+export type Reports = { onStep: OnStep; onApproved: () => void };
 
 export type Holding = { isErc1155: boolean; units: bigint };
 export type Royalty = { recipient: Address; amount: bigint };
@@ -62,11 +64,11 @@ export type ListingDraft = {
   durationS: number;
 };
 
-/** Lists a token: approves Seaport if necessary, signs the order, and submits it. `onApproved` is called after an approval. */
+/** Lists a token: approves Seaport if necessary, signs the order, and submits it. */
 export async function listToken(
   access: ChainAccess,
   { durationS, ...draft }: ListingDraft,
-  { onStep, onApproved }: { onStep: OnStep; onApproved: () => void },
+  { onStep, onApproved }: Reports,
 ): Promise<void> {
   const { account, chain } = access;
   const seaport = chain.seaport.address as Address;
@@ -85,6 +87,8 @@ export async function listToken(
   const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
   const parameters = buildOrder({ ...draft, seller: account, startTime, endTime: startTime + durationS, counter });
   onStep('signing');
+  // The reader may have switched the wallet while the approval was mined.
+  await access.requireUnchanged();
   const signature = await access.request<Hex>('eth_signTypedData_v4', [account, toTypedData(parameters, chain)]);
   if (approvedAt !== null) {
     onStep('following');
@@ -118,13 +122,14 @@ async function submit(submission: Submission): Promise<void> {
 }
 
 /** Buys a listing. Returns whether the service has read the purchase already. */
-export async function buyListing(access: ChainAccess, orderId: string, onStep: OnStep): Promise<boolean> {
+export async function buyListing(access: ChainAccess, orderId: string, reports: Reports): Promise<boolean> {
+  const { onStep } = reports;
   onStep('reading');
   await access.requireUnchanged();
   const fulfilment = await requireFulfilment(orderId);
   const { amount, currency } = totalOf(fulfilment);
   if (currency === null) await requireNative(access, amount);
-  else await requireCurrency(access, { currency, amount, spender: fulfilment.protocolAddress as Address, onStep });
+  else await requireCurrency(access, { currency, amount, spender: fulfilment.protocolAddress as Address, ...reports });
   const call = toFillCall(fulfilment);
   await access.rehearse(call);
   onStep('buying');
@@ -147,7 +152,7 @@ export async function cancelListing(access: ChainAccess, orderId: string, onStep
 
 async function requireFulfilment(orderId: string): Promise<Fulfilment> {
   const { data } = await client.getOrder({ orderId });
-  if (data.status !== 'active' || !data.fulfilment) throw new TradeFailure(texts.failed.gone);
+  if (data.status !== 'active' || !data.fulfilment) throw new TradeFailure(texts.failed.gone, { hasEnded: true });
   return data.fulfilment;
 }
 
@@ -156,10 +161,11 @@ async function requireNative(access: ChainAccess, amount: bigint): Promise<void>
   if (BigInt(balance) < amount) throw new TradeFailure(texts.failed.money);
 }
 
-type Payment = { currency: Address; amount: bigint; spender: Address; onStep: OnStep };
+type Payment = Reports & { currency: Address; amount: bigint; spender: Address };
 
 /** Approves the exact amount if Seaport may not spend it yet. */
-async function requireCurrency(access: ChainAccess, { currency, amount, spender, onStep }: Payment): Promise<void> {
+async function requireCurrency(access: ChainAccess, payment: Payment): Promise<void> {
+  const { currency, amount, spender, onStep, onApproved } = payment;
   const balance = await access.read<bigint>(currency, CURRENCY_ABI, 'balanceOf', [access.account]);
   if (balance < amount) throw new TradeFailure(texts.failed.money);
   const allowance = await access.read<bigint>(currency, CURRENCY_ABI, 'allowance', [access.account, spender]);
@@ -167,6 +173,7 @@ async function requireCurrency(access: ChainAccess, { currency, amount, spender,
   onStep('approvingCurrency');
   const data = encodeFunctionData({ abi: CURRENCY_ABI, functionName: 'approve', args: [spender, amount] });
   await access.send({ to: currency, data, value: 0n }, () => onStep('mining'));
+  onApproved();
 }
 
 /** Waits until the service serves the order as ended. False if it still does not after a while. */

@@ -62,6 +62,7 @@ export class ChainAccess {
 
   /** Sends a transaction, and returns the number of the block that contains it. Throws a TradeFailure if it fails on the chain. */
   async send(call: Call, onSent: () => void): Promise<number> {
+    await this.requireUnchanged();
     const hash = await this.request<Hex>('eth_sendTransaction', [this.#toTransaction(call)]);
     onSent();
     for (const deadline = performance.now() + MINED_WITHIN_MS; performance.now() < deadline; await pause(POLL_MS)) {

@@ -13,16 +13,28 @@ export class TradeFailure extends Error {
   readonly hash: Hex | null;
   /** Whether it is not known if the trade took place. */
   readonly isUnknown: boolean;
+  /** Whether the listing had ended before the trade. */
+  readonly hasEnded: boolean;
 
-  constructor(message: string, { hash = null, isUnknown = false }: { hash?: Hex | null; isUnknown?: boolean } = {}) {
+  constructor(
+    message: string,
+    {
+      hash = null,
+      isUnknown = false,
+      hasEnded = false,
+    }: { hash?: Hex | null; isUnknown?: boolean; hasEnded?: boolean } = {},
+  ) {
     super(message);
     this.hash = hash;
     this.isUnknown = isUnknown;
+    this.hasEnded = hasEnded;
   }
 }
 
 /** EIP-1193: the reader has rejected the request. */
 const REJECTED = 4001;
+/** Errors of Seaport about a listing that has ended. */
+const ENDED = new Set(['OrderAlreadyFilled', 'OrderIsCancelled']);
 
 export function toTradeFailure(error: unknown): TradeFailure {
   if (error instanceof TradeFailure) return error;
@@ -42,7 +54,8 @@ export function toRevert(error: unknown): TradeFailure | null {
   const { message = '' } = (error ?? {}) as { message?: string };
   if (data === null && !/revert/i.test(message)) return null;
   const reason = data === null ? null : nameError(data);
-  return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`));
+  const hasEnded = reason !== null && ENDED.has(reason);
+  return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
 }
 
 /** Wallets wrap the error of the chain. */

@@ -29,7 +29,7 @@ export const texts = {
     royalty: 'Royalty, paid by the buyer',
     total: 'The buyer pays',
     approval:
-      'The wallet asks for two things: an approval, so that Seaport may move tokens of this collection, and the signature of the listing.',
+      'The wallet asks for two things: an approval, so that Seaport may move all your tokens of this collection, and the signature of the listing.',
     signature: 'The wallet asks for the signature of the listing, which costs nothing.',
     oneUnit: 'One unit is listed.',
     submit: 'Sign and list',
@@ -37,15 +37,15 @@ export const texts = {
   },
   steps: {
     reading: 'Reading the chain',
-    approving: 'Confirm in the wallet: Seaport may move your tokens of this collection',
-    approvingCurrency: (currency: string) => `Confirm in the wallet: Seaport may spend your wrapped ${currency}`,
+    approving: 'Confirm in the wallet: Seaport may move all your tokens of this collection',
+    approvingCurrency: 'Confirm in the wallet: Seaport may spend the price in the wrapped currency',
     signing: 'Sign the listing in the wallet',
     submitting: 'Sending the listing to the service',
     buying: 'Confirm the purchase in the wallet',
     cancelling: 'Confirm the cancel in the wallet',
     mining: 'Waiting until the transaction is in a block',
     following: 'Waiting until the service has read the block',
-  },
+  } satisfies Record<string, string>,
   done: {
     listed: 'The token is listed.',
     bought: 'The token is yours.',
@@ -55,7 +55,7 @@ export const texts = {
   failed: {
     list: 'The token is not listed.',
     buy: 'The token was not bought, and its price was not paid.',
-    cancel: 'The listing is not cancelled. It can still be bought.',
+    cancel: 'The listing is not cancelled. Others may still be able to buy the token.',
     rejected: 'You rejected the request in the wallet.',
     approved: 'The approval that you gave before stays in force.',
     wouldFail: (reason: string) => `The chain would reject the transaction now${reason}, so it was not sent.`,

@@ -10,7 +10,7 @@ import { orderQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
-import type { ListingDraft, OnStep } from './actions.ts';
+import type { ListingDraft, Reports } from './actions.ts';
 import { buyListing, cancelListing, listToken, readHolding } from './actions.ts';
 import { ChainAccess, pause } from './chain.ts';
 import type { Connection } from './connection.ts';
@@ -107,19 +107,19 @@ function Actions({ connected, token, chain }: ConnectedProps) {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const isBusy = outcome?.state === 'running';
 
-  const run = async (goal: Goal, work: (onStep: OnStep, onApproved: () => void) => Promise<boolean>) => {
+  const run = async (goal: Goal, work: (reports: Reports) => Promise<boolean>) => {
     let hasApproved = false;
     setOutcome({ state: 'running', step: 'reading' });
     try {
-      const isRead = await work(
-        (step) => setOutcome({ state: 'running', step }),
-        () => (hasApproved = true),
-      );
+      const isRead = await work({
+        onStep: (step) => setOutcome({ state: 'running', step }),
+        onApproved: () => (hasApproved = true),
+      });
       setOutcome({ state: 'done', text: texts.done[DONE[goal]], isLate: !isRead });
     } catch (error) {
       const failure = toTradeFailure(error);
       const truths = [
-        ...(failure.isUnknown ? [] : [texts.failed[goal]]),
+        ...(failure.isUnknown || (goal === 'cancel' && failure.hasEnded) ? [] : [texts.failed[goal]]),
         ...(hasApproved ? [texts.failed.approved] : []),
       ];
       setOutcome({ state: 'failed', reason: failure.message, truths, hash: failure.hash });
@@ -131,8 +131,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
   };
   const list = (draft: ListingDraft) => {
     setListing(false);
-    void run('list', async (onStep, onApproved) => {
-      await listToken(access, draft, { onStep, onApproved });
+    void run('list', async (reports) => {
+      await listToken(access, draft, reports);
       return true;
     });
   };
@@ -147,8 +147,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
         isHolder={holding.data.units > 0n}
         isBusy={isBusy}
         onList={() => setListing(true)}
-        onBuy={(orderId) => void run('buy', (onStep) => buyListing(access, orderId, onStep))}
-        onCancel={(orderId) => void run('cancel', (onStep) => cancelListing(access, orderId, onStep))}
+        onBuy={(orderId) => void run('buy', (reports) => buyListing(access, orderId, reports))}
+        onCancel={(orderId) => void run('cancel', ({ onStep }) => cancelListing(access, orderId, onStep))}
       />
       {outcome && <Progress outcome={outcome} onDismiss={() => setOutcome(null)} />}
       {isListing && (
