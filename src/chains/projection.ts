@@ -100,6 +100,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     ...judgements.map(({ listing }) => listing.collectionId),
     ...(orphaned?.collectionIds ?? []),
   ]);
+  const reverted = await findReverted(context, { entries, orphaned });
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
     // A rewind may delete sales of every followed collection.
@@ -108,8 +109,9 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
     );
     if (rewindTo !== null) {
-      for (const id of await deleteSalesAfter(tx, chain, rewindTo)) changed.add(id);
-      const facts = orphaned ? await deletePointsSince(tx, [...changed], orphaned.since) : [];
+      const resold = await deleteSalesAfter(tx, chain, rewindTo);
+      for (const id of resold) changed.add(id);
+      const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(new Set(resold))], orphaned.since) : [];
       // Two changes: earlier versions do not read the block of a change that names facts.
       const reorg = { kind: 'reorg', at: clock(), chain } as const;
       const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
@@ -138,6 +140,17 @@ function noteUnknown({ chain, log }: ProjectionContext, entries: readonly LogEnt
 
 async function judgeAffected(context: ProjectionContext, changes: EvidenceChanges): Promise<ListingChange[]> {
   return judge(context, await listAffectedListings(context.indexer, changes));
+}
+
+/** The collections that the orphaned events concern. A batch can also have new events of other collections. */
+async function findReverted(
+  { indexer, chain }: ProjectionContext,
+  { entries, orphaned }: { entries: readonly LogEntry[]; orphaned: LogEffects['orphaned'] },
+): Promise<Set<string>> {
+  if (!orphaned) return new Set();
+  const reorgs = entries.filter((entry) => 'ancestor' in entry);
+  const listings = await listAffectedListings(indexer, toAffected(chain.id, reorgs));
+  return new Set([...orphaned.collectionIds, ...listings.map(({ collectionId }) => collectionId)]);
 }
 
 /** Adds the tokens whose last transfer in the indexer is in an orphaned block. Tokens that the batch moves again are left as they are. */
