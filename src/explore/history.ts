@@ -68,7 +68,10 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   const start = from ?? end - defaultMs;
   const range = { from: Math.floor(start / lengthMs) * lengthMs, to: Math.ceil(end / lengthMs) * lengthMs, lengthMs };
   if ((range.to - range.from) / lengthMs > pointsMax) {
-    throw new ServiceError('bad_request', `Query parameter from must be at most ${pointsMax} ${interval}s before to`);
+    throw new ServiceError(
+      'bad_request',
+      `Query parameters from and to must select at most ${pointsMax} points, one for each ${interval} that it touches`,
+    );
   }
   return range;
 }
