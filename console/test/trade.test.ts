@@ -91,7 +91,8 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     const { event, at } = await seen;
     assert.ok(at - (await accepted) < STREAM_WITHIN_MS, `${at - (await accepted)} ms`);
     assert.equal(event.price?.raw, 500_000_000_000_000_000n);
-    await page.waitForSelector('.token-price >> text=0.5 ETH');
+    // The ask of 0.5 ETH and the royalty of 5 %.
+    await page.waitForSelector('.token-price >> text=0.525 ETH');
     await button(page, 'Cancel the listing').waitFor();
     await assertGoodPage(opened, 'trade-listed', DESKTOP);
     await context.close();

@@ -19,15 +19,25 @@ const KINDS = {
   listing: (n: number) => listing({ id: `L${n}`, tokenId: String(n), orderHash: `0x${n}`, seller: SELLER }),
 };
 
-/** The database, and the rows that the transactions read of each table. */
-function countReads(db: Database): { db: Database; reads: Map<string, number> } {
-  const reads = new Map<string, number>();
+interface Reads {
+  /** An index-only scan of vacuumed pages reads no row. */
+  rows: number;
+  scans: number;
+}
+
+/** The database, and what the transactions read of each table. */
+function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
+  const reads = new Map<string, Reads>();
   const addReads = async (tx: Queryable, sign: 1 | -1) => {
-    const tables = await tx.query<{ name: string; rows: number }>(
-      `select relname as name, (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+    const tables = await tx.query<{ name: string } & Reads>(
+      `select relname as name, (seq_tup_read + idx_tup_fetch)::int as rows, (seq_scan + idx_scan)::int as scans
+       from pg_stat_xact_user_tables
        where schemaname = 'indexer' and relname in ('sale', 'token', 'listing', 'holder', 'listed_asset')`,
     );
-    for (const { name, rows } of tables) reads.set(name, (reads.get(name) ?? 0) + sign * (rows ?? 0));
+    for (const { name, rows, scans } of tables) {
+      const before = reads.get(name) ?? { rows: 0, scans: 0 };
+      reads.set(name, { rows: before.rows + sign * rows, scans: before.scans + sign * scans });
+    }
   };
   const counted: Database = {
     ...db,
@@ -58,10 +68,10 @@ forEachEngine('rows read by an import', (engine) => {
       // Half of the records are stored already.
       const { summary } = await runImport(toContext(counted.db), records(STORED - IMPORTED / 2, IMPORTED));
       assert.equal(summary.inserted, IMPORTED / 2);
-      for (const [table, rows] of counted.reads) {
+      for (const [table, { rows }] of counted.reads) {
         assert.ok(rows <= READS_MAX, `${rows} rows of ${table} were read`);
       }
-      assert.ok((counted.reads.get(kind) ?? 0) > 0);
+      assert.ok((counted.reads.get(kind)?.scans ?? 0) > 0);
     });
   }
 });

@@ -139,17 +139,9 @@ export function describeTotal(fulfilment: Fulfilment, chain: TradingChain): stri
 
 /** The call that fills an order. Seaport returns what a partly filled order no longer needs. */
 export function toFillCall(fulfilment: Fulfilment): Call {
-  const { offer, consideration, startTime, endTime, salt, counter: _, ...rest } = componentsOf(fulfilment.parameters);
+  const { counter: _, ...components } = toStruct(fulfilment.parameters);
   const { amount, currency } = totalOf(fulfilment);
-  const parameters = {
-    ...rest,
-    offer: offer.map(toAmounts),
-    consideration: consideration.map((item) => ({ ...toAmounts(item), recipient: item.recipient })),
-    startTime: BigInt(startTime),
-    endTime: BigInt(endTime),
-    salt: BigInt(salt),
-    totalOriginalConsiderationItems: BigInt(consideration.length),
-  };
+  const parameters = { ...components, totalOriginalConsiderationItems: BigInt(components.consideration.length) };
   const order = { parameters, signature: fulfilment.signature as Hex };
   const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'fulfillOrder', args: [order, zeroHash] });
   return { to: fulfilment.protocolAddress as Address, data, value: currency === null ? amount : 0n };
@@ -157,8 +149,19 @@ export function toFillCall(fulfilment: Fulfilment): Call {
 
 /** The call by which the seller cancels an order for everyone. */
 export function toCancelCall({ protocolAddress, parameters }: Fulfilment): Call {
+  const components = toStruct(parameters);
+  const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'cancel', args: [[components]] });
+  return { to: protocolAddress as Address, data, value: 0n };
+}
+
+function componentsOf(parameters: object): OrderComponents {
+  return parameters as OrderComponents;
+}
+
+/** The order as a call has it, with numbers in place of texts. */
+function toStruct(parameters: object) {
   const { offer, consideration, startTime, endTime, salt, counter, ...rest } = componentsOf(parameters);
-  const components = {
+  return {
     ...rest,
     offer: offer.map(toAmounts),
     consideration: consideration.map((item) => ({ ...toAmounts(item), recipient: item.recipient })),
@@ -167,12 +170,6 @@ export function toCancelCall({ protocolAddress, parameters }: Fulfilment): Call 
     salt: BigInt(salt),
     counter: BigInt(counter),
   };
-  const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'cancel', args: [[components]] });
-  return { to: protocolAddress as Address, data, value: 0n };
-}
-
-function componentsOf(parameters: object): OrderComponents {
-  return parameters as OrderComponents;
 }
 
 function toAmounts({ itemType, token, identifierOrCriteria, startAmount, endAmount }: Item) {
