@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { verifyOrders } from '../../src/intake/ingest/orders.ts';
+import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
 import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
 import { SEAPORT_1_6, signOrder, toParameters } from '../support/chain/signed-orders.ts';
@@ -60,6 +62,24 @@ forEachEngine('imported orders', (engine) => {
     ].entries()) {
       assert.match(reasons[index + 1] ?? '', pattern);
     }
+  });
+
+  test('the event loop runs other work while many signatures are verified', async () => {
+    const { record: parsed } = parseRecordLine(
+      { ...toContext(orders.db), now: () => START * 1_000 },
+      JSON.stringify(await record(ask())),
+    );
+    assert.ok(parsed);
+    let pauses = 0;
+    const count = () => {
+      pauses += 1;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    const { verified } = await verifyOrders(Array.from({ length: 200 }, (_, line) => ({ line, record: parsed })));
+    clearImmediate(timer);
+    assert.equal(verified.length, 200);
+    assert.ok(pauses > 1, 'no other work ran during the verification');
   });
 
   test('a record without a signature does not change the terms of a signed order', async () => {

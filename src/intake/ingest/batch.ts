@@ -100,7 +100,7 @@ export async function ingestBatch(
     options.onIngested(part);
     if (!options.dryRun) notifyChanged(context, records, part);
   };
-  const { verified, rejections } = verifyOrders(records);
+  const { verified, rejections } = await verifyOrders(records);
   if (rejections.length > 0)
     report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [], createdCollections: [] });
   const primary = verified.filter(({ record }) => isPrimary(record));

@@ -1,6 +1,7 @@
 // Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
 // derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
+import { setImmediate } from 'node:timers/promises';
 import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -22,21 +23,29 @@ import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
+/** After this time of verification, the event loop runs other work. A signature takes about a millisecond of CPU time. */
+const PAUSE_AFTER_MS = 10;
+
 /**
  * Verifies the signatures of the orders. `verified` has the records with a valid signature, with their signed terms, and the records
  * without a signature. Signatures of contracts (ERC-1271) are rejected, because each would need a chain query.
  */
-export function verifyOrders(records: readonly NumberedRecord[]): {
+export async function verifyOrders(records: readonly NumberedRecord[]): Promise<{
   verified: NumberedRecord[];
   rejections: LineRejection[];
-} {
+}> {
   const verified: NumberedRecord[] = [];
   const rejections: LineRejection[] = [];
+  let pausedAt = performance.now();
   for (const entry of records) {
     const { line, record } = entry;
     if (record.kind !== 'order' || !record.row.unverified) {
       verified.push(entry);
       continue;
+    }
+    if (performance.now() - pausedAt > PAUSE_AFTER_MS) {
+      await setImmediate();
+      pausedAt = performance.now();
     }
     const result = verifyOrder(record.row, record.row.unverified);
     if ('row' in result) verified.push({ line, record: { kind: 'order', row: result.row } });
