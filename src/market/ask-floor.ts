@@ -64,8 +64,8 @@ export function toAskFloor(
 }
 
 /**
- * The most assets of the own book that are read if the indexer's copy of them is out of date. If the own book lists more assets, mirrored
- * rows of the assets that were not read are not left out.
+ * The most assets of the own book that are read if the indexer's copy of the book is out of date. If the own book lists more assets, a
+ * mirrored row of an asset that was not read still counts.
  */
 const OWN_ASSETS_MAX = 50_000;
 

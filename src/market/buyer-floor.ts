@@ -8,7 +8,10 @@ import type { Market } from './market.ts';
 import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
 
-/** The most rows of each kind in one read of the mirror. The kinds are rows with a buyer total, and own rows with an ask alone. */
+/**
+ * The most rows of each kind in one read of the mirror. Rows of one kind have a total. Rows of the other kind are this service's own
+ * listings that have only an ask.
+ */
 const CHUNK_SIZE = 20;
 /**
  * The most reads of the mirror. A further read is needed only if the own book lists the assets of all rows of a kind. This happens while
@@ -32,7 +35,7 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
 }
 
 /**
- * The cheapest mirrored rows of both kinds. For an asset that the own order book lists, the own order counts, even when it is dearer. The
+ * The cheapest mirrored rows of both kinds. If the own order book lists an asset, the own order counts, even if its price is higher. The
  * indexer's copy of the own book may be out of date, so the own book itself is read as well.
  */
 async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {

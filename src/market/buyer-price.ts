@@ -7,7 +7,10 @@ import type { Market } from './market.ts';
 /** In base units. `platformFee` and `royalty` are null if the order or the marketplace states only the total. */
 export type BuyerPrice = { ask: bigint; platformFee: bigint | null; royalty: bigint | null; total: bigint };
 
-/** The price of an own order without fees: platform fee and royalty are added to the ask, both rounded up. The lowest ask has the lowest total. */
+/**
+ * The price of an own order that states only the ask: platform fee and royalty are added, both rounded up. Of several asks of a collection,
+ * the lowest has the lowest total.
+ */
 export function toOwnBuyerPrice(
   { platformFeeBps }: Pick<Market, 'platformFeeBps'>,
   { royaltyBps }: Pick<Collection, 'royaltyBps'>,

@@ -35,7 +35,7 @@ export class DollarRates {
     return this.#rates;
   }
 
-  /** Makes the next `read` read the database again. Must be called after a rate was written. */
+  /** The next call of `read` queries the database, even if the last rates are fresh. Must be called after a rate was written. */
   expire(): void {
     this.#latest = null;
   }

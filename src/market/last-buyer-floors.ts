@@ -13,7 +13,7 @@ import {
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again only after this time, so the stored time may be up to this much too early. */
+/** An unchanged floor is written again only after this time. So its stored time may be this much earlier than its last observation. */
 const REWRITE_MS = 60_000;
 /** The most collections whose last write is kept in memory. At this number, all last writes are forgotten. */
 const COLLECTIONS_MAX = 10_000;
@@ -29,7 +29,7 @@ export class LastBuyerFloors {
     this.#clock = clock;
   }
 
-  /** In base units. Null when none was stored in the last half hour, or when it cannot be read. */
+  /** In base units. Null when no floor was stored in the last half hour, or when the stored floor cannot be read. */
   async find(collectionId: string): Promise<bigint | null> {
     const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
     const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));

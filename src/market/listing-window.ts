@@ -14,7 +14,7 @@ import { locationOf } from './resolve-collection.ts';
 export type ListingWindow = {
   /** Cheapest first. */
   listings: Listing[];
-  /** The failed sources that the response names. An order book that fails is only logged: the interface names the mirror alone. */
+  /** The failed sources that the response names. Only the mirror is named. A failure of the own order book is only logged. */
   staleSources: string[];
   /** True when a source could not be read. */
   degraded: boolean;
@@ -25,7 +25,7 @@ export type ListingWindow = {
 export const WINDOW_SIZE_MAX = 250;
 /** The rows of one read. More than a window holds, so that a few assets with several listings do not need a second read. */
 const CHUNK_SIZE = 300;
-/** The most reads of one book. It is reached when the cheapest listings are all of a few assets. */
+/** The most reads of one book. This limit is reached only if the cheapest listings all belong to a few assets. */
 const CHUNKS_MAX = 40;
 
 const EMPTY_WINDOW: ListingWindow = { listings: [], staleSources: [], degraded: false, validUntil: null };

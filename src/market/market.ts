@@ -66,11 +66,11 @@ export class Market {
   readonly searches: MarketSource;
   /** Reads of the own order book for the explore interface. */
   readonly exploredOrders: MarketSource;
-  /** The activity log. */
+  /** The activity log, for the activity lists of the explore interface. */
   readonly activity: MarketSource;
   /** Past sales for the explore interface. */
   readonly pastSales: MarketSource;
-  /** The activity log, which the stream follows. */
+  /** The activity log, for the change stream of the explore interface. */
   readonly activityLog: MarketSource;
   // These three are stored in the primary.
   readonly lastBuyerFloors: LastBuyerFloors;

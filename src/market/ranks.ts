@@ -1,5 +1,6 @@
 // The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. All are chosen
-// by the rules of responses. The transaction that changes what they depend on also stores the new ones, and adds them to the history.
+// by the rules that responses follow. A transaction that changes the rows behind the keys also stores the new keys, and adds a changed
+// floor or listed count to the history.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -17,7 +18,8 @@ export type RefreshContext = { chains: Chains; now: number };
 
 /**
  * Updates the figures of collections: the number of listed assets and the floor of the mirror for the given assets, the figures of their
- * traits, and the ranking keys. `moved`: tokens that may have been burned, deleted or restored. Must be called after the last write of a transaction, with all collections whose figures it has locked (`lockFigures`).
+ * traits, and the ranking keys. `moved`: tokens that may have been burned, deleted or restored. Must be called after the last write of a
+ * transaction, with all collections whose figures the transaction has locked (`lockFigures`).
  */
 export async function refreshFigures(
   tx: Queryable,

@@ -21,8 +21,8 @@ const TRAIT_COUNT = '';
 /**
  * The score of a token is the sum of -log2(share) over the traits of the collection, where `share` is the share of the tokens with the same
  * value. The share of a token without a trait is that of all tokens without this trait. Each value of a trait with several values counts.
- * The number of traits counts as a trait. So far this is the method of OpenRarity (https://github.com/ProjectOpenSea/open-rarity), which
- * also puts tokens with unique values first.
+ * The number of traits counts as a trait. This is the method of OpenRarity (https://github.com/ProjectOpenSea/open-rarity), except that
+ * OpenRarity puts tokens with unique values first.
  */
 export class RarityRanking {
   readonly #max: { tokens: number; values: number };

@@ -34,10 +34,12 @@ export async function removeCollections(
     return deleteObservations(tx, ids);
   };
   const removed = await main.transaction(async (tx) => {
-    // Writers of orders take the first locks, and copies to the indexer take the second lock. So no copy brings a removed figure back.
+    // Writers of orders take the locks of chains and books, and copies to the indexer take the lock of the catalog. While all are held
+    // here, no copy can restore a removed figure.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
-    // So a merge in progress cannot append a change of a removed collection after its changes were deleted.
+    // A merge of the activity log takes this lock. So a merge in progress cannot append a change of a removed collection after its changes
+    // were deleted.
     await lockActivityHead(tx);
     const deleted = await deleteCollections(tx, ids);
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];

@@ -28,7 +28,7 @@ type RankingContext = Pick<Databases, 'main' | 'indexer'> & { clock: Clock };
 type RankedCollection = { state: RarityState; changed: number };
 
 const TOKENS_AT_ONCE = 1_000;
-/** At most one token of this number may have metadata that could not be read. Such tokens get no rank. */
+/** Of this many tokens, at most one may have metadata that was never read. A token whose metadata was never read gets no rank. */
 const TOKENS_PER_UNREAD = 100;
 /** An incomplete collection is examined again after this time. */
 const INCOMPLETE_MS = 60_000;

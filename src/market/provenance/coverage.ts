@@ -27,7 +27,9 @@ export type Need = {
   since: number | null;
   maxAgeMs: number;
   importedMaxAgeMs: number | null;
-  /** True when each scanned vendor has only its own part, so that all vendors must be covered. */
+  /**
+   * True if each scanned vendor has only its own part of the rows. The coverage of every scanned vendor must then reach back to `since`.
+   */
   eachSource: boolean;
 };
 

@@ -74,7 +74,10 @@ export function toListedCount(facts: ListedFacts, context: ListedContext, now: n
 
 const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
 
-/** While the chain covers the collection, only the tokens of its log count: a vendor may report a token that does not exist. */
+/**
+ * While the chain covers the collection, only tokens in the log of the chain are counted, because a vendor may report a token that does not
+ * exist.
+ */
 function toTokenCounts(
   { tokens, coverage }: HoldingFacts,
   { tokensComplete }: HoldingContext,
@@ -100,7 +103,8 @@ function toListedCounts(
     importedMaxAgeMs: null,
     eachSource: true,
   };
-  // A row that a scan wrote is ended by this scan only. Once the scan stops, its rows are no longer right, whatever else was imported.
+  // A listing that a scan wrote is ended only by the same scan. If the scan has stopped, its listings may be out of date, and an import
+  // does not correct them.
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;

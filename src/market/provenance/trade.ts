@@ -72,9 +72,9 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
 }
 
 /**
- * How the volumes of the last 24 hours and seven days differ from those of the periods before, as ratios to these: 0.05 is 5 % more. Null if
- * one of the two is unknown or was not counted in stored sales, or if there was no volume before. `doubleRaw`: the volumes of the windows of
- * twice the length.
+ * The relative change of the volume, from the period of equal length before to the last 24 hours and to the last seven days: 0.05 is 5 %
+ * more. Null if either of the two volumes is unknown or was not counted from stored sales, or if the earlier volume is zero. `doubleRaw`:
+ * the volumes of the windows of twice the length.
  */
 export function toVolumeChanges(
   { sums, coverage }: TradeFacts,
@@ -98,7 +98,7 @@ export function toVolumeChanges(
 
 const PARTS = 1_000_000n;
 
-/** How much an amount differs from an earlier one, as a ratio to the earlier one, to six decimals. Null if the earlier one is zero. */
+/** The relative change from `earlier` to `amount`, cut to six decimals. Null if `earlier` is zero. */
 export function toRatio(amount: bigint, earlier: bigint): number | null {
   return earlier === 0n ? null : Number(((amount - earlier) * PARTS) / earlier) / Number(PARTS);
 }
@@ -115,7 +115,8 @@ function chooseTrade(
   const { name, coverage, record, now } = window;
   const lengthMs = WINDOW_MS[name];
   const maxAgeMs = lengthMs === null ? MAX_AGE_MS.total : MAX_AGE_MS.window;
-  // A window ends now, so an import that ended earlier does not cover it. For all time, imported sales are the total at any age.
+  // A window ends now, so an import covers it only while the end of the import is recent enough. For all time, imported sales are the total
+  // at any age.
   const importedMaxAgeMs = lengthMs === null ? null : MAX_AGE_MS.window;
   const since = lengthMs === null ? null : now - lengthMs;
   const counted = toCounted(coverage, values.counted, {

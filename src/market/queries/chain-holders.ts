@@ -83,8 +83,8 @@ export async function insertOwnersCoverage(tx: Queryable, collectionId: string):
 }
 
 /**
- * Counts the holders of a collection by the owners of its tokens again, because its chain is no longer read. The chain then does not cover
- * the owners any more.
+ * Derives the holders of a collection from the stored owners of its tokens again, because its chain is no longer read. Deletes the coverage
+ * of the owners by the chain.
  */
 export async function updateToReportedHolders(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(`delete from indexer.coverage where collection_id = $1 and subject = 'owners' and kind = 'chain'`, [

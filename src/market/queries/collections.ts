@@ -24,7 +24,10 @@ const FILLED_COLUMNS: ReadonlySet<string> = new Set(['image', 'banner', 'descrip
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
   launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete`;
 
-/** The columns as they are served. Metadata from the contract fills what the record leaves open: an address is no name. */
+/**
+ * The columns as they are served. Metadata from the contract fills columns that are null in the record, and replaces a name that is only
+ * the contract address.
+ */
 const SERVED_COLUMNS = COLUMNS.split(/,\s*/)
   .map((name) => {
     if (name === 'name') {

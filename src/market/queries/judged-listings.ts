@@ -40,8 +40,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings in judged collections whose state may depend on the changes. These are all listings of the orders, and the active listings
- * of the tokens. The owners' active listings count if they name an operator, the offerers' listings if their counter is known.
+ * The listings in judged collections whose state may depend on the changes. These are all listings of the orders, the active listings of
+ * the tokens, the active listings of the owners if they name an operator, and the listings of the offerers if their counter is known.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -102,7 +102,10 @@ export async function listListingsToJudge(
   return rows.map(decodeListing);
 }
 
-/** The listings in judged collections that have expired by now and had not expired at `time`, in milliseconds. Sorted by key. */
+/**
+ * The listings in judged collections of the state `joined` that have expired by now and had not expired at `time`, in milliseconds. Sorted
+ * by key.
+ */
 export async function listListingsExpiredSince(db: Queryable, chain: string, time: number): Promise<JudgedListing[]> {
   const rows = await db.query(
     `select ${COLUMNS} from indexer.listing
@@ -121,8 +124,9 @@ export type ListingChange = { listing: JudgedListing; to: ListingState; isByCoun
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Writes the new states. A listing that another transaction has written since it was read is left out. Returns the asset of each row that
- * was written. The sale that filled a listing gets the id of the listing, unless it already names a listing.
+ * Writes the new states. A listing that another transaction has written since it was read is left out, and then the caller must roll back:
+ * no change is recorded for the activity log. Returns the asset of each row that was written. The sale that filled a listing gets the id of
+ * the listing, unless it already names a listing.
  */
 export async function updateListingStates(
   tx: Queryable,
@@ -165,7 +169,10 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/** What the activity log records of a new state. The block is that of the transaction that ended the listing. */
+/**
+ * What the activity log records of a new state. If a block ended the listing, the change has the time of the block and the transaction in
+ * it.
+ */
 function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
   const { key } = listing;
   const change = toStateChange({ ...listing, hidden: listing.undeliverable }, { ...to, hidden: to.undeliverable });
@@ -208,7 +215,7 @@ const decodeListed = rowDecoder('listing', {
 
 export type ListedOrder = ReturnType<typeof decodeListed>;
 
-/** All marketplaces and statuses, sorted by `source` and id. */
+/** The listings of these orders at all marketplaces, whatever their status. Sorted by `source` and id. */
 export async function listListingsOfOrders(
   db: Queryable,
   chain: string,

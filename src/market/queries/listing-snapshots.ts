@@ -15,8 +15,8 @@ export type ListingSnapshot = {
   /** When the list was complete. */
   takenAt: number;
   /**
-   * In base units. The list has all listings whose buyer total (without one, the price) is below this amount. Null when it has all
-   * listings.
+   * In base units. The list has all listings whose buyer total (or price, if no buyer total is known) is below this amount. Null if the
+   * list has all listings.
    */
   below: bigint | null;
 };

@@ -76,9 +76,10 @@ const CHANGED_COLUMNS = [
 ];
 
 /**
- * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts. A
- * listing that another order has replaced is listed anew. Expressions of one statement read the stored rows as they were before it. `$1` is
- * the present time. With `limit 1` each earlier row is found by its key.
+ * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts. If a
+ * listing now has another order than before, it is recorded as listed again. All expressions of a statement read the stored rows as they
+ * were before the statement, so `before` has the earlier row. `$1` is the present time. `limit 1` makes PostgreSQL find each earlier row by
+ * its key.
  */
 const RECORD_CHANGES = `recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
@@ -272,8 +273,8 @@ export async function updateListingsOfOwnOrders(
 const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
 
 /**
- * The hashes among the orders of the given listings of which an asset has several listings, at different marketplaces. Sorted. A row of any
- * other order cannot affect a second row.
+ * Of the orders of the given listings, the hashes of those that have several stored listings of one asset, at different marketplaces.
+ * Sorted. A listing of any other order affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,

@@ -19,14 +19,15 @@ export const addPointsSql = (changed: string): string => `points as (
          listed = excluded.listed
      )`;
 
-/** An SQL expression: the fact by which the activity log knows the floor of a point. `key` is the column of the point. */
+/** An SQL expression: the fact that identifies the floor of a point in the activity log. `key` is the column with the key of the point. */
 export const pointFactSql = (key: string): string => `'floor ' || ${key}`;
 
 const decodeTaken = rowDecoder('market_point', { collectionId: column('collection_id', text), fact: text });
 
 /**
- * Deletes the points of collections since `since`, in milliseconds, and corrects the hours. The earlier point is the last one again, so
- * that `updateRanks` records the present figures where they differ. Returns the facts of the deleted points. The figures must be locked.
+ * Deletes the points of collections since `since`, in milliseconds, and corrects the hours. The point before becomes the last point of its
+ * collection again, so that `updateRanks` adds a point if the present figures differ from it. Returns the facts of the deleted points. The
+ * figures must be locked.
  */
 export async function deletePointsSince(
   tx: Queryable,

@@ -46,7 +46,10 @@ export async function deleteMetadataAnnouncements(
   ]);
 }
 
-/** How often an announced change makes the same token due at most, so that a contract cannot cause requests with each block. */
+/**
+ * Because of an announced change, metadata is read again only this long after its last read, so that a contract cannot cause requests with
+ * each block.
+ */
 const REFRESH_MS_MIN = 10 * 60_000;
 
 /**

@@ -88,15 +88,15 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
 }
 
 /**
- * Null for a key that is unknown. `listed`: the listed count. `validUntil`: when they must be computed again even if nothing was written; null
- * for never.
+ * Null for a key that is unknown. `listed`: the listed count. `validUntil`: when the keys must be computed again even if nothing was
+ * written; null for never.
  */
 export type Ranks = { volume: number | null; floor: bigint | null; listed: number | null; validUntil: number | null };
 
 /**
- * Stores the keys. A floor or a listed count that has changed is added to the history, and a floor is also recorded as a change of the
- * market. The floor is also recorded if a reorganisation has taken the last one back. `now` in milliseconds. Among several expressions of
- * one statement, each reads the rows as they were before it.
+ * Stores the keys. If the floor or the listed count of a collection on a chain has changed, a point is added to the history. A changed
+ * floor is also recorded as a change of the market. A floor is recorded again if a reorganisation has deleted its point. `now` in
+ * milliseconds. All expressions of the statement read the rows as they were before the statement.
  */
 export async function updateRanks(
   tx: Queryable,

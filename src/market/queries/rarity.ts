@@ -89,7 +89,7 @@ export async function findReportedRank(db: Queryable, collectionId: string): Pro
   return row !== undefined && decodeReported(row).isReported;
 }
 
-/** `onChain`: only tokens that the log of the chain has count. */
+/** `onChain`: only tokens in the log of the chain are ranked. */
 export type RankedScope = { collectionId: string; onChain: boolean };
 
 const inScope = `collection_id = $1 and not burned and ($2 or owner_block is not null)`;
@@ -173,7 +173,7 @@ export type RankingResult = {
   state: RarityState;
   revision: number;
   tokens: number | null;
-  /** Null: the ranks stay as they are, but for a collection without traits or with too many. */
+  /** Null leaves the served ranks as they are, except in the states `untraited` and `too-large`, in which no ranks are served. */
   ranks: { generation: number; kind: string; source: string | null; at: number } | null;
   dueAt: number;
 };

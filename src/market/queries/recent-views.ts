@@ -29,7 +29,7 @@ const collectionId = column('collection_id', text);
 const decodeViewedCollection = rowDecoder('recent_view', { collectionId });
 const decodeViewedToken = rowDecoder('recent_view', { collectionId, asset: assetId });
 
-/** The collections that were viewed after `since`, themselves or one of their tokens. */
+/** The collections that were viewed after `since`, or of which a token was viewed after `since`. */
 export async function listViewedCollections(db: Queryable, since: number): Promise<Set<string>> {
   const rows = await db.query(`select distinct collection_id from main.recent_view where viewed_at > $1`, [
     new Date(since),
@@ -64,7 +64,7 @@ export type ViewedTokensQuery = {
   limit: number;
 };
 
-/** Sets when tokens of a collection were requested from a marketplace, whatever the response was. */
+/** Stores that tokens of a collection were requested from a marketplace at the time `at`, whatever the response was. */
 export async function updateViewedTokensRefreshed(
   db: Queryable,
   { collectionId, assets, at }: { collectionId: string; assets: readonly AssetId[]; at: number },

@@ -1,5 +1,5 @@
-// The traits of tokens that were imported. They stand in indexer.token, and are copied to indexer.token_trait while no traits of the token
-// were read from its contract or from assets. Indexer database.
+// The imported traits of tokens. They stand in indexer.token. They are copied to indexer.token_trait while the metadata of the token has
+// not been read from its contract or from a DAS endpoint. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';

@@ -39,8 +39,8 @@ export type Sale = {
 export const UNKNOWN_SOURCE = 'unknown';
 
 /**
- * The price of a sale that was read from a chain whose logs do not tell the price. Such a sale does not stand for the report of a marketplace,
- * which has the price.
+ * The price of a sale that was read from a chain, if the logs do not give the price. Such a sale does not replace the report of a
+ * marketplace, because the report has the price.
  */
 export const UNKNOWN_PRICE = 'unknown';
 
@@ -155,7 +155,7 @@ export const ADD_TO_SUMS = `hours as (
 
 const SALE_CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
   block_number, fact`;
-/** The change of the market that a sale is. \`stored\` has the columns of indexer.sale. The fact is the key of the sale. */
+/** The values that record a sale as a change of the market. `stored` has the columns of indexer.sale. The fact is the key of the sale. */
 const SALE_CHANGE_VALUES = `'sale', stored.sold_at, stored.chain, stored.collection_id, nullif(stored.asset, '${BUNDLE}'), stored.price_raw,
   stored.seller, stored.buyer, stored.listing_id, stored.source, stored.tx, stored.block_number, stored.key::text`;
 
@@ -169,7 +169,10 @@ const RECORD_SALES = `recorded_sales as (
         where not stored.past order by stored.sold_at, stored.log_index, stored.key
       ),`;
 
-/** Whether `incoming`, a sale that a marketplace reported, tells the listing or the marketplace of the chain's sale `stored`. */
+/**
+ * Whether `incoming`, a sale that a marketplace reported, has the listing or the marketplace that the sale `stored`, read from the chain,
+ * lacks.
+ */
 const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = incoming.tx and stored.tx is not null
   and stored.asset = incoming.asset and stored.block_number is not null and stored.price <> '${UNKNOWN_PRICE}'
   and (stored.source = '${UNKNOWN_SOURCE}' or stored.listing_id is null and incoming.listing_id is not null)`;
@@ -194,9 +197,9 @@ const SALE_COLUMNS: RowColumns<NewSale> = {
 
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
- * reported sale without a log index is left out if the same transaction, collection and asset already has a sale from the chain. A bundle from
- * the chain stands for all sales of its transaction and collection. What the chain does not tell is taken from a report that is left out: the
- * listing that the sale filled, and the marketplace. The sale of the chain then counts as updated.
+ * reported sale without a log index is left out if a sale from the chain, with a price, is stored for the same transaction, collection and
+ * asset. A bundle from the chain stands for all sales of its transaction and collection. If the sale from the chain lacks the listing that
+ * it filled or the marketplace, these are taken from the report that is left out. The sale from the chain then counts as updated.
  */
 export async function upsertSales(
   tx: Queryable,
@@ -296,7 +299,8 @@ function toDigestText(uuid: string): string {
 }
 
 /**
- * Records that stored sales are other sales now: the log takes the earlier ones back. Those that are not past at `now` are recorded again.
+ * Records that an undo has changed the facts of stored sales. The activity log takes the earlier entries back. Sales that are not older
+ * than REPORTED_NEWS_MS at `now` are recorded again.
  */
 export async function insertRestoredSaleChanges(tx: Queryable, keys: readonly string[], now: number): Promise<void> {
   await tx.query(
@@ -313,8 +317,8 @@ export async function insertRestoredSaleChanges(tx: Queryable, keys: readonly st
 }
 
 /**
- * Deletes the sales of later blocks, and subtracts them from the sums. Returns their collections. The caller records the reorganisation in
- * the activity log.
+ * Deletes the sales of a chain in blocks after `blockNumber`, and subtracts them from the sums. Returns their collections. The caller
+ * records the reorganisation in the activity log.
  */
 export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber: number): Promise<string[]> {
   const deleted = await deleteSales(tx, `chain = $1 and block_number > $2`, [chain, blockNumber], {
@@ -333,7 +337,7 @@ const decodeReported = rowDecoder('sale', {
 
 /**
  * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported, by the rule by which `upsertSales`
- * leaves them out. Returns the sales with what the chain does not tell and a report does: the listing, and the marketplace.
+ * leaves them out. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from the deleted report.
  */
 export async function mergeReportedSales(
   tx: Queryable,

@@ -1,5 +1,5 @@
-// The metadata and traits of tokens as a reader of contracts or of assets has found them. Indexer database. Reported names and pictures
-// stand in indexer.token. A transaction that writes must have locked the figures of the collection.
+// The metadata and traits of tokens that were read from their contracts or from a DAS endpoint. Indexer database. Reported names and
+// pictures stand in indexer.token. A transaction that writes must have locked the figures of the collection.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';

@@ -234,8 +234,8 @@ export type NewTokenHolder = {
 };
 
 /**
- * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. The metadata of a token that the chain did
- * not have before becomes due. Returns the tokens that were burned, or whose burn was taken back.
+ * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. If the log of the chain did not have a token
+ * before, and the token is not burned, its metadata becomes due. Returns the tokens that were burned, or whose burn was taken back.
  */
 export async function upsertTokenHolders(
   tx: Queryable,
@@ -292,8 +292,8 @@ export async function listTokensMovedAfter(
 }
 
 /**
- * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image or rarity stays, without its
- * holder and without the metadata that was read from its contract.
+ * Deletes tokens whose mint was in a block that the chain has abandoned. A token with a reported name, image, rarity or traits stays,
+ * without its holder and without the metadata that was read from its contract.
  */
 export async function deleteUnmintedTokens(
   tx: Queryable,

@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 
-/** The metadata of the token of a row of `other` was read, and the token is not burned. */
+/** The SQL condition that the token named in a row of `other` is not burned, and that its metadata was read. */
 const isDescribed = (other: string) => `exists (
     select from indexer.token as stored
     where stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset and not burned)
