@@ -25,7 +25,7 @@ export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 /** The schema in whose transaction a change is recorded. */
 export type ChangeOrigin = 'main' | 'indexer';
 
-/** A change to record. `at` in milliseconds. What a kind does not have is left out. */
+/** A change to record. `at` in milliseconds. A field that a change of this kind does not have is left out. */
 export type MarketChange = {
   kind: ActivityKind;
   at: number;
@@ -41,8 +41,11 @@ export type MarketChange = {
   reason?: string | null;
   /** The block from which the change was read. For a reorganisation: the last block that is still part of the chain. */
   blockNumber?: number | null;
-  /** The identity of the stored fact, by which a later change can take it back. */
+  /** Identifies the stored fact, so that a later change of the kind `reorg` can take this change back. */
   fact?: string | null;
-  /** For the kind `reorg`: the facts that are taken back. A change with a block has none, and takes the changes of later blocks back. */
+  /**
+   * For the kind `reorg`: the facts that are taken back. A `reorg` with a block number has no facts: it takes back the changes of all later
+   * blocks.
+   */
   facts?: readonly string[];
 };

@@ -33,8 +33,9 @@ const EMBEDDED_TIMEOUT_MS = 5_000;
 export type MergeLimits = { timeoutMs: number; batchesMax: number; signal?: AbortSignal };
 
 /**
- * Merges changes until none is left, in at most `batchesMax` transactions for each schema. Each has the deadline `timeoutMs`. Returns how
- * many changes were merged. The changes of the primary database are merged before the indexer database is used, so also while it fails.
+ * Merges changes until none is left, in at most `batchesMax` transactions for each schema. Each transaction has the deadline `timeoutMs`.
+ * Returns how many changes were merged. The changes of the primary database are merged first, so they are merged even while the indexer
+ * database fails.
  */
 export function mergeChanges(context: MergeContext, limits: MergeLimits): Promise<number> {
   return mergeOrigins(context, ['main', 'indexer'], limits);

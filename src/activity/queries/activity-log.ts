@@ -9,8 +9,9 @@ import type { ChangeBatch } from './market-changes.ts';
 import { changesFrom } from './market-changes.ts';
 
 /**
- * `position`: the last assigned position; 0 before the first. `oldest`: the oldest position that is kept. `revision` and `merged` concern an
- * indexer in a database of its own: how often its changes were merged, and the changes that were merged last until they are deleted there.
+ * `position`: the last assigned position; 0 before the first. `oldest`: the oldest position that is kept. `revision` and `merged` concern
+ * an indexer in a database of its own. `revision` counts the merges of its changes. `merged` has the changes of the last merge, until they
+ * are deleted in the indexer.
  */
 export type ActivityHead = { position: number; oldest: number; revision: number; merged: number[] };
 
@@ -156,7 +157,7 @@ export async function insertReorgActivity(
   return decodeCount(row ?? {}).count;
 }
 
-/** Whether rows were merged before `before`, in milliseconds, that `deleteOldActivity` would delete. Takes no lock. */
+/** Whether `deleteOldActivity` would find rows that were merged before `before`, in milliseconds. Takes no lock. */
 export async function hasOldActivity(db: Queryable, before: number): Promise<boolean> {
   const rows = await db.query(
     `select from main.activity_head as head cross join lateral (
@@ -170,8 +171,8 @@ export async function hasOldActivity(db: Queryable, before: number): Promise<boo
 const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: column('merged_at', timestamp) });
 
 /**
- * Deletes at most `limit` of the oldest rows that were merged before `before`, in milliseconds, and moves `oldest`. Floors are kept: the
- * history of a collection has only the figures of each hour. Returns how many positions were passed.
+ * Finds at most `limit` of the oldest rows that were merged before `before`, in milliseconds, deletes them, and moves `oldest`. Changes of
+ * floors are not deleted, because the history of a collection keeps only the figures of each hour. Returns how many rows were found.
  */
 export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {
   const { oldest } = await lockActivityHead(tx);
