@@ -163,7 +163,7 @@ function namesIn(path: string): string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
 }
 
-/** Dots alone would name another path. */
+/** A segment of one or two dots would lead to another path. An empty segment would, too. */
 function toSegment(name: string, value: ArgumentValue = ''): string {
   if (typeof value === 'object' || /^\.{0,2}$/.test(String(value)))
     throw new ToolError(`Argument ${name} is empty or consists of dots`);

@@ -9,8 +9,9 @@ import { hasMembers } from './json.ts';
 const IMAGES = new Set(['image', 'banner']);
 
 /**
- * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume also has `volumeCurrency`.
- * The chain of an amount is that of the nearest enclosing object that names a chain or a collection id, or whose listing does.
+ * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
+ * also has `volumeCurrency`. The chain of an amount is that of the nearest enclosing object that has a chain or a collection id, itself or
+ * in its listing.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));
@@ -37,7 +38,10 @@ function chainOf({ chain, collectionId, listing }: JsonObject, chains: Chains): 
   return (id && chains.get(id.chainId)) ?? null;
 }
 
-/** Of an amount without a chain, such as the floor of a trait, the unit is known if all chains with this currency have the same decimals. */
+/**
+ * If the chain of an amount is not known, as for the floor of a trait, its unit is known only if all chains with this currency have the
+ * same decimals.
+ */
 function toRawUnit(currency: string, chain: Chain | null, chains: Chains): string {
   const known = chain ? [chain] : [...chains.values()];
   const decimals = new Set(known.filter(({ symbol }) => symbol === currency).map((one) => one.decimals));

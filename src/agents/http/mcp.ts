@@ -53,7 +53,7 @@ function checkOrigin(origin: string | undefined, baseUrl: string): void {
   );
 }
 
-/** A batch would make many responses of one counted message. The protocol has no batches since its version 2025-06-18. */
+/** A batch could contain many calls, but would count as one request. The protocol has no batches since its version 2025-06-18. */
 function rejectBatch(body: unknown): void {
   const isBatch = Buffer.isBuffer(body) && /^\s*\[/.test(body.toString('latin1'));
   if (isBatch)
