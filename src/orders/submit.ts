@@ -177,9 +177,9 @@ async function storeOrder(
 }
 
 /**
- * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain
- * log is not enough, because it may lack the events from before the collection was followed. The calls are made at the last block that was
- * read: an endpoint that does not have this block yet could not report an event that the log already lacks.
+ * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain log is
+ * not enough, because it may lack the events from before the collection was followed. The calls name the last block that was read, so they
+ * fail at an endpoint that does not have this block yet. Such an endpoint could not report the latest of the events that the log lacks.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: number): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;

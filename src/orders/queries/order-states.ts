@@ -43,7 +43,7 @@ export async function listDueOrders(db: Queryable, now: number, limit: number): 
 
 const decodeExpired = rowDecoder('book_order', { orderId: column('id', text), at: column('expires_at', timestamp) });
 
-/** Marks those of the orders as expired that are active and whose expiry time has passed. Returns them with their expiry times. */
+/** Marks each given order as expired if it is active and its expiry time has passed. Returns the marked orders with their expiry times. */
 export async function updateExpiredOrders(
   tx: Queryable,
   orderIds: readonly string[],

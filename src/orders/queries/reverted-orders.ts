@@ -1,4 +1,5 @@
-// Where stored orders stand, for an undo that deletes or restores them. Primary database.
+// Chain, collection and asset of stored orders, and whether they are signed, for an undo that deletes or restores the orders. Primary
+// database.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
