@@ -10,7 +10,7 @@ export type Backoff = {
   jitter: number;
 };
 
-/** Bounds the exponent, so that the wait stays a finite number. So many doublings reach any practical `maxMs`. */
+/** Bounds the exponent, so that the wait stays a finite number. With this many doublings, the wait exceeds any practical `maxMs`. */
 const DOUBLINGS_MAX = 30;
 
 /** `failures` is the number of failures in a row (1 or more). The wait is never longer than `maxMs`. */
