@@ -338,8 +338,8 @@ async function openTelemetry(context: ServiceContext, closers: Closer[]): Promis
 }
 
 /**
- * Serves the metrics of this process if the settings name an address for them, and exports them with `telemetry`. Both read the metrics by
- * themselves, because a read begins a new period of the event loop's figures.
+ * Serves the metrics of this process if the settings name an address for them, and exports them with `telemetry`. The server and the export
+ * each create metrics of their own, because each read begins a new period of the event loop's figures.
  */
 async function openMetrics(
   context: ServiceContext,
