@@ -59,7 +59,7 @@ export type NonceCancelled = EventPosition & {
   offerer: Address;
   nonce: bigint;
 };
-/** A bid for a token that replaces all earlier bids for it. Stored for protocols whose events do not repeat the price of an accepted bid. */
+/** A bid for a token, which replaces all earlier bids for this token. Only protocols whose event of an accepted bid lacks the price have bids. */
 export type TokenBid = EventPosition & {
   kind: 'token-bid';
   protocol: Address;

@@ -166,7 +166,7 @@ export async function listOrderEvents(
   return decodeEvents(rows);
 }
 
-/** The bidder's bid for the token that was the last one before the position. Null when the log has none. */
+/** The bidder's last bid for the token before a position in the chain. Null when the log has no such bid. */
 export async function findLastBid(
   db: Queryable,
   chain: string,
