@@ -1,4 +1,4 @@
-// Stores when each task last ran for each followed collection. Primary database. Times are from the clock of the process that ran the task.
+// Stores when each task last ran for each followed collection. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
