@@ -19,7 +19,7 @@ const PERIOD_MS = 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
 const BATCH_TIMEOUT_MS = 10_000;
-/** A stored floor of this age is read again. It is half of the largest age that is served, so some runs may fail in between. */
+/** A stored floor of this age is read again. The age is half of the largest age that is served, so some runs may fail before that. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
 /** The most floors that one run reads. The next run continues, the oldest floors first. */
 const RESOLVED_MAX = 2_000;
@@ -34,12 +34,15 @@ export function createBuyerFloorsTask(context: WorkerContext): Task {
   };
 }
 
-/** `mark`: the listing figures when the floor was read, as text. `at`: this time, in milliseconds. */
+/** `mark`: the listing figures when the floor was read, as text. `at`: when the floor was read, in milliseconds. */
 type Resolved = { mark: string; at: number };
 
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
-  /** When this process last read the floor of each collection. For other collections, the times of the stored floors are used. */
+  /**
+   * The last read of each collection's floor. If this process has not read the floor, `at` is the time of the stored floor, and `mark` has
+   * the figures at the first check in this process.
+   */
   readonly #resolved = new Map<string, Resolved>();
 
   constructor(context: WorkerContext) {

@@ -12,7 +12,7 @@ import { deleteOldChanges } from '../intake/undo/retention.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** The time between two sweeps. After an expiry, figures that are not corrected by the clock may be out of date for this long. */
+/** The time between two sweeps. Stored figures that reads do not compare with the clock may count an expired listing for this long. */
 const PERIOD_MS = 5_000;
 /** Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;
@@ -25,10 +25,10 @@ const BATCHES_MAX = 200;
 /** The most imports whose recorded changes one sweep deletes. An import of a million records has 2,000 rows of changes. */
 const OLD_IMPORTS_MAX = 5;
 
-/** How long the row of a view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
+/** How long a recent view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
-/** How long the points of histories are kept. No reorganisation takes older ones back, because the follower stops at one that is older. */
+/** How long the points of histories are kept. A reorganisation deletes no older points, because the follower does not revert older blocks. */
 const POINTS_KEPT_MS = 31 * 24 * 60 * 60_000;
 
 export function createExpiryTask(context: WorkerContext): Task {

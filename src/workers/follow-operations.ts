@@ -225,7 +225,7 @@ async function unfollow(
   onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
 }
 
-/** Stands for the chain of a collection without a chain, which has no cursor to lock. */
+/** The chain id of a collection whose id names no chain. No cursor has this chain id, so none is locked. */
 const NO_CHAIN = '';
 
 export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
@@ -293,7 +293,7 @@ function readNames(vendors: Vendors, input: Input): Map<string, string> {
   return names;
 }
 
-/** One field for each vendor that has its own names of collections. Null when no name at the vendor is stored. */
+/** One field for each vendor that has its own names of collections. Null when no name of the collection at the vendor is stored. */
 function toListedNames(vendors: Vendors, names: ReadonlyMap<string, string>): Record<string, string | null> {
   return Object.fromEntries(
     vendors.flatMap(({ name: vendor, collectionName }) =>

@@ -1,4 +1,4 @@
-// The task that ranks the tokens of collections by their traits, where no source reports their ranks.
+// The task that ranks the tokens of a collection by their traits, unless a marketplace or an import reports ranks of the collection.
 
 import { listDueRankings } from '../market/queries/rarity.ts';
 import { rankTokens } from '../market/token-ranking.ts';
