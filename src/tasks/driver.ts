@@ -55,7 +55,7 @@ export class TaskDriver {
     this.#ended = this.#loop();
   }
 
-  /** Makes a task run soon, even if it is not due. A task that is running runs again afterwards. Unknown names are ignored. */
+  /** Makes a task run soon, even if it is not due. If the task is running, it runs again afterwards. Unknown names are ignored. */
   nudge(name: string): void {
     if (!this.#tasks.some((task) => task.name === name)) return;
     this.#nudged.add(name);

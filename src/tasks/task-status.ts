@@ -37,7 +37,7 @@ const STATUS_TIMEOUT_MS = 2_000;
 const OVERDUE_PERIODS = 3;
 const OVERDUE_MS_MIN = 60_000;
 
-/** Without the fields for the operator. */
+/** The public status: without the fields that are for the operator only. */
 export function createTaskStatus(main: Database, tasks: readonly Task[]): StatusProvider {
   return {
     section: 'tasks',

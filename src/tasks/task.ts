@@ -13,7 +13,7 @@ export type Task = {
   deadlineMs: number;
   /** How long the lease lasts without a renewal. After that, another process may run the task. Default: `TASK_LEASE_MS`. */
   leaseMs?: number;
-  /** Whether the task reads the followed collections, and should run when one is added. */
+  /** Whether the task reads the followed collections, and should run when a collection is added. */
   readsFollows?: boolean;
   /** Rejects when the run failed. A run that did only part of its work resolves with `problems`. */
   run(signal: AbortSignal, report: Report, request: RunRequest): Promise<TaskResult>;

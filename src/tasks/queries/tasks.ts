@@ -208,7 +208,7 @@ export async function listTasks(db: Queryable): Promise<TaskRecord[]> {
   return rows.map(decodeTask);
 }
 
-/** Older stored JSON may lack the field: a missing field becomes `value`. */
+/** A missing field becomes `value`, because JSON that an earlier version stored may lack the field. */
 function withDefault<T>(decoder: Decoder<T>, value: T): Decoder<T> {
   return { ...decoder, decode: (given) => (given === undefined ? value : decoder.decode(given)) };
 }
