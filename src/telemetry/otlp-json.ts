@@ -13,7 +13,7 @@ const SPAN_KINDS: Record<Span['kind'], number> = { internal: 1, server: 2, clien
 const STATUS_ERROR = 2;
 const TEMPORALITY_CUMULATIVE = 2;
 
-/** `originMs` is the time of the epoch at which `performance.now()` was 0. */
+/** `originMs`: when `performance.now()` was 0, in milliseconds since the epoch. */
 export function toTracesJson(resource: Resource, spans: readonly Span[], originMs: number): string {
   const scope = { name: SCOPE_NAME, version: resource.version };
   const scopeSpans = [{ scope, spans: spans.map((span) => toSpan(span, originMs)) }];
@@ -86,7 +86,7 @@ function toAttributes(attributes: TracedAttributes): object[] {
   }));
 }
 
-/** The difference to the last microsecond is below the precision of the clocks. */
+/** Rounds to microseconds, because the clocks are not more precise. */
 function toNanos(ms: number): string {
   return `${Math.round(ms * 1_000)}000`;
 }

@@ -12,7 +12,7 @@ export class SpanQueue {
   readonly #send: (batch: readonly Span[]) => Promise<PostResult>;
   #sending: Promise<void> | null = null;
   #dropped = 0;
-  /** Whether the latest batch was not accepted. The next attempt is then left to the caller of `flush`. */
+  /** Whether the receiver was unavailable for the latest batch. Then `add` sends nothing, and the next call of `flush` tries again. */
   #isUnavailable = false;
 
   constructor(send: (batch: readonly Span[]) => Promise<PostResult>) {

@@ -25,7 +25,7 @@ export type Span = {
   hasFailed: boolean;
 };
 
-/** The part of a trace that its child spans need. `span` is null if the trace is not exported. */
+/** What child spans need of their parent span. `span` is null if the trace is not exported. */
 class TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -99,7 +99,10 @@ export class Tracer implements RequestTracer {
     return context;
   }
 
-  /** The context in which the operation runs: its own, or that of its parent if the operation has no span. */
+  /**
+   * The context in which the operation runs. In a trace that is not exported, it is the context of the parent. Undefined if the operation
+   * needs a parent and has none.
+   */
   #begin(operation: TracedOperation): TraceContext | undefined {
     const stored = this.#current.getStore();
     const current = stored instanceof TraceContext ? stored : null;
