@@ -1,4 +1,4 @@
-// What the metadata of a collection that is not followed yet will need.
+// Estimates how long it takes to read the metadata of a collection that is not followed yet.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { TokenStandard } from '../core/evm.ts';
@@ -7,8 +7,9 @@ import { parseMetadataUri } from './metadata-uri.ts';
 import type { MetadataSettings } from './settings.ts';
 
 /**
- * `host`: of the first token's URI, as in the status; null when the contract has no such URI. `tokens` is null when the contract does not
- * report its supply. `minutes`: how long the budgets of requests need at least. 0 for data URIs.
+ * `host`: the host of the first token's URI, as the status names it; null when the URI is missing or unsupported. `tokens` is null when the
+ * contract does not report its supply. `minutes`: the least time that the budgets of requests allow. It is 0 for data URIs, and otherwise
+ * null when `host` or `tokens` is null.
  */
 export type MetadataEstimate = { host: string | null; tokens: number | null; minutes: number | null };
 

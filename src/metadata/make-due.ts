@@ -11,7 +11,10 @@ import { insertMissingStates } from './queries/due-tokens.ts';
 
 const ANNOUNCEMENTS_MAX = 500;
 
-/** If the process ends after the commit in the indexer and before the announcements are deleted from the primary, they are applied again. Returns how many were applied. */
+/**
+ * Returns how many announcements were applied. They are deleted from the primary after the commit in the indexer. If the process ends in
+ * between, the next run applies them again.
+ */
 export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<number> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);
   if (announced.length === 0) return 0;

@@ -1,5 +1,6 @@
 // Reads metadata documents from hosts that contracts choose. The client keeps to budgets of requests, skips hosts that are down, and follows
-// redirects. It connects to public addresses only, except for the gateways that the operator configured, or if a setting allows others.
+// redirects. It connects to public addresses only, unless a setting allows private ones. Gateways, which the operator configured, may have
+// any address.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
@@ -28,13 +29,16 @@ export type MetadataClientOptions = Gateways & {
   resolve?: Resolve;
   timeoutMs?: number;
   bytesMax?: number;
-  /** How long a host that is down is left alone at first. The time doubles with each failed trial. */
+  /** How long no request is sent to a host after it went down. The time doubles with each failed trial. */
   openMs?: number;
 };
 
 export type Document = { mediaType: string; body: Buffer };
 
-/** `over-budget`: nothing was requested. `host` is the name under which `mercat status` counts the read: `data`, `ipfs`, `arweave` or that of the URL. */
+/**
+ * `over-budget`: a budget of requests is used up. `host` is the name under which `mercat status` counts the read: `data`, `ipfs`, `arweave`
+ * or the host of the URL.
+ */
 export type DocumentResult =
   | { ok: true; host: string; document: Document }
   | { ok: false; host: string | null; failure: MetadataFailure | 'over-budget' };
@@ -91,7 +95,7 @@ export class MetadataClient {
     return this.#options.bytesMax ?? DOCUMENT_BYTES_MAX;
   }
 
-  /** Tries the URLs in turn, and returns the failure of the last one. A URL over budget ends the attempt: the caller must wait. */
+  /** Tries the URLs in turn. If all fail, returns the last failure. A URL over budget ends the attempt, because the caller must wait. */
   async #readRemote(
     { host, urls, isGateway }: Extract<ParsedUri, { kind: 'remote' }>,
     signal: AbortSignal,
@@ -103,7 +107,7 @@ export class MetadataClient {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof DocumentFailure)) throw error;
-        // A gateway that is down says less about the document than another gateway's response.
+        // `host-down` does not replace an earlier failure, because it says less about the document than the response of another gateway.
         if (failure === 'unsupported-uri' || error.reason !== 'host-down') failure = error.reason;
         if (error.reason === 'over-budget') break;
       }
@@ -111,7 +115,7 @@ export class MetadataClient {
     return { ok: false, host, failure };
   }
 
-  /** Every URL is checked, also the target of a redirect. Only the first URL of a gateway is not, because the operator configured it. */
+  /** Checks every URL, and also the target of a redirect. Only the first URL of a gateway is not checked: the operator configured it. */
   async #follow(first: string, isGateway: boolean, signal: AbortSignal): Promise<Document> {
     let text = first;
     let isTrusted = isGateway;

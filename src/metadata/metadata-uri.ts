@@ -28,7 +28,7 @@ export function fillTokenId(uri: string, tokenId: AssetId): string {
   return uri.replaceAll('{id}', BigInt(tokenId).toString(16).padStart(HEX_ID_DIGITS, '0'));
 }
 
-/** Shows whether two URIs are equal. A data URI is too long to be stored. */
+/** Two URIs are equal if their digests are equal. The digest is stored in place of the URI, because a data URI may be very long. */
 export function digestUri(uri: string): string {
   return createHash('sha256').update(uri).digest('hex').slice(0, DIGEST_DIGITS);
 }
@@ -59,7 +59,7 @@ function parseHttpUri(uri: string, gateways: Gateways): ParsedUri {
     return toIpfs(content, gateways);
   }
   url.hash = '';
-  // Encoding makes names and paths with characters outside of ASCII several times longer.
+  // Checked after encoding, which makes names and paths with characters outside of ASCII several times longer.
   if (url.host.length > HOST_LENGTH_MAX || url.href.length > URL_LENGTH_MAX) return UNSUPPORTED;
   return { kind: 'remote', host: url.host, urls: [url.href], isGateway: false };
 }
@@ -94,7 +94,7 @@ function toData(mediaType: string, body: Buffer): ParsedUri {
   return { kind: 'data', host: 'data', mediaType, body };
 }
 
-/** Many contracts do not percent-encode the content. Such content, which cannot be decoded, is returned as it is. */
+/** Many contracts do not percent-encode the content. If decoding fails, the content is returned as it is. */
 function decodePercent(content: string): string {
   try {
     return decodeURIComponent(content);

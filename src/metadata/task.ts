@@ -32,8 +32,9 @@ const DEADLINE_MS = 5 * 60_000;
 const SLICE_MS = 30_000;
 /** The most tokens of one batch. Their URIs are read by one batch of calls, and may have 1 MiB each. */
 const BATCH_SIZE = 25;
-/** How many collections are read at once, and how many documents of each. */
+/** How many collections are read at once. */
 const LANES = 4;
+/** How many documents of one collection are read at once. */
 const DOCUMENTS_AT_ONCE = 4;
 const VIEWED_MAX = 200;
 /** How often tokens that were never due are looked for. */
@@ -92,7 +93,7 @@ function createAnnouncementTask(context: MetadataContext): Task {
   };
 }
 
-/** The collection of which a batch was read last. The next run begins after it. */
+/** `last`: the collection of which a batch was read last. The next run begins with the collection after it. */
 type Turn = { last: string | null };
 
 /** `findsMissing`: tokens that were never due are looked for, which reads all tokens. */
@@ -112,7 +113,7 @@ class MetadataRun {
   #endAt: number;
   readonly #counts = { read: 0, changed: 0, refused: 0 };
   readonly #problems = new Set<string>();
-  /** Whether a budget is used up, so that tokens are left. */
+  /** Whether a budget is used up, so that some due tokens were not read. */
   #isOverBudget = false;
 
   constructor(context: MetadataContext, options: RunOptions) {
@@ -242,7 +243,7 @@ class MetadataRun {
   }
 }
 
-/** Runs a lane `count` times at once. If one throws, `stop` must end the others. They end before the error is thrown. */
+/** Calls `lane` `count` times at once. If a call fails, `stop` must make the other calls return. The error is thrown after all have ended. */
 async function runLanes(count: number, lane: () => Promise<void>, stop: () => void): Promise<void> {
   const run = async () => {
     try {

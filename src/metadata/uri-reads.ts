@@ -6,12 +6,12 @@ import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
 import type { AssetId } from '../core/address.ts';
 import type { ReadCollection } from './context.ts';
 
-/** Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so no run repeats the read. */
+/** Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so the read is not repeated at once. */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
 
 export class UriReads {
   readonly #sizeMax: number;
-  /** By collection id, where smaller than `sizeMax`: the batch size is halved after a failure, and doubled after a success. */
+  /** The batch sizes below `sizeMax`, by collection id. A size is halved after a failure and doubled after a success. */
   readonly #sizes = new Map<string, number>();
   /** One batch at a time is read, because each batch may be large. */
   #last: Promise<unknown> = Promise.resolve();
@@ -69,7 +69,7 @@ async function readEach(collection: ReadCollection, assets: readonly AssetId[]):
   try {
     const uris = await contracts.tokenUris(contractAddress, standard, assets);
     if (isOne) return uris;
-    // A call may fail because of the calls before it: an endpoint limits the time and the size of a complete batch.
+    // A call may fail because of earlier calls of its batch: an endpoint limits the time and the size of a complete batch.
     const each: ContractUri[] = [];
     for (const [index, uri] of uris.entries()) {
       const asset = assets[index];

@@ -23,7 +23,10 @@ export async function listDueCollectionMetadata(
   return rows.map(decodeDue);
 }
 
-/** The document and the royalty. `document` null: the document could not be read. Its stored fields are kept, and the royalty if null. */
+/**
+ * The document and the royalty. If the document could not be read, `document` is null and its stored fields are kept. The stored royalty is
+ * then kept too if `royaltyBps` is null.
+ */
 export type CollectionRead = {
   collectionId: string;
   document: { name: string | null; image: string | null; banner: string | null; description: string | null } | null;
@@ -38,7 +41,7 @@ export type CollectionRead = {
 
 const decodeName = rowDecoder('collection_metadata', { changed: text });
 
-/** Returns whether a served field changed. A collection that is no longer followed is left out. */
+/** Returns whether a served field changed. Stores nothing if the collection is no longer followed. */
 export async function upsertCollectionMetadata(db: Queryable, read: CollectionRead): Promise<boolean> {
   const { collectionId, document, royaltyBps, failure, host, uriDigest, attempts, dueAt, at } = read;
   const fields = 'name, image, banner, description, royalty_bps';

@@ -13,7 +13,7 @@ const decodeId = rowDecoder('token_metadata', { collectionId: column('collection
 const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
-/** Makes the tokens due that the chain has and that were never due, for example because an earlier version has written them. */
+/** Makes tokens due that are known from the chain and were never due. For example, an earlier version wrote such tokens. */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(
     `insert into indexer.token_metadata (collection_id, asset, source, due_at)
@@ -106,7 +106,7 @@ export async function updateFailedReads(
   );
 }
 
-/** Makes tokens due whose last read failed for one of these reasons at a host that has since returned a document. */
+/** Makes tokens due whose last read failed at one of `hosts` for one of the reasons `failures`. The tokens `except` are not changed. */
 export async function updateDueOfHosts(
   tx: Queryable,
   collectionId: string,
