@@ -29,7 +29,7 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
     try {
       return { changed: await readSlice(context, follow), more: true };
     } catch (error) {
-      // Reported by the status (EndpointComparison). New blocks are read meanwhile.
+      // The status reports the disagreement (EndpointComparison). New blocks are read meanwhile.
       if (!(error instanceof RpcFailure && error.kind === 'contradicted')) throw error;
     }
   }

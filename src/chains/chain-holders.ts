@@ -54,8 +54,8 @@ export async function changeChainHolders(context: JudgeContext): Promise<Set<str
 export type HolderChange = { collectionId: string; isComplete: boolean; holders: readonly TokensOfHolder[] };
 
 /**
- * Reads the holders that the batch may have changed. A reorganisation does not name the accounts of the transfers that it deleted, so all
- * holders of the collection are read after a reorganisation.
+ * Reads the holders that the batch may have changed. The entry of a reorganisation does not name the accounts of the deleted transfers. If
+ * the batch has such an entry, all holders of the collection are read.
  */
 export async function readHolderChanges(
   { main, indexer, chain }: { main: Database; indexer: Database; chain: { id: string } },

@@ -45,14 +45,17 @@ const EDGE_BLOCKS = 32;
 const RANGE_BLOCKS_MAX = 10_000;
 /** The hash of every block that was read is kept while the block is at most this much older than the block of the cursor. */
 const DENSE_MS = 60 * 60_000;
-/** Also kept are the hashes of the blocks with the last numbers before the cursor, this many, whatever their age. */
+/** The hashes of this many block numbers before the cursor are also kept, whatever the age of the blocks. */
 const DENSE_BLOCKS_MIN = 512;
 /**
  * Of older blocks, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper reorganisation is found
  * with these hashes, at most one interval too low.
  */
 const SPARSE_INTERVAL = 1_024;
-/** Before these last numbers, no hash of an older block is kept. After a reorganisation that goes back further, the chain is not read any more. */
+/**
+ * The hash of an older block is kept only within DENSE_BLOCKS_MIN. After a reorganisation that goes back beyond all stored hashes, the chain is
+ * not read any more.
+ */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */
 const PRUNE_INTERVAL = 256;
@@ -64,7 +67,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return start(context, head);
   if (await isOrphaned(context, cursor, head)) {
-    // An endpoint that serves a fork or another chain is not believed while another endpoint continues the chain of the cursor.
+    // One endpoint may serve a fork or another chain. Nothing is reverted while another endpoint continues the chain of the cursor.
     if (await reader.comparison.isStillContinued(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }

@@ -70,7 +70,7 @@ export async function judgeNext(context: JudgeContext): Promise<Set<string> | nu
   return null;
 }
 
-/** The collections whose stored state no longer agrees with their follow, with their new state. */
+/** The collections whose stored state no longer agrees with their follow, each with its new state. */
 function toTransitions(
   follows: readonly Follow[],
   collections: readonly JudgedCollection[],

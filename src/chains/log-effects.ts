@@ -11,9 +11,12 @@ import type { Hex } from '../core/evm.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest `ancestor` of the batch's reorganisations. Null if it has none. The sales of later blocks are deleted. */
+  /** The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation. */
   rewindTo: number | null;
-  /** Since when orphaned blocks were applied, in milliseconds, and the collections that their events concern. Null if that is not known. */
+  /**
+   * `since`: when the first orphaned block was applied, in milliseconds. `collectionIds`: the collections that the orphaned events concern.
+   * Null if no reorganisation of the batch has a known time.
+   */
   orphaned: { since: number; collectionIds: ReadonlySet<string> } | null;
   /** Without the fills that a later reorganisation in the batch orphaned. */
   fills: OrderFulfilled[];

@@ -1,5 +1,5 @@
 // Finds the sales that pools made among the transfers of followed contracts. A pool is a contract of its own that is not known in advance. Its
-// events are requested only for blocks in which a token moved that no other sale explains.
+// events are requested only if a token moved and no other sale explains the transfer.
 
 import type { ChainEvent, OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
@@ -49,7 +49,7 @@ export function toPoolSales(
   });
 }
 
-/** The contracts of protocols with pools, which have made the pools. */
+/** The contracts that create pools, with the decoders of their pools' events. */
 export function listFactories(protocols: ProtocolContracts): Map<Address, PoolEvents> {
   return new Map([...protocols].flatMap(([address, { pools }]) => (pools ? [[address, pools]] : [])));
 }
@@ -78,7 +78,7 @@ function listUnexplained(events: readonly ChainEvent[], contracts: ReadonlySet<A
   return transfers.filter(({ tx }) => txs.has(tx));
 }
 
-/** Null for an event that another version defines, or that cannot be decoded. */
+/** Null if no token of the pool moved in the block of the log, if the pool's protocol does not define the event, or if decoding fails. */
 function toFillOfPool(swap: Swap, factories: ReadonlyMap<Address, PoolEvents>): OrderFulfilled | null {
   const { log, pool, moved } = swap;
   const [topic] = log.topics;

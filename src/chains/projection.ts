@@ -54,7 +54,7 @@ export type ProjectionContext = {
 };
 
 const BATCH_SIZE = 5_000;
-/** The copy of the own order book before a rewind. A copy that fails is repeated with the batch. */
+/** The limits of the copy of the own order book before a rewind. If the copy fails, it is repeated with the batch. */
 const COPY_LIMITS = { timeoutMs: 10_000, batchesMax: 1_000 };
 
 /**
@@ -88,7 +88,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const sales = await toNewSales(context, effects, follows);
   if (rewindTo !== null) {
     await addRewound(context, moved, rewindTo);
-    // The floors that are recorded after the rewind must not be those of orders as the orphaned blocks had left them.
+    // The indexer may still have own orders in the state that the orphaned blocks gave them. Floors must not be computed from such a state.
     await copyCatalog(context, COPY_LIMITS);
   }
   const holders = await readHolders(context, moved, follows);
@@ -112,7 +112,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
       const resold = await deleteSalesAfter(tx, chain, rewindTo);
       for (const id of resold) changed.add(id);
       const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(new Set(resold))], orphaned.since) : [];
-      // Two changes: earlier versions do not read the block of a change that names facts.
+      // Recorded as two changes, because earlier versions ignore the block of a change that names facts.
       const reorg = { kind: 'reorg', at: clock(), chain } as const;
       const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
       await insertMarketChanges(tx, 'indexer', [{ ...reorg, blockNumber: rewindTo }, ...floors]);
@@ -192,7 +192,7 @@ async function toNewSales(
   return withDistinctKeys(rows);
 }
 
-/** A sweep can buy units of one token from several sellers, in one log. */
+/** One log can have several sales of the same token: a buyer can buy units from several sellers at once. */
 function withDistinctKeys(sales: readonly NewSale[]): NewSale[] {
   const seen = new Map<string, number>();
   return sales.map((sale) => {
@@ -238,7 +238,7 @@ function toNewSale(
     tx,
     logIndex,
   };
-  // What the backfill of the collection has read is history, however late the indexer gets it.
+  // A sale in a block that the backfill has read is in the past, however late it reaches the indexer.
   return { key: toSaleKey(row), ...row, blockNumber, isPast: readToBlock !== null && blockNumber <= readToBlock };
 }
 

@@ -1,5 +1,5 @@
 // Compares stored rows with a chain while the chain advances. The rows and the chain's state are read at the block of the chain's cursor. A
-// difference is reported only if newer blocks show it too.
+// difference is reported only if later comparisons find it too.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainCursor } from '../../chain-log/queries/chain-cursors.ts';
@@ -21,7 +21,7 @@ export type CompareContext = {
   clock: Clock;
   /** How many more failures in a row are tolerated. At 0 the chain is not read any more. All comparisons of one chain share this count. */
   failures: { left: number };
-  /** How long to wait before another attempt, and before a row that differs is compared again. In milliseconds. */
+  /** How long to wait before another attempt, and before differing rows are compared again. In milliseconds. */
   pauseMs: number;
 };
 

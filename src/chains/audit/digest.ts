@@ -79,7 +79,10 @@ async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTim
   }));
 }
 
-/** The same for mirrored listings. A service may have judged them for the last time before or after they expired. */
+/**
+ * The same for mirrored listings. Their stored states are not used, because services may differ in whether they judged a listing again after
+ * it expired.
+ */
 async function deriveListingsExpiredSince(
   { main, indexer }: Sides,
   chain: string,

@@ -1,4 +1,4 @@
-// The orders of a collection with their signed terms, as they are stored, for `audit --fillable`. The command asks the chain about them.
+// The stored orders of a collection with their signed terms, for `audit --fillable`. The command then compares them with the chain.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';

@@ -16,7 +16,7 @@ export const BLUR_V1_TOPICS = {
   nonceIncremented: '0xa82a649bbd060c9099cd7b7326e2b0dc9e9af0836480e0f849dc9eaa79710b3b',
 } as const satisfies Record<string, Hex>;
 
-/** The balance of a buyer in Blur's pool, which is native currency one to one. */
+/** Blur's pool, in which buyers deposit native currency. A payment from the pool is worth the same amount of native currency. */
 export const BLUR_POOL = '0x0000000000a39bb272e79075ade125fd351887ac' as Address;
 
 /** The words of an order. The price is that of all units, and includes the fees. */

@@ -34,7 +34,7 @@ export const BLUR_V2_TOPICS = {
 const BID = 1;
 const BASIS_POINTS = 10_000n;
 
-/** The rates in basis points of the fees that an execution paid. The sides of the fee depend on who made the order. */
+/** The fees of an execution in basis points: of the account that made the order, and of the account that accepted the order. */
 type FeeRates = { maker: bigint; taker: bigint };
 const NO_FEES: FeeRates = { maker: 0n, taker: 0n };
 
@@ -71,8 +71,8 @@ function packed(feeSide: 'maker' | 'taker' | null): EventDecoder {
 }
 
 /**
- * The first word has the token id (11 bytes), the listing index (1 byte) and the trader (20 bytes). The second one has the side (1 byte), the
- * price (11 bytes) and the collection (20 bytes).
+ * `tokenWord` has the token id (11 bytes), the listing index (1 byte) and the trader (20 bytes). `priceWord` has the side (1 byte), the price
+ * (11 bytes) and the collection (20 bytes).
  */
 function unpack(orderHash: Hex, tokenWord: string, priceWord: string): Execution {
   const side = Number.parseInt(priceWord.slice(0, 2), 16);
@@ -134,7 +134,7 @@ function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
   return keccak256(`${orderHash}${listingIndex.toString(16).padStart(64, '0')}`);
 }
 
-/** `CancelTrade` is not read: no marketplace lists these orders by a hash, and the holder of the token hides sold listings. */
+/** `CancelTrade` is not read, because no marketplace reports the hashes of these orders. The listing of a sold token is hidden without it. */
 export const BLUR_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),
   decoders: new Map<Hex, EventDecoder>([

@@ -5,7 +5,7 @@ import type { Address } from '../../core/address.ts';
 import { arrayAt, bigintAt, topicAddress } from './abi-words.ts';
 import type { EventDecoder, VerifiedLog } from './event-decoder.ts';
 
-/** `(address indexed account, uint256 lowestValidNonce)`, under any name. */
+/** Decodes an event of any name with the parameters `(address indexed account, uint256 lowestValidNonce)`. */
 export const counterIncremented: EventDecoder = ({ address, topics, data }, position, events) => {
   const [offerer, counter] = [topicAddress(topics, 1), bigintAt(data, 0)];
   events.push({ ...position, kind: 'counter-incremented', protocol: address, offerer, counter });

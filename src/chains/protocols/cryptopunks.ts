@@ -60,7 +60,7 @@ const punkBought: EventDecoder = (log, position, events, logsOf) => {
   events.push({ ...position, part: 1, kind: 'transfer', ...moved });
 };
 
-/** The receiver in the last `Transfer` before the log, which has the quantity 1 and not the punk. */
+/** The receiver in the seller's last `Transfer` before the log. A `Transfer` has the quantity 1, but not the id of the punk. */
 function findReceiver({ address, logIndex }: VerifiedLog, seller: Address, logsOf: TransactionLogs): Address {
   const sent = logsOf().findLast(
     (log) =>
@@ -72,7 +72,7 @@ function findReceiver({ address, logIndex }: VerifiedLog, seller: Address, logsO
   return sent ? topicAddress(sent.topics, 2) : ZERO_ADDRESS;
 }
 
-/** Read only for `punkBought`. */
+/** Makes no event. The log is requested because `punkBought` reads it. */
 const transfer: EventDecoder = () => undefined;
 
 export const CRYPTOPUNKS: SettlementProtocol = {

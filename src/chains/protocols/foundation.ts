@@ -19,7 +19,7 @@ export const FOUNDATION_TOPICS = {
 
 /**
  * The third topic is the account that made the order: the seller of a listing or of a private sale, or the buyer of an offer. The first word
- * is the other one.
+ * is the account that accepted the order.
  */
 function accepted(isBid: boolean): EventDecoder {
   return ({ address, topics, data }, position, events) => {
@@ -41,8 +41,8 @@ function accepted(isBid: boolean): EventDecoder {
 }
 
 /**
- * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer is between
- * the auction that the transaction finalised before and this event.
+ * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer precedes the
+ * event. If the transaction has finalised another auction earlier, the transfer follows the event of that auction.
  */
 const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];

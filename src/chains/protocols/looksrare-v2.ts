@@ -16,9 +16,9 @@ export const LOOKSRARE_V2_TOPICS = {
   orderNoncesCancelled: '0x0560c6093fba8a508d0e6ea3b4d7260d7afa9b152731f03a2d05dfe39b0ec425',
 } as const satisfies Record<string, Hex>;
 
-/** The first of the amounts that the buyer paid: to the seller, to the creator, and to the protocol. */
+/** The first of the three words with the amounts that the buyer paid: to the seller, to the creator, and to the protocol. */
 const AMOUNTS_AT = 12;
-/** The first of the fee recipients is the receiver of the seller's amount. For a listing this is always the seller. */
+/** The word with the receiver of the seller's amount. For a listing this is always the seller. */
 const SELLER_RECIPIENT_AT = 10;
 
 /** In `TakerBid` the taker buys a listing, and the token goes to the account in word 4. In `TakerAsk` the taker sells into a bid. */
@@ -41,7 +41,7 @@ function taken(isBid: boolean): EventDecoder {
 
 function tokensIn(data: Hex, contract: Address): SoldToken[] {
   const [ids, amounts] = [arrayAt(data, 8, 1), arrayAt(data, 9, 1)];
-  if (ids.length !== amounts.length) throw new UndecodableData('as many amounts as tokens are needed');
+  if (ids.length !== amounts.length) throw new UndecodableData('the numbers of tokens and amounts differ');
   return Array.from({ length: ids.length }, (_, index) => ({
     contract,
     tokenId: bigintAt(data, ids.start + index),

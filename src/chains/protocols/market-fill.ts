@@ -19,7 +19,7 @@ export type MarketSale = {
   seller: Address;
   buyer: Address;
   tokens: readonly SoldToken[];
-  /** ZERO_ADDRESS for the native currency. The contract of the protocol stands for a payment that the logs do not tell. */
+  /** ZERO_ADDRESS for the native currency. The contract of the protocol stands for a payment that the logs do not show. */
   currency: Address;
   /** What the buyer paid, in base units. */
   price: bigint;
@@ -42,7 +42,7 @@ export function toFill(position: EventPosition, sale: MarketSale): OrderFulfille
   };
 }
 
-/** The logs do not tell ERC-721 from ERC-1155, and a single token is taken for ERC-721. Nothing but the quantity depends on it. */
+/** The logs do not show the standard of the token, so a single unit counts as ERC-721. Nothing but the quantity depends on the standard. */
 function toTokenItem({ contract, tokenId, quantity }: SoldToken): SpentItem {
   const itemType = quantity === 1n ? ITEM_TYPE.erc721 : ITEM_TYPE.erc1155;
   return { itemType, token: contract, identifier: tokenId, amount: quantity };

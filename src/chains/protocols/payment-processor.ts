@@ -34,7 +34,7 @@ export const PAYMENT_PROCESSOR_V2_TOPICS = {
   orderDigestInvalidated: '0xc63c82396a1b7865295ff481988a98493c2c3cc29066c229b8001c6f5dd647a9',
 } as const satisfies Record<string, Hex>;
 
-/** The topics are marketplace, contract and currency. The event does not tell a listing from an accepted offer. */
+/** The topics are marketplace, contract and currency. The event does not show whether a listing or an offer was accepted. */
 const buySingleListing: EventDecoder = ({ address, topics, data }, position, events) => {
   const quantity = bigintAt(data, 3);
   events.push(
@@ -107,7 +107,7 @@ function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }
   };
 }
 
-/** A nonce is also invalidated when its order is filled. Only a cancellation voids the order without a sale. */
+/** The event is also emitted when the order of the nonce is filled. The first word is true only for a cancellation. */
 const nonceInvalidated: EventDecoder = ({ address, topics, data }, position, events) => {
   if (!booleanAt(data, 0)) return;
   const [nonce, offerer] = [bigintOfWord(topicWord(topics, 1)), topicAddress(topics, 2)];
@@ -120,7 +120,7 @@ const orderDigestInvalidated: EventDecoder = ({ address, topics, data }, positio
   events.push({ ...position, kind: 'order-cancelled', protocol: address, orderHash, offerer });
 };
 
-/** The sales name no order, and the marketplace only by the tag at the end of the call data. */
+/** The events name neither the order nor the marketplace. The tag at the end of the call data shows the marketplace. */
 const findMarketplace: SettlementProtocol['findMarketplace'] = ({ domain }) =>
   domain === undefined ? null : findMarketplaceByTag(domain);
 

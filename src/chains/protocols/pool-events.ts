@@ -17,7 +17,7 @@ export type Pool = {
   currency: Address;
 };
 
-/** `moved`: the transfers of the pool's collection in the transaction, after the swap before this one and before its log. */
+/** `moved`: the transfers of the pool's collection in the transaction, between the log of the previous swap and the log of this swap. */
 export type Swap = { log: VerifiedLog; pool: Pool; moved: readonly Transfer[] };
 
 /** Null for a swap that moved no token. Throws UndecodableData. */
@@ -29,11 +29,11 @@ export type PoolEvents = {
   templates: readonly PoolTemplate[];
 };
 
-/** A contract to which pools of one kind delegate their calls, and where the facts of these pools are among the last bytes of their code. */
+/** A contract to which pools of one kind delegate their calls. The last bytes of a pool's code are the facts of the pool. */
 export type PoolTemplate = {
   /** The function of the factory that returns the address of the template, such as `erc721ETHTemplate()`. */
   getter: string;
-  /** The number of these bytes. The first ones are the factory, the curve, the collection (20 bytes each) and the type of the pool (1 byte). */
+  /** The number of the last bytes. They begin with the factory, the curve, the collection (20 bytes each) and the type of the pool (1 byte). */
   bytes: number;
   tokenIdAt: number | null;
   currencyAt: number | null;
@@ -45,7 +45,7 @@ export type FactoryTemplates = { factory: Address; byAddress: ReadonlyMap<Addres
 const ADDRESS_BYTES = 20;
 const WORD_BYTES = 32;
 const COLLECTION_AT = 2 * ADDRESS_BYTES;
-/** A proxy that appends its last bytes, whose number is in the code twice, to the call data. */
+/** The code of a proxy that appends its last bytes (`facts`) to the call data. The code has their number (`size`) twice. */
 const PROXY =
   /^0x3d3d3d3d363d3d3760(?<size>[0-9a-f]{2})603536393660\k<size>013d73(?<template>[0-9a-f]{40})5af43d3d93803e603357fd5bf3(?<facts>[0-9a-f]*)$/;
 

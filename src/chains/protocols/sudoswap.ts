@@ -26,7 +26,7 @@ export const SUDOSWAP_V2_TOPICS = {
   swapERC1155Out: '0xd9c2402e1a067734ae78dab98f06d5b28e8a2d2c6370ec0e6ff8cc2749d050f1',
 } as const satisfies Record<string, Hex>;
 
-/** The contract of the factory stands for the payment, which the logs do not tell. */
+/** The contract of the factory stands for the payment, which the logs do not show. */
 function firstVersion(isBid: boolean): SwapDecoder {
   return (position, swap) => {
     const moved = isBid ? lastReceived(swap) : swap.moved.filter(({ from }) => from === swap.log.address);
@@ -41,7 +41,7 @@ function lastReceived({ log, moved }: Swap): readonly Transfer[] {
   return moved.slice(moved.findLastIndex(({ from, to }) => to !== receiver || from === log.address) + 1);
 }
 
-/** The amount includes all fees and royalties that the buyer paid. What a pool pays, it reports without them: as the seller receives it. */
+/** If a pool sells, the amount includes all fees and royalties that the buyer paid. If a pool buys, the amount is what the seller receives. */
 function secondVersion(isBid: boolean, tokensOf: (swap: Swap) => SoldToken[]): SwapDecoder {
   return (position, swap) => {
     const tokens = tokensOf(swap);

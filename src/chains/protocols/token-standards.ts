@@ -105,7 +105,7 @@ const contractUriUpdated: EventDecoder = ({ address }, position, events) => {
   events.push({ ...position, kind: 'collection-metadata-updated', contract: address });
 };
 
-/** Announcements of changed metadata. Past ones are not read: metadata is read once a token is known. */
+/** Announcements of changed metadata. Past announcements are not read, because the metadata is read anyway when a token becomes known. */
 export const ANNOUNCEMENT_TOPICS: ReadonlySet<Hex> = new Set([
   TOKEN_TOPICS.metadataUpdate,
   TOKEN_TOPICS.batchMetadataUpdate,

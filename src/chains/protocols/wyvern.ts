@@ -20,8 +20,8 @@ export const WYVERN_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * The two sides are in topics, but not which one sells: the one that sent the token does. The order of the account that called has no hash.
- * Until the call data is read, the currency is the contract of the exchange, which stands for an unknown currency.
+ * The topics name the two accounts, but not which of them is the seller: the seller is the account that sent the token. The order of the
+ * calling account has the hash zero. Until the call data is read, the contract of the exchange stands for the unknown currency.
  */
 const ordersMatched: EventDecoder = (log, position, events, logsOf) => {
   const { address, topics, data } = log;
@@ -46,7 +46,7 @@ const ordersMatched: EventDecoder = (log, position, events, logsOf) => {
   );
 };
 
-/** The transfers between the two sides since the match before. A match makes its transfers before it emits its event. */
+/** The transfers between the two accounts since the previous match. A match makes its transfers before it emits its event. */
 function listMoved(log: VerifiedLog, sides: readonly Address[], logsOf: TransactionLogs): Transfer[] {
   const before = logsOf().filter(({ logIndex }) => logIndex < log.logIndex);
   const previous = before.findLastIndex(({ address, topics }) => {
@@ -73,7 +73,7 @@ function readCallData(fill: OrderFulfilled, callData: Hex): OrderFulfilled {
     const call: Hex = `0x${callData.slice(at + ATOMIC_MATCH.length)}`;
     const currency = currencyOf(call, fill.protocol, [fill.offerer, fill.recipient]);
     if (currency === null) continue;
-    // The logs of contracts that are not followed are not read, so the fill may lack tokens of a bundle. Its price is then unknown.
+    // The logs of contracts that are not followed are not read, so the fill may lack tokens of a bundle. The currency then stays unknown.
     return isComplete(fill, call) ? withCurrency(fill, currency) : fill;
   }
   return fill;

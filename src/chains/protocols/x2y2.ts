@@ -18,7 +18,7 @@ const DELEGATE = { erc721: 1, erc1155: 2 };
 
 /**
  * `EvInventory` reports every change of an order: maker, taker, two salts, intent, delegate type, deadline, currency, and three structs. The
- * price of the settlement is what the buyer paid. A fill of any other kind is ignored.
+ * price of the settlement is what the buyer paid. Changes that are not sales of ERC-721 or ERC-1155 tokens are ignored.
  */
 const inventory: EventDecoder = ({ address, topics, data }, position, events) => {
   const [item, settlement] = [structAt(data, 9), structAt(data, 10)];

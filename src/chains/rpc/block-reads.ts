@@ -35,7 +35,7 @@ export class BlockReads {
     return this.#best.number;
   }
 
-  /** The newest block of the first endpoint that responds. It may be some blocks below the head returned before. */
+  /** The newest block of the first endpoint that responds. It may be some blocks below a head that was returned earlier. */
   async head(): Promise<BlockHeader> {
     if (this.#clock() - this.#surveyedAt >= SURVEY_MS) await this.#survey();
     return this.#pool.read((endpoint) => this.#plausibleHead(endpoint));
@@ -57,8 +57,8 @@ export class BlockReads {
   }
 
   /**
-   * A block that all endpoints have which can be called now and are at most LAG_MAX blocks behind: the lowest of their heads. With a single
-   * endpoint, its head.
+   * The lowest of the heads of the endpoints that can be called now and are at most LAG_MAX blocks behind: all these endpoints have this block.
+   * With a single endpoint, its head.
    */
   async sharedHead(): Promise<number> {
     const { number } = await this.head();

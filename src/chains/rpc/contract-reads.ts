@@ -26,7 +26,7 @@ export type ContractUri =
   | { kind: 'too-large' }
   | { kind: 'unreadable' };
 
-/** One of several calls of a batch. `failed`: the endpoint could not execute the call. */
+/** The result of one call of a batch. `failed`: the endpoint could not execute the call. Null: the call reverted or returned no data. */
 type CallResult = Hex | 'failed' | null;
 
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
@@ -249,8 +249,8 @@ export class ContractReads {
   }
 
   /**
-   * `topic` is the same for every attempt to read the same state. If different results are no evidence against an endpoint, the result of
-   * two endpoints is returned.
+   * `topic` is the same for every attempt to read the same state. `isEvidence` false: a different result is no evidence against an endpoint. If
+   * the first result is then outvoted, a result that two endpoints returned is used.
    */
   async #readAgreed<T>(
     at: AtBlock,
@@ -286,7 +286,7 @@ export class ContractReads {
       if (verdict === 'disputed' && !isEvidence) throw new RpcFailure('call-disputed', `at ${block}`);
       if (verdict === 'disputed' || attempt === ATTEMPTS_MAX)
         throw new RpcFailure('contradicted', `a call at ${block}`);
-      // The endpoint of an outvoted result is not called again, so only a block that is awaited takes time.
+      // An outvoted result needs no pause, because its endpoint is not called again.
       if (verdict === 'awaited') await this.#pool.pause(attempt);
     }
   }
@@ -324,7 +324,7 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** Null if `isTrue` does not hold for `head`. Assumes that it holds for all blocks after the first. */
+/** The first block for which `isTrue` holds. Assumes that it holds for all later blocks. Null if it does not hold for `head`. */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];

@@ -12,7 +12,7 @@ export type Dispute = {
   since: number;
 };
 
-/** A dispute that no read has repeated for this long is over: for example, no order is submitted again. */
+/** A dispute that no read has repeated for this long is dropped. Some reads are never repeated, for example those for the submission of an order. */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
 

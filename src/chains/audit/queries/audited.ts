@@ -46,7 +46,7 @@ const decodeOrder = rowDecoder('audited order', {
   /** The stored balance of the seller. Null until the collection is followed and its backfill is complete. */
   balance: nullable(amount),
   /**
-   * Whether the stored approvals of the seller include the operator. Null where `balance` is null. May be null when no operator is known.
+   * Whether the stored approvals of the seller include the operator. Null if `balance` is null. False or null if no operator is known.
    */
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
@@ -134,7 +134,7 @@ const decodeToken = rowDecoder('audited token', {
   accounts: list(address),
 });
 
-/** The units of each holder are those in the primary database. */
+/** `holders`: the units that each account holds, from the primary database. */
 export type AuditedToken = Omit<ReturnType<typeof decodeToken>, 'holders'> & {
   holders: ReadonlyMap<ReturnType<typeof decodeToken>['accounts'][number], bigint>;
 };

@@ -1,4 +1,4 @@
-// The orders of one collection that `audit --fillable` asks the chain about: orders that the service lists, hides or has ended.
+// The orders of one collection that `audit --fillable` compares with the chain: orders that the service lists, hides or has ended.
 
 import type { Queryable } from '../../../database/port.ts';
 import {
