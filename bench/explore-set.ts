@@ -1,7 +1,7 @@
 // Tokens with skewed traits, for benchmarks of the explore interface. At scale 1 there are 1 million tokens of 10 traits each, 200,000
-// listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL makes the rows from their numbers,
-// so every run has the same rows. They are inserted into the schema of a version without lists of traits. Later migrations then derive these
-// lists, as in a real upgrade.
+// listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL makes the rows from
+// their numbers, so every run has the same rows. The rows are inserted into the schema of a version without lists of traits. Later
+// migrations then derive these lists, as in a real upgrade.
 
 import type { Database } from '../src/database/port.ts';
 import { SCHEMAS, listPendingMigrations, migrate, migrateWithin } from '../src/database/migrate.ts';
@@ -32,7 +32,7 @@ export async function createExploreSet(
   const tokens = Math.round(TOKENS * scale);
   const ranks = 1 + Math.max(1, Math.round(tokens / 2 / TOKENS_OF_SMALL));
   const fillMs = await timeMs(async () => {
-    // Triggers would check the foreign keys of every row.
+    // This setting switches triggers off, which would check the foreign keys of every row.
     await database.transaction(async (tx) => {
       await tx.query('set local session_replication_role = replica');
       await tx.query('set local statement_timeout = 0');

@@ -1,6 +1,6 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
-// the memory of the backfill, how much longer a backfill takes that is compared with a second endpoint, and how much longer one takes that reads all
-// settlement protocols than one that reads Seaport alone. The endpoint is a separate process, and its time is included.
+// the memory of the backfill, and two ratios of times: a backfill with two endpoints, whose responses are compared, to a backfill with one,
+// and a backfill of all settlement protocols to a backfill of Seaport alone. The endpoint is a separate process, and its time is included.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -46,7 +46,7 @@ export function benchFollowing(): Promise<void> {
   });
 }
 
-/** A backfill of all settlement protocols compared with one of Seaport alone. */
+/** Compares a backfill of all settlement protocols with a backfill of Seaport alone. */
 export function benchProtocols(): Promise<void> {
   return onEachEngine(async (database) => {
     for (const latencyMs of LATENCIES_MS) await compareProtocols(database, latencyMs);
@@ -81,7 +81,7 @@ async function benchBackfill(database: Database, shape: typeof BACKFILL): Promis
   });
 }
 
-/** Two endpoints of equal speed compared with one. */
+/** Compares a backfill with two endpoints of equal speed with a backfill with one endpoint. */
 async function benchComparison(database: Database, latencyMs: number): Promise<void> {
   const backfillMs = (endpoints: number) =>
     withContext(database, { ...BACKFILL_SHORT, latencyMs, endpoints }, async (context) => {
@@ -104,8 +104,8 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
 }
 
 /**
- * All settlement protocols compared with Seaport alone, on the same range. Blur has as many sales as Seaport, of another collection. Half of the
- * transfers are no mints, so that the swaps of pools are requested.
+ * Compares a backfill of all settlement protocols with a backfill of Seaport alone, on the same range. The range has as many sales of Blur
+ * as of Seaport, of another collection. Half of the transfers are no mints, so that the swaps of pools are requested.
  */
 async function compareProtocols(database: Database, latencyMs: number): Promise<void> {
   const calls = new Map<string, string>();

@@ -72,7 +72,7 @@ function createKeys(create: (index: number) => string): string[] {
   return Array.from({ length: KEYS_OF_KIND }, (_, index) => create(index));
 }
 
-/** Another key than `secret` whose random characters differ in the last one only. */
+/** A key whose random characters are those of `secret`, except for the last one. */
 function keyLike(secret: string, index: number): string {
   const start = `${SERVICE}_live_`.length;
   const same = Array.from(secret.slice(start, start + SAME_CHARACTERS), (character) => ALPHABET.indexOf(character));

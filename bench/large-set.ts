@@ -1,6 +1,6 @@
 // A large, skewed set of rows for benchmarks on PostgreSQL. At scale 1 it has 20,000 collections, 6 million sales, 3 million listings and
-// 2.8 million tokens. SQL makes the rows from their numbers, so every run has the same rows. They are inserted into the schema of a version
-// without maintained figures. Later migrations then compute the figures, as in a real upgrade.
+// 2.8 million tokens. SQL makes the rows from their numbers, so every run has the same rows. The rows are inserted into the schema of a
+// version without maintained figures. Later migrations then compute the figures, as in a real upgrade.
 
 import type { Database } from '../src/database/port.ts';
 import { listPendingMigrations, migrate, migrateWithin, SCHEMAS } from '../src/database/migrate.ts';

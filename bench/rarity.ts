@@ -9,7 +9,9 @@ import { say, timeMs } from './measure.ts';
 
 const TOKENS = 100_000;
 const TRAITS = 10;
-/** Tokens whose metadata was never read: at most one of a hundred, or no token is ranked. They have the highest ids. */
+/**
+ * The share of tokens whose metadata was never read. Above one in a hundred, no token would be ranked. These tokens have the highest ids.
+ */
 const UNREAD_SHARE = 0.005;
 const ID = 'ethereum_0x00000000000000000000000000000000000000aa';
 
@@ -38,7 +40,7 @@ export function benchRarity(): Promise<void> {
 async function fill(database: Database, { tokens, now }: { tokens: number; now: number }): Promise<void> {
   const read = tokens - Math.round(tokens * UNREAD_SHARE);
   await database.transaction(async (tx) => {
-    // Triggers would check the foreign keys of every row.
+    // This setting switches triggers off, which would check the foreign keys of every row.
     await tx.query('set local session_replication_role = replica');
     await tx.query('set local statement_timeout = 0');
     await tx.query(

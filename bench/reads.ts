@@ -12,7 +12,7 @@ import { median, say, timeMs } from './measure.ts';
 import { importRows, listedCollection, toChunks } from './records.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
-/** Each of the two readers begins a request this often, or when its last request has ended. */
+/** Each of the two readers begins a request this often. If a request takes longer, the next one begins when it has ended. */
 const INTERVAL_MS = 200;
 /** The aims: the median of the reads, and the time of the import as a multiple of the import alone. */
 const MEDIAN_AIM_MS = 150;

@@ -1,5 +1,5 @@
 // Measures the stream with 2,000 subscribers: the time from the commit of a change until each subscriber has its event, and the memory that
-// clients cost that do not read. The change is committed and merged by another process than the one that serves the stream.
+// the service uses for clients that do not read. The change is committed and merged by another process than the one that serves the stream.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -27,7 +27,7 @@ const SUBSCRIBERS = 2_000;
 const EVENTS = 100;
 const PERIOD_MS = 100;
 const SLOW_READERS = 200;
-/** More than the sockets of both sides hold for a reader. */
+/** So many that their bytes exceed what the sockets of both sides buffer for a reader. */
 const SLOW_EVENTS = 4_000;
 const SLOW_EVENT_BYTES = 2_000;
 const WAIT_MS_MAX = 120_000;

@@ -1,6 +1,7 @@
-// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS. Each of the BLOCKS blocks has
-// FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales of Blur of another one, generated on request. Without OTHERS
-// all transfers are mints. Each response is delayed by LATENCY ms. The port is printed to standard output. A GET returns the number of calls.
+// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS. Each of the BLOCKS blocks
+// has FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales on Blur of another collection. The logs of a block
+// are generated on request. If OTHERS is 0, all transfers are mints. Each response is delayed by LATENCY ms. The port is printed to
+// standard output. A GET returns the number of calls.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -19,7 +19,10 @@ export async function startSyntheticChain(shape: {
   blocks: number;
   fills: number;
   transfers: number;
-  /** Sales of Blur in each block, of tokens of another collection. Then every second transfer moves the token of the transfer before. */
+  /**
+   * The number of sales on Blur in each block, of tokens of another collection. If it is not 0, every second transfer moves the token of
+   * the transfer before.
+   */
   others?: number;
   /** How long each response is delayed. */
   latencyMs?: number;
