@@ -1,4 +1,4 @@
-// Many imported tokens, so that a backup and a restore take long enough to be killed within.
+// Imports many tokens, so that a backup and a restore take long enough to be killed before they end.
 
 import { until } from '../test/support/until.ts';
 import { COMMAND_LIMIT_MS } from './command.ts';

@@ -1,5 +1,5 @@
 // The checks after every fault. Acknowledged writes are stored, stock equals the replay of its log, and every event was delivered. Nothing
-// is stale, no queue is left, and every request succeeds again.
+// is stale, every queue is empty, and every request succeeds again.
 
 import type { Answer, Unexpected } from './client.ts';
 import type { Fault } from './fault.ts';
@@ -13,7 +13,7 @@ import { isReached } from './wait.ts';
 /** What the checks saw, and the promises that were not kept. */
 export type Checked = { facts: string[]; broken: string[] };
 
-/** The length of a lease of a delivery. The process with the lease may have been killed. */
+/** The length of the lease of a delivery. If the process with the lease was killed, the delivery is made only after this time. */
 const LEASE_MS = 60_000;
 /** A price below every price of the load. */
 const FRESH_PRICE = 1_000n;
@@ -148,7 +148,7 @@ class Checks {
         last = await client.send({ method: 'GET', path });
         return last.status === 200 && (JSON.parse(last.text) as { data: { name: string } }).data.name === name;
       };
-      // On a slow machine, a read that takes too long gives a response without the name.
+      // The read is repeated, because on a slow machine a source may miss its deadline, and the response then lacks the name.
       if (!(await isReached(isServed, deadline))) this.#lose(`the token ${tokenId}, which is ${describe(last)}`);
     });
     this.facts.push(`${ledger.tokens.size} imported tokens`);

@@ -40,7 +40,7 @@ export const STORE_PATHS = [
   '/api/v1/webhooks',
 ] as const;
 
-/** A write and its response that can neither be repeated nor accepted, such as a 400. */
+/** A write that failed and may not be repeated, with its response, such as a 400. */
 export type Rejection = { sent: Sent; answer: Answer };
 
 export class Load {
@@ -194,7 +194,7 @@ export class Load {
 const takesKey = ({ method, path }: Sent): boolean => method !== 'DELETE' && path.startsWith('/api/');
 
 function isAcknowledged({ method, path }: Sent, { status, text }: Answer, attempt: number): boolean {
-  // An earlier attempt has deleted the product, but its response did not arrive.
+  // If a repeated attempt gets a 404, an earlier attempt has deleted the product, but its response did not arrive.
   if (method === 'DELETE') return status === 200 || status === 204 || (status === 404 && attempt > 1);
   if (path.startsWith('/intake/')) return status === 200 && hasImportedAll(text);
   return status === 200 || status === 201;

@@ -16,7 +16,7 @@ export async function endInTime(program: Program): Promise<string> {
   const startedAt = performance.now();
   const waitedBefore = readWaitedMs(pid) ?? 0;
   let waitedMs = 0;
-  // Up to the last sample before the end.
+  // The time without these waits, up to the last sample before the end.
   let ownMs = 0;
   const ended = program.end('SIGTERM');
   while (program.isRunning) {
@@ -29,7 +29,7 @@ export async function endInTime(program: Program): Promise<string> {
   await ended;
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
   const seen = `${seconds(performance.now() - startedAt)} s, of which ${seconds(waitedMs)} s waiting for a processor`;
-  assert.ok(ownMs <= END_MAX_MS, `a node ended after ${seen}`);
+  assert.ok(ownMs <= END_MAX_MS, `a node took too long to end: ${seen}`);
   return seen;
 }
 

@@ -223,7 +223,7 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     ? new Program(['work'], { ...(await newSettings(temporaryDirectory())), ...options.workerSettings }, options.root)
     : null;
   let platform: Platform | null = null;
-  // The load of a fault that has failed still runs. It ends after the processes, whose end also ends its requests.
+  // If the fault has failed, its load still runs. The load is stopped after the processes were killed, which ends its requests.
   onEnd(() => platform?.load.stop(0));
   onEnd(() => Promise.all([...nodes, ...(worker ? [worker] : [])].map((program) => program.end('SIGKILL'))));
   for (const [index, node] of nodes.entries()) {

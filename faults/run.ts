@@ -14,7 +14,7 @@ import { RECOVERY_LIMIT_MS, startPlatform } from './platform.ts';
 import { Program } from './program.ts';
 import { hasHistory } from './versions.ts';
 
-/** A fault takes one to three minutes on an idle machine. */
+/** The default time limit of a fault. On an idle machine a fault takes one to three minutes. */
 const FAULT_LIMIT_MS = 30 * 60_000;
 
 export type Verdict = 'kept' | 'broken' | 'skipped';
@@ -80,7 +80,7 @@ async function withinLimit<T>(work: Promise<T>, { limitMs = FAULT_LIMIT_MS }: Fa
     const message = () => (deadline.hasPassed ? `the fault did not end within ${limitMs / 60_000} min` : 'interrupted');
     deadline.signal.addEventListener('abort', () => reject(new AssertionError({ message: message() })));
   });
-  // The deadline is valid until the end of this function.
+  // Without `await`, the function would return at once, and `using` would end the deadline.
   return await Promise.race([work, ended]);
 }
 

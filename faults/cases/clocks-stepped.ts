@@ -10,10 +10,12 @@ import { findFaketime } from '../faketime.ts';
 
 /** Successive offsets from the clock of the machine: 10 minutes back, 31 minutes forward, and the right time. */
 const OFFSETS = ['-600', '+1860', '+0'];
-/** The clock of the worker is ahead by this. */
+/** The clock of the worker is this many seconds ahead. */
 const WORKER_OFFSET = '+2';
 const REQUESTS_BETWEEN = 150;
-/** The service reads the clock of its database every ten seconds. */
+/**
+ * The time limit for the service to notice a step, also on a slow machine. The service reads the clock of its database every ten seconds.
+ */
 const NOTICE_LIMIT_MS = 240_000;
 
 export const fault: Fault = {

@@ -16,7 +16,7 @@ const REQUEST_PERIOD_S = 20;
 /** The time limit for opening all connections, also on a slow machine. */
 const OPEN_LIMIT_MS = 600_000;
 const REQUESTS = 200;
-/** Before the memory is measured for the first time, so that the caches of the service are full. */
+/** The number of requests before the memory is first measured, so that the caches of the service are full by then. */
 const REQUESTS_BEFORE = 3_000;
 const GROWTH_MAX_MIB = 300;
 
@@ -67,7 +67,7 @@ class Connections {
     this.#sockets.push(...(await Promise.all(times(BATCH, () => open(this.#url)))));
   }
 
-  /** One of REQUEST_PERIOD_S connections sends a request. */
+  /** Sends a request on one of every REQUEST_PERIOD_S connections. */
   #request(): void {
     this.#seconds += 1;
     for (const [index, socket] of this.#sockets.entries())

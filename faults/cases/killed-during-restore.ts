@@ -53,7 +53,7 @@ async function killRestores({ newCommand }: FaultContext, platform: Platform): P
     const launchedAt = performance.now();
     const killAt = launchedAt + moment * restoreMs;
     while (restore.isRunning && performance.now() < killAt) await sleep(POLL_MS);
-    // The machine has become faster, so the next kill comes earlier.
+    // The restore ended before its kill. So the later kills come earlier.
     if (!restore.isRunning) restoreMs = performance.now() - launchedAt;
     else killed += 1;
     await restore.end('SIGKILL');

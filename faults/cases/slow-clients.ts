@@ -1,4 +1,5 @@
-// Clients that send headers or a body byte by byte, and clients that do not read a long response. They use connections, and nobody else notices.
+// Clients that send headers or a body byte by byte, and clients that do not read a long response. They occupy connections, but do not
+// affect other clients.
 
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

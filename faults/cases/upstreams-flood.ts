@@ -1,4 +1,4 @@
-// Every upstream responds with a body that does not end. Afterwards the upstreams are away.
+// Every upstream responds with a body that does not end. Afterwards the upstreams refuse connections.
 
 import assert from 'node:assert/strict';
 import { startFlood } from '../flood.ts';

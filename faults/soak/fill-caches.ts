@@ -4,7 +4,7 @@ import type { Answer, Client, Sent } from '../client.ts';
 import { times } from '../load.ts';
 import { toNdjson } from '../records.ts';
 
-/** More products than the caches of the store hold, because the address of each picture is as long as it may be. */
+/** More products than the caches of the store hold, because the image URL of each product is nearly as long as allowed. */
 const PRODUCTS = 9_000;
 const PRODUCTS_PER_IMPORT = 1_000;
 const IMAGE_LENGTH = 2_000;

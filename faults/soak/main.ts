@@ -21,7 +21,7 @@ const USAGE = `npm run soak -- [--minutes NUMBER] [--engine embedded|postgresql]
 
 const SAMPLES_A_MINUTE = 4;
 const MS_PER_MINUTE = 60_000;
-/** The part of the run, at its end, whose trend is judged. For a shorter run it is the last three quarters. */
+/** The last part of the run, whose trend is judged. If the run is shorter than 20 minutes, it is the last three quarters of the run. */
 const WINDOW_MINUTES = 15;
 const WINDOW_SHARE = 0.75;
 
@@ -91,7 +91,7 @@ async function soak(engine: FaultEngine, minutes: number): Promise<boolean> {
   }
 }
 
-/** Visitors also read what does not exist. */
+/** A 404 is expected, because visitors also read what does not exist. */
 const isUnexpected = ({ answer }: { answer: { status: unknown } }): boolean => answer.status !== 404;
 
 type Series = Map<string, Sample[]>;
