@@ -13,7 +13,7 @@ import { listActivity, listLoggedSales } from './queries/activity.ts';
 /** `position` is null for a past sale. */
 export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
 
-/** The last row of each source that the pages so far have passed; null before the first. */
+/** For each source, the last row that this page and the earlier pages have passed. Null if no row was passed. */
 export type ActivityPosition = { log: LogPosition | null; sale: { soldAt: number; key: string } | null };
 
 export type ActivityPage = { rows: Activity[]; next: ActivityPosition | null };

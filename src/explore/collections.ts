@@ -1,5 +1,5 @@
-// Collections with all figures of a table: those of `/v1`, the last buyer floor, and how floor and volume have changed. The number of
-// statements does not depend on the number of collections.
+// Collections with all figures of a market table: those of `/v1`, the last buyer floor, and how floor and volume have changed. The number
+// of statements does not depend on the number of collections.
 
 import type { Collection } from '../core/collection.ts';
 import type { CollectionDetail } from '../market/collection.ts';
@@ -95,7 +95,7 @@ async function readMarketCollections(market: Market, collections: readonly Colle
   });
 }
 
-/** `recorded`: the floors of the last seven days, the earliest first, and one more at the beginning. */
+/** `recorded`: the floor seven days ago and the floors of all steps since then, the earliest first. */
 function toFloorChanges(present: bigint | null, recorded: readonly (bigint | null)[]): Changes {
   const changeSince = (earlier: bigint | null | undefined) =>
     present === null || earlier === null || earlier === undefined ? null : toRatio(present, earlier);

@@ -108,7 +108,7 @@ async function toMirroredOrder(
   };
 }
 
-/** `total` is null for an own order without fees, to which platform fee and royalty are added. */
+/** `total` is null for a listing of this service that states only the ask. Platform fee and royalty are then added. */
 async function toBuyerPrice(
   market: Market,
   { raw, collectionId }: { raw: bigint; collectionId: string },

@@ -9,7 +9,7 @@ import { readTokens } from '../market/token.ts';
 import type { PricedAsset, TraitFilter } from './queries/trait-keys.ts';
 import { listExpiredAssets, listTraitAssetsByPrice, toGroups } from './queries/trait-keys.ts';
 
-/** The most tokens, of those whose listing has expired since the last sweep, that one page reads again. */
+/** Of the tokens whose listing has expired since the last sweep, the most that one page reads again. */
 const EXPIRED_MAX = 500;
 
 export type PricedQuery = {

@@ -20,7 +20,7 @@ const CANDIDATES_MAX = 200;
 const NUMBERED_MAX = 10;
 /** Names that are less similar are left out. */
 const SCORE_MIN = 0.4;
-/** The score of a name that begins with the query, apart from the share of the name that the query is. */
+/** The least score of a name that begins with the query. The score is the higher, the more of the name the query covers. */
 const PREFIX_SCORE = 0.85;
 /** A similar name has a lower score than a name that begins with the query. */
 const SIMILAR_SCORE = 0.8;
@@ -30,8 +30,8 @@ export type SearchResult = { score: number } & ({ summary: CollectionSummary } |
 export type SearchResults = { results: SearchResult[]; degraded: boolean };
 
 /**
- * The best results first. A query that ends with a number is also the name of a collection and a token id in it. Throws `unavailable` when
- * the collection records cannot be read, and `upstream_error` when the indexer cannot be read.
+ * The best results first. A query that ends with a number is also read as the name of a collection and a token id in it. Throws
+ * `unavailable` when the collection records cannot be read, and `upstream_error` when the indexer cannot be read.
  */
 export async function search(
   market: Market,

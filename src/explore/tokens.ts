@@ -46,7 +46,7 @@ export type TokenListQuery = {
   listed: boolean | null;
   /** Null: any owner. */
   owner: Address | null;
-  /** By name, the values of which a token must have one. Empty: any traits. */
+  /** By name: a token must have one of these values. Empty: any traits. */
   traits: ReadonlyMap<string, readonly string[]>;
   after: TokenPosition | null;
   limit: number;
@@ -62,7 +62,7 @@ export type TokenPage = {
 
 /** The rows of each read of mirrored listings after the first. */
 const CHUNK_SIZE = 300;
-/** The most reads of mirrored listings for one page. It is reached when the own book lists almost all of the cheapest assets. */
+/** The most reads of mirrored listings for one page. This limit is reached only if the own book lists almost all of the cheapest assets. */
 const CHUNKS_MAX = 20;
 /** The most tokens of one owner that a list is filtered by. */
 const OWNED_MAX = 10_000;
@@ -111,7 +111,7 @@ class TokenListReader {
     const traits = await this.#findTraitFilter();
     if (traits === 'none') return { tokens: [], next: null, degraded: false };
     const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
-    // The assets of an owner are filtered before the list is read.
+    // The assets of an owner were filtered by traits already, so the list is not filtered again.
     if (owner === null) this.#traits = traits;
     const found: Found[] = [];
     let position = after;
@@ -235,7 +235,7 @@ class TokenListReader {
       ...own.map((row) => ({ ...row, key: LOWEST_KEY })),
       ...mirrored.filter((row) => !ownAssets.has(row.asset)),
     ].sort(compareListings);
-    // Where the mirror was not read, a row of the own book may not be the next one.
+    // Rows after the last mirrored listing that was read are left out, because a mirrored listing may come before them.
     const stoppedAt = this.#stoppedAt;
     const known = stoppedAt
       ? rows.filter((row) => compareListings({ ...row }, { ...stoppedAt, asset: '' }) <= 0)

@@ -15,7 +15,7 @@ import { findTraitCoverage, listTraitValues } from './queries/traits.ts';
 
 /** The most values of a trait. */
 export const VALUES_MAX = 250;
-/** The most tokens, of those whose listing has expired since the last sweep, that one response reads again. */
+/** Of the tokens whose listing has expired since the last sweep, the most that one response reads again. */
 const EXPIRED_MAX = 500;
 
 /** A number is null if it may lack a token. `floorRaw` is also null if no token is listed. */
@@ -33,7 +33,7 @@ export type TraitPage = {
   traits: CollectionTrait[];
   /** The last name; null on the last page. */
   next: string | null;
-  /** When the page is no longer right without any change of a row. */
+  /** When the page is out of date even if no row changes. */
   validUntil: number | null;
 };
 

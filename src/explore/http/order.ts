@@ -20,7 +20,7 @@ import { readOrder } from '../order.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
-/** An order can end in every block. */
+/** The lifetimes are short, because an order can end in every block. */
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 0 };
 /** A response is not served after this time, even while the database cannot be read: the order may have been cancelled. */
 const VALID_MS = 5_000;

@@ -54,7 +54,7 @@ export async function listActivity(
 
 const decodeFact = rowDecoder('activity', { fact: text });
 
-/** Those of the sales, by key, that are in the log and were not taken back. Primary database. */
+/** The keys of those `sales` that are in the log and were not taken back. Primary database. */
 export async function listLoggedSales(db: Queryable, sales: readonly Pick<Sale, 'key'>[]): Promise<Set<string>> {
   if (sales.length === 0) return new Set();
   const rows = await db.query(

@@ -35,8 +35,8 @@ export async function findStateBefore(db: Queryable, collectionId: string, time:
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
 /**
- * The floors at the end of the hours that contain each of the times, in the order of the times, by collection id. Each is one probe of the
- * index. Times in milliseconds.
+ * By collection id: for each time, the floor at the end of the hour that contains the time, in the order of the times. Each floor is one
+ * probe of the index. Times in milliseconds.
  */
 export async function listFloorsAt(
   db: Queryable,

@@ -28,8 +28,8 @@ const decodeState = rowDecoder('listing', {
 });
 
 /**
- * If several marketplaces have the order, an active listing is returned, the newest one. Hashes on EVM chains are in lower case, on Solana
- * their letter case is part of them.
+ * If several marketplaces have the order, the newest active listing is returned, or the newest listing if none is active. Hashes on EVM
+ * chains are stored in lower case. On Solana, the letter case of a hash matters.
  */
 export async function findListing(
   db: Queryable,

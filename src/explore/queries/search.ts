@@ -22,7 +22,7 @@ const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`;
 
 const NAME = `left(lower(name collate "C"), 100)`;
 
-/** `parts`: trigrams, of which a similar name has all of one part. */
+/** `parts`: groups of trigrams. A similar name has all trigrams of at least one group. */
 export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
 
 /** Collections by the beginning of the name or the slug, by id or address, and by similar names. `limit` of each kind. */

@@ -25,7 +25,7 @@ export const isListedSql = ({ collectionId, now }: { collectionId: string; now: 
 
 /** The condition on a row of `indexer.token` for the filter, whose parameters are $2 to $4. */
 function passes({ listed }: TokenFilter): string {
-  // The few listed assets are found first, so that a collection with few of them is not read completely.
+  // The listed assets are found first, so that a collection with few listed assets is not read completely.
   const among =
     listed === true
       ? `asset in (select asset from indexer.listed_asset where collection_id = $1

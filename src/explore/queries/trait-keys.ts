@@ -109,8 +109,8 @@ export async function listAssetsWithTraits(
   return rows.map((row) => decodeSetAsset(row).asset);
 }
 
-/** `listed` null: listed or not. `now` in milliseconds. */
 type TraitListQuery = { filter: TraitFilter; limit: number };
+/** `listed` null: listed or not. `now` in milliseconds. */
 type TokenListQuery = TraitListQuery & { listed: boolean | null; now: number };
 
 const decodeAsset = rowDecoder('token', { asset: assetId });
@@ -152,7 +152,10 @@ export async function listTraitAssetsByRank(
   return rows.map(decodeRanked);
 }
 
-/** `columns`: by which the list is sorted. `condition`: what follows the position. `isInSet`: trait_set has all these columns. */
+/**
+ * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position. `isInSet`: trait_set has all these
+ * columns.
+ */
 type TokenOrder = { columns: string; condition: string; isInSet: boolean };
 
 async function listTokens(
@@ -187,7 +190,7 @@ async function readOneWay({ filter, limit }: TraitListQuery, { share, walk, sear
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
 }
 
-/** The generation of the computed ranks. Null if ranks are reported. */
+/** `generation`: that of the computed ranks. Null if there are none, or if ranks are reported. */
 type RankedQuery = TokenListQuery & { generation: number | null };
 
 /** The tokens with their rank. */
@@ -207,7 +210,7 @@ function listedCondition(parameters: Parameters, collectionId: string, { listed,
   return listed ? isListed : `not ${isListed}`;
 }
 
-/** Stops when the limit is reached. Without `offset 0`, listings would be looked up before traits. */
+/** Visits at most WALK_MAX tokens. Without `offset 0`, PostgreSQL would look listings up before traits. */
 function walkTokens(
   db: Queryable,
   collectionId: string,
@@ -283,7 +286,7 @@ export async function listTraitAssetsByPrice(
   query: PriceListQuery,
 ): Promise<PricedAsset[]> {
   const { rarest, others } = query.filter;
-  // A token may have several traits of the group.
+  // A token that has several traits of the group is visited once for each of them.
   const pageMax = (query.limit + query.except.length) * rarest.ids.length;
   const walkMax = others.length === 0 ? pageMax : Math.max(pageMax, WALK_MAX);
   const walk = async () => {

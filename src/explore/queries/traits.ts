@@ -60,7 +60,10 @@ export async function listTraitValues(
   return rows.map(decodeValue);
 }
 
-/** How many tokens have known traits, how many are listed, and how many are both. `nextExpiry`: of the listings of the latter. */
+/**
+ * `tokens`: the number of all tokens. `traitSets`: of the tokens with known traits. `listedAssets`: of the listed tokens. `traitListings`:
+ * of the listed tokens with known traits. `nextExpiry`: when the first of these last listings expires, in milliseconds; null if none does.
+ */
 export type TraitCoverage = {
   tokens: number;
   traitSets: number;

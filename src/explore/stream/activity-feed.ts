@@ -27,7 +27,7 @@ const RETRY_JITTER = 0.5;
 const TAIL_SIZE = 1_000;
 /** The older pages in memory. */
 const PAGES_MAX = 20;
-/** An older page is read again after this time, because the events of a removed collection are missing then. */
+/** An older page is read again after this time, because events of a collection that was removed meanwhile must no longer be sent. */
 const PAGE_AGE_MAX_MS = 60_000;
 
 const GONE = 'The offset is older than the events that are kept: read the data again, and continue from its offset';

@@ -3,14 +3,17 @@
 import type { StatusProvider } from '../../core/status.ts';
 import type { ActivityFeed } from './activity-feed.ts';
 
-/** What the connections of a process have in common. */
+/** Figures of all connections of a process. */
 export type StreamCounts = {
   subscribers: number;
   /** Bytes in memory that clients have not read. */
   bufferedBytes: number;
   eventsSent: number;
   slowReaders: number;
-  /** The longest time from the log to a connection in the last minute, of connections that wait for new events. Null: no event was sent. */
+  /**
+   * The longest time in the last one or two minutes from the merge of an event into the log until the event was sent. Only events that are
+   * merged after the connection began count. Null if none was sent.
+   */
   lagMs: number | null;
 };
 

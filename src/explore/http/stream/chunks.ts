@@ -7,7 +7,7 @@ import { toFrame } from './event-stream.ts';
 
 /** A chunk has at most this many bytes, unless its only event is larger. */
 export const CHUNK_BYTES_MAX = 64 * 1024;
-/** The chunks that are remembered until new events arrive. */
+/** The most chunks that are remembered. All are forgotten when new events arrive. */
 const REMEMBERED_MAX = 200;
 
 export type Chunk = {

@@ -10,7 +10,7 @@ export const STREAM_HEADERS = {
   ...CORS_HEADERS,
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
-  // nginx would collect the response before it passes it on.
+  // Without this header, nginx would buffer the events.
   'x-accel-buffering': 'no',
 };
 

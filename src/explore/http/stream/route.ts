@@ -104,10 +104,10 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
   );
 }
 
-/** Where a request asks to begin. `now`: after the newest event. `oldest`: with the oldest kept event. */
+/** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. A number: after this position. */
 type Start = number | 'now' | 'oldest';
 
-/** An empty header is no offset, as for an EventSource that has received no `id`. */
+/** An EventSource that has received no `id` may send an empty header. An empty header is no offset. */
 function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
   const sent = headers['last-event-id'];
   return typeof sent === 'string' && sent !== '' ? sent : undefined;

@@ -33,7 +33,7 @@ export class Subscription {
   /** The last position that the client knows, by an event or by a line `id`. */
   #namedPosition: number;
   #isSending = false;
-  /** Whether there may be events that were not looked for yet. */
+  /** Whether the log may have events after the position that were not read yet. */
   #isDue = false;
   #isEnded = false;
   /** When the bytes were written that the client has not read yet, by `performance.now()`. Null if it has read all. */
@@ -104,7 +104,7 @@ export class Subscription {
   async #sendChunk(): Promise<boolean> {
     const { feed, chunks, filter, onSent } = this.#options;
     let page = feed.read(this.#position);
-    // Between two reads of older events other work has its turn, so that clients that catch up do not delay the others.
+    // Other work runs between two reads of older events, so that clients that catch up do not delay the other clients.
     if (page instanceof Promise) [page] = await Promise.all([page, yieldToOthers()]);
     if (this.#isEnded || page === null || page.end === this.#position) return false;
     const chunk = chunks.take(page, this.#position, filter);

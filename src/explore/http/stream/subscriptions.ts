@@ -28,7 +28,7 @@ export type SubscriptionLimits = {
 const SLOW_MS = 10_000;
 const COMMENT_PERIOD_MS = 15_000;
 const SLOW_CHECK_MS = 1_000;
-/** Connections that are served before other work of the process has its turn. */
+/** The number of connections that are served before other work of the process runs. */
 const SLICE_SIZE = 200;
 /** Clients connect again up to this much later than RETRY_MS, so that the clients of a process that has ended do not all return at once. */
 const RETRY_SPREAD_MS = 2_000;
