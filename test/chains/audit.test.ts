@@ -363,7 +363,7 @@ forEachEngine('audit', (engine) => {
       await settle();
     }
     const reports = await audited;
-    // A count may come between a commit and its copy.
+    // `findings` leaves out the figures, because they may be counted between a commit and its copy to the indexer.
     assert.deepEqual(reports.flatMap(findings), []);
     await settle();
     assert.deepEqual((await replay()).differences, []);
@@ -400,7 +400,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('the audit names no block when the endpoint has the blocks, but the state of no contract', async () => {
+  test('if the endpoint has the blocks but no state of contracts, the audit names no block', async () => {
     const reader = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const contracts = new Proxy(reader.contracts, {
       get: () => () => Promise.reject(new RpcFailure('no-state')),
@@ -410,7 +410,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([chains[0]?.block, unreadable], [null, 20]);
   });
 
-  test('a book with more orders or listings than the limit is reported as incomplete', async () => {
+  test('if a collection has more orders or listings than the limit, they are reported as incomplete', async () => {
     const { collection_id: id } = await first(
       `select collection_id from main.book_order where order_hash is not null and expires_at > now() + interval '1 day'
        group by 1 having count(*) > 1 limit 1`,

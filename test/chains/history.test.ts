@@ -33,7 +33,7 @@ forEachEngine('the history of a followed collection', (engine) => {
   test('equals the history that follows from the activity log after each block, reorganisations included', async () => {
     let now = Date.now();
     const started = now;
-    // Each reading is later, so that the changes before a block can be told from those after it.
+    // Each call returns a later time, so that no change after a block has the time of a change before it.
     const clock = () => (now += 1);
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const mirrorContext = toMirrorContext(databases, clock);
@@ -126,7 +126,7 @@ forEachEngine('the history of a followed collection', (engine) => {
       ],
     );
 
-    // A transfer hides the cheapest order, and a reorganisation takes it back while a cheaper listing arrives.
+    // A transfer hides the cheapest order, and a reorganisation removes the transfer while a cheaper listing arrives.
     now += HOUR_MS;
     await world.act(callOf(seller, world.nft, 'transferFrom', [seller, buyer, 2n]));
     await check();

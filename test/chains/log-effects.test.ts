@@ -75,7 +75,7 @@ describe('a reorganisation within a batch', () => {
     assert.equal(effectsOf(fill(9)).rewindTo, null);
   });
 
-  test('several reorganisations concern the collections of all, since the earliest', () => {
+  test('the effects of several reorganisations name all their collections and the earliest of their times', () => {
     const orphaned = { since: 7_000, collectionIds: new Set(['of 10', 'of 7', 'of 12']) };
     assert.deepEqual(effectsOf(fill(9), 10, 7, 12).orphaned, orphaned);
     assert.equal(effectsOf(fill(9)).orphaned, null);

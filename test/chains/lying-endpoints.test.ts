@@ -1,5 +1,5 @@
-// One of the two endpoints of a chain lies about past blocks or about the state of contracts. Nothing of what it says is stored, and no order
-// is accepted by it. When the endpoints agree again, the data is complete.
+// One of the two endpoints of a chain lies about past blocks or about the state of contracts. Nothing that only this endpoint reports is stored,
+// and no order is accepted because of it. When the endpoints agree again, the data is complete.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -107,7 +107,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.deepEqual(await storedOf(db), await honestDump());
   });
 
-  test('nothing is reverted while the truthful endpoint has only the newest block that is stored', async (t) => {
+  test('no stored block is reverted while the truthful endpoint has no block after the newest stored one', async (t) => {
     const late = await startFaultyEndpoint(world.chain.url, { lag: 0 });
     const lying = await startLyingEndpoint(world.chain.url);
     const db = await engine.open();

@@ -94,7 +94,7 @@ forEachEngine('sales on a local chain with further protocols', (engine) => {
     assert.equal(again?.['status'], 'active');
   });
 
-  test('a pool is the seller or the buyer of its swaps, and a contract that only emits such events is not', async () => {
+  test('a pool is the seller or the buyer of its swaps, and the same events of another contract are no sales', async () => {
     const [owner, trader] = world.people;
     const { poolFactory } = protocols;
     const nftAddress = world.nft.address;

@@ -69,7 +69,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     return { found: found.map((row) => Object.values(row)), sums: Object.values(total ?? {}) };
   };
 
-  test('the price of an accepted bid is that of the last bid of its buyer before it', async () => {
+  test('the price of an accepted bid is the price of the last bid that its buyer made before the sale', async () => {
     const bid = (block: number, bidder: Address, price: bigint): ChainEvent => {
       return { ...at(block), kind: 'token-bid', protocol: CRYPTOPUNKS, tokenId: toTokenId(1n), bidder, price };
     };
@@ -117,7 +117,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
   });
 
-  test('a sale whose price the chain does not tell leaves the report of a marketplace, which has the price', async () => {
+  test('if the chain does not have the price of a sale, the report of a marketplace with the price is kept', async () => {
     const unpriced = { protocol: CRYPTOPUNKS, isBid: true, currency: CRYPTOPUNKS, price: 0n };
     const report = (tx: number) =>
       sale({ tokenId: '1', tx: txOf(tx), price: '70', timestamp: new Date(NOW).toISOString(), source: 'larvalabs' });
@@ -172,7 +172,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.equal((await listOrderEvents(db, 'ethereum', order)).length, 1);
   });
 
-  test('a cancelled nonce ends the listings with this nonce at its protocol, until a reorganisation removes it', async () => {
+  test('a cancelled nonce ends the listings with this nonce at its protocol, until a reorganisation removes the cancel', async () => {
     const terms = { source: 'looksrare', protocolAddress: LOOKSRARE, seller: SELLER };
     await apply({
       ...at(1),

@@ -89,7 +89,7 @@ test('a party that the fill does not name is read from the transfer of the token
   assert.deepEqual(partiesOf([saleOf({ seller: SELLER, buyer: null })], []), [[SELLER, null]]);
 });
 
-test('other tokens and other quantities are not followed', () => {
+test('transfers of another token or another quantity do not change the parties', () => {
   const sale = saleOf({ seller: SELLER, buyer: ROUTER }, BUYER);
   const [bought, sent] = moves(SELLER, ROUTER, BUYER);
   assert.ok(bought && sent);

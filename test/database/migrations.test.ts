@@ -85,8 +85,8 @@ const BREAKING = [
 ];
 
 /**
- * The statements of a migration with which a process of the version before it may fail. A constraint that the migration drops before may be
- * added: its author must see to it that the new one allows what the old one allowed.
+ * The statements of a migration with which a process of the version before it may fail. A migration may add a constraint if it drops the
+ * constraint of the same name first. Its author must make sure that the new constraint allows everything that the old one allowed.
  */
 function findBreaking(sql: string): string[] {
   if (findVersionMin(sql) !== null) return [];

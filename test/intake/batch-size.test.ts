@@ -31,7 +31,7 @@ describe('the size of a batch', () => {
     assert.deepEqual(sizes, [750, 2_000]);
   });
 
-  test('a slow source completes a batch of the first size, and no smaller one', () => {
+  test('a slow source completes a batch early, but not before the batch has the first size', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
     assert.deepEqual([size.rows, size.isComplete(749, () => 900), size.isComplete(750, () => 0)], [750, false, true]);

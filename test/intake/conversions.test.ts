@@ -197,7 +197,7 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
   });
 });
 
-test('the number of a date in a spreadsheet is read to the second, and no other text is', async () => {
+test('the serial number of a spreadsheet date is read to the second, and other texts stay as they are', async () => {
   const source = { as: 'spreadsheet-time' };
   for (const [text, time] of [
     ['44940', '2023-01-14T00:00:00.000Z'],

@@ -180,7 +180,7 @@ describe('rows', () => {
     }
   });
 
-  test('malformed rows are rejected without the rows around them', async () => {
+  test('malformed rows are rejected, and the rows around them are read', async () => {
     const csv = Buffer.concat([
       Buffer.from('name,id\na,1\nb,2,3\nc\n5" d,4\n"e"x,5\n'),
       Buffer.from([0xff, 0x2c, 0x31, 0x0a]),

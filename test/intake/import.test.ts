@@ -180,7 +180,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual([summary.inserted, summary.refused, summary.skippedLines], [2, 1, 2]);
   });
 
-  test('if collection records cannot be read after the last batch, the import succeeds without a count of them', async () => {
+  test('if collection records cannot be read after the last batch, the import succeeds without the count of unknown collections', async () => {
     const rename = (from: string, to: string) => db.query(`alter table main.${from} rename to ${to}`);
     const onEvent = async () => void (await rename('collection', 'gone'));
     const { summary } = await runImport(toContext(db), toNdjson(tokens(2)), { onEvent });

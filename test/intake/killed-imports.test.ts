@@ -28,7 +28,7 @@ const ROUNDS = Number(process.env['CRASHES'] ?? 1);
 const LIMIT_MS = 120_000;
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Records of one kind for each of these numbers, in the first and the second version of the file. */
+/** Each version of the file has this number of tokens, of sales and of listings. */
 const ROWS = 600;
 const LINES = 500;
 const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
@@ -46,7 +46,7 @@ function toRecords(version: 'first' | 'second'): object[] {
   ];
 }
 
-/** The second version, with a rejected row on the second of every 500 lines. The import prints the row when it has stored its batch. */
+/** The second version. The second of every 500 lines is rejected: the import prints this line when it has stored the batch. */
 const SECOND = toNdjson(
   toRecords('second').flatMap((record, index) => (index % (LINES - 1) === 0 ? [record, 'x'] : [record])),
 );
@@ -191,7 +191,7 @@ forEachEngine('killed imports', (engine) => {
     });
   };
 
-  test(`after ${ROUNDS} kills of imports and of their undos, an undo leaves nothing behind and an import leaves the rows of one import`, async () => {
+  test(`after ${ROUNDS} kills of imports and undos, the rows are those of complete imports and undos`, async () => {
     // Without CRASHES, the embedded engine is tested without a server, and PostgreSQL with a server.
     const victims =
       engine.name === 'embedded' ? ([null, 'server', 'command'] as const) : (['server', null, 'command'] as const);

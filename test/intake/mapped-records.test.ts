@@ -99,7 +99,7 @@ forEachEngine('records of a column map', (engine) => {
     assert.deepEqual(
       (await storedPrices()).map(([asset]) => asset),
       ['', '9'],
-      'a list of one token is not a sale of this token',
+      'the list of one token was not stored as a sale of this token',
     );
     const [total] = await db.query(
       'select sum(sales)::int as sales, sum(volume_raw)::text as volume from indexer.sale_total',

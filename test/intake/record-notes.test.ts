@@ -1,4 +1,4 @@
-// What an import notes about its records. Its memory has a limit.
+// The warnings of an import about its records: repeated slugs, doubtful times and tiny prices. The slugs use limited memory.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ function parse(fields: Record<string, unknown>) {
   return record;
 }
 
-test('repeated slugs are noted among the first 200,000 products of an import, and later slugs take no memory', () => {
+test('repeated slugs are noted among the first 200,000 products of an import, and later slugs are not kept', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const first = parse(product());
   assert.ok(first.kind === 'product');
@@ -29,7 +29,7 @@ test('repeated slugs are noted among the first 200,000 products of an import, an
   });
 });
 
-test('times before 2015 and times more than a day in the future are noted, at the first line', () => {
+test('times before 2015 and times more than a day in the future give a warning with the first such line', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const at = (ms: number) => new Date(ms).toISOString();
   const tomorrow = NOW + 24 * 60 * 60_000;
@@ -41,7 +41,7 @@ test('times before 2015 and times more than a day in the future are noted, at th
   assert.deepEqual(notes.warnings['doubtfulTime'], { count: 6, line: 4, value: '2014-12-31T23:59:59.999Z' });
 });
 
-test('a price is tiny below a millionth of the native unit of its chain', () => {
+test('a price below a millionth of the native unit of its chain counts as tiny', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const solana = { chain: 'solana', contractAddress: MINT, tokenId: undefined, mint: ASSET };
   const records = [
@@ -54,7 +54,7 @@ test('a price is tiny below a millionth of the native unit of its chain', () => 
   assert.deepEqual(notes.warnings, { tinyPrice: { count: 2, line: 2, value: '999999999999' } });
 });
 
-test('the same slug in another shop is not repeated', () => {
+test('the same slug in two shops does not count as repeated', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   for (const shop of ['a', 'b', 'a']) notes.add({ line: 1, record: parse(product({ shop })) });
   assert.deepEqual(notes.warnings, { repeatedSlug: { count: 1, line: 1, value: 'mug' } });

@@ -8,10 +8,10 @@ import { listing, runImport, sale, SELLER, toContext, token, toNdjson } from '..
 
 const STORED = 1_000;
 const IMPORTED = 100;
-/** Each of some statements may read a table once. A statement that reads it once for each record reads 100,000 rows. */
+/** Several statements may each read a table once. A statement that reads the table once for each record would read 100,000 rows. */
 const READS_MAX = 10 * STORED;
 
-/** The owners are few, so that the sums by owner are also read. */
+/** Several tokens have the same owner, so that stored rows of `holder` are read too. */
 const KINDS = {
   sale: (n: number) => sale({ tokenId: String(n), tx: `0x${n}`, logIndex: 1 }),
   token: (n: number) =>
@@ -25,7 +25,7 @@ interface Reads {
   scans: number;
 }
 
-/** The database, and what the transactions read of each table. */
+/** Returns the same database, and in `reads` how many rows its transactions have read of each table. */
 function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
   const reads = new Map<string, Reads>();
   const addReads = async (tx: Queryable, sign: 1 | -1) => {

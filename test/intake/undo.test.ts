@@ -56,7 +56,7 @@ function killedAfter(db: Database, limit: number): Database {
   return killed;
 }
 
-forEachEngine('imports undo', (engine) => {
+forEachEngine('the undo of an import', (engine) => {
   let db: Database;
   let context: ServiceContext;
   before(async () => {
@@ -103,7 +103,7 @@ forEachEngine('imports undo', (engine) => {
   });
 
   for (const replace of [false, true]) {
-    test(`an undo takes the marketplace and the listing back from a sale of the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
+    test(`an undo removes the marketplace and the listing that an import added to a sale of the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
       await load([sale({ tx: '0x9', logIndex: 1 })]);
       await db.query(`update indexer.sale set source = 'unknown', block_number = 5`);
       const before = await dumpUndoable(db);
@@ -199,7 +199,7 @@ forEachEngine('imports undo', (engine) => {
     }
   });
 
-  test('a row that has changed since the import is left and named', async () => {
+  test('an undo leaves and names a row that has changed since the import', async () => {
     const empty = await dumpUndoable(db);
     const id = await load([token({ name: 'One' }), token({ tokenId: '2', name: 'Two' })]);
     const later = await load([token({ name: 'Uno' })]);
@@ -213,7 +213,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dumpUndoable(db), empty);
   });
 
-  test('a product whose stock has changed since the import is left', async () => {
+  test('an undo leaves a product whose stock has changed since the import', async () => {
     const id = await load([product({ inventory: 20 }), product({ name: 'Cup' }), sale({ tx: '0x1' })]);
     await db.query(`update main.product set inventory = 19 where name = 'Mug'`);
     await db.query(`delete from main.product where name = 'Cup'`);
@@ -224,7 +224,7 @@ forEachEngine('imports undo', (engine) => {
     });
   });
 
-  test('a collection record is left while its collection is followed', async () => {
+  test('an undo leaves a collection record while its collection is followed', async () => {
     await load([collection()]);
     const renamed = await load([
       collection({ slug: 'renamed' }),
@@ -278,7 +278,7 @@ forEachEngine('imports undo', (engine) => {
     assert.deepEqual(await dumpUndoable(db), one);
   });
 
-  test('a listing that has expired since is deleted', async () => {
+  test('an undo deletes a listing that has expired since the import', async () => {
     const id = await load([listing({ expiresAt: '2026-06-02T00:00:00Z' })]);
     await db.query(`update indexer.listing set status = 'expired'`);
     assert.deepEqual((await undoPart(context, id, { budgetMs: 60_000 })).rows, {
@@ -286,7 +286,7 @@ forEachEngine('imports undo', (engine) => {
     });
   });
 
-  test('a listing that its chain has judged since is taken back', async () => {
+  test('an undo takes back a listing that its chain has judged since the import', async () => {
     await db.query(
       `insert into indexer.judged_collection (collection_id, chain, followed_at, state, joined_seq)
        values ($1, 'ethereum', now(), 'joined', 0)`,

@@ -99,7 +99,7 @@ forEachEngine('the own order book and its copy', (engine) => {
   for (const databases of ['one', 'two'] as const) {
     const copyOf = () => (databases === 'one' ? main : indexer);
 
-    test(`an import updates the figures of the collection record and of the own book, on ${databases} database(s)`, async () => {
+    test(`an import updates the figures of the collection record and of the own order book, on ${databases} database(s)`, async () => {
       const context = contextOn(databases);
       await load(
         context,

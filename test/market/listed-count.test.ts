@@ -20,7 +20,7 @@ forEachEngine('the number of listed tokens', (engine) => {
     await emptyTables(db);
   });
 
-  test('counts a token of both books once at any time of its own order', async () => {
+  test('counts a token with a mirrored listing and an own order once, before, during and after the order', async () => {
     let now = NOW;
     const context = toContext(db, { clock: () => now });
     await ingest(

@@ -38,15 +38,16 @@ test('the score is the sum of the information of all traits, the number of trait
   assert.deepEqual(ranks, { 2: 1, 4: 2, 3: 3, 1: 4 });
 });
 
-test('a missing trait is as rare as the number of tokens without it', () => {
+test('a missing trait counts like a value that all tokens without the trait share', () => {
   const hats = (count: number): Tokens =>
     Array.from({ length: 8 }, (_, i) => [String(i), i < count ? { hat: 'yes' } : {}]);
   assert.equal(ranksOf(hats(1))['0'], 1);
   assert.deepEqual([ranksOf(hats(7))['7'], ranksOf(hats(7))['0']], [1, 2]);
 });
 
-test('equal scores of different factors are equal', () => {
-  // 3 and 8 tokens share the values of two tokens, 4 and 6 tokens those of four: the products of the shares are equal.
+test('scores are equal if the products of their different shares are equal', () => {
+  // The first 3 tokens have values that 3 and 8 tokens share, the next 4 tokens have values that 4 and 6 tokens share. The products,
+  // 3 × 8 and 4 × 6, are equal.
   const tokens: Tokens = Array.from({ length: 24 }, (_, i) => {
     if (i < 3) return [String(i), { x: 'of 3', y: 'of 8' }];
     if (i < 7) return [String(i), { x: 'of 4', y: 'of 6' }];

@@ -76,7 +76,7 @@ forEachEngine('computed ranks', (engine) => {
       isComplete: true,
     };
     assert.deepEqual(source, expected);
-    assert.equal((await rankLater(60 * MINUTE_MS)).read, 0, 'ranked tokens are not ranked again');
+    assert.equal((await rankLater(60 * MINUTE_MS)).read, 0, 'ranked tokens were ranked again');
   });
 
   test('no token is ranked while the list of tokens is not known to be complete', async () => {
@@ -101,7 +101,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.equal((await findRankSource(db, ID))?.isComplete, false);
   });
 
-  test('a reported rank wins in its complete collection, until no rank is reported', async () => {
+  test('no computed rank is served while a token of the collection has a reported rank', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));
     await rank();
     await ingest(db, token({ tokenId: '3', rarityRank: 1 }));
@@ -124,7 +124,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(await ranksOf(3), [1, 1, 1]);
   });
 
-  test('the marketplace that reported a rank is known, and a report of the same rank does not replace it', async () => {
+  test('a rank keeps the name of its marketplace when another marketplace reports the same rank', async () => {
     const context = createRanked();
     const ranked = token({ tokenId: '1', rarityRank: 4 });
     await ingest(db, complete);
@@ -145,7 +145,7 @@ forEachEngine('computed ranks', (engine) => {
     await rankLater(1);
     assert.deepEqual(await ranksOf(3), [1, 2, 2]);
     const [stored] = await db.query(`select count(*)::int as rows from indexer.rarity_rank`);
-    assert.deepEqual(stored, { rows: 3 }, 'earlier ranks are deleted');
+    assert.deepEqual(stored, { rows: 3 }, 'earlier ranks were not deleted');
   });
 
   test('a token that came after the ranks were computed follows the ranked tokens', async () => {
@@ -174,7 +174,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual([(await ranksOf(1))[0], await listByRank()], [1, '1 3']);
   });
 
-  test('numbers and dates are no traits for a rank, and a collection without traits has no ranks', async () => {
+  test('a collection whose traits are only numbers and dates has no ranks', async () => {
     const level = (tokenId: number, value: number, kind = 'number') =>
       token({ tokenId: String(tokenId), traits: [{ name: 'Level', value, kind }] });
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));

@@ -67,7 +67,7 @@ test('an interface at its limit of requests in progress sheds further requests',
   assert.equal(counted.shed, 1);
 });
 
-test('a response that has left the requests in progress does not use the share of its interface', async (t) => {
+test('a response that no longer counts as in progress does not use the share of its interface', async (t) => {
   const { hold, held, assertShed } = await startServer(t);
   const endLong = await hold('/explore/v1/stream', LIMITS.inProgressMax);
   await assertShed('/explore/v1/orders/x');
@@ -102,7 +102,7 @@ for (const [flooded, other] of [
   });
 }
 
-test('a service with 1,000 requests of one interface in progress sheds the next one, and nothing else', async (t) => {
+test('a service with 1,000 requests of one interface in progress sheds only further requests of this interface', async (t) => {
   const settings = { DATA_DIR: await directoryWithDatabase(), STORE_RATE_LIMIT: '1000000' };
   const service = await startTestService({ settings });
   t.after(async () => {

@@ -1,5 +1,5 @@
-// A connection to a real Redis. A window ends in time even if its key has lost its expiry. The message of a failure has no address
-// and no secret. Also tested: what `mercat doctor` reports about Redis.
+// A connection to a real Redis, which counts requests in windows of time. A window ends in time even if its key has lost its expiry.
+// The message of a failure has no address and no secret. Also tested: what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

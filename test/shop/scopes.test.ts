@@ -1,4 +1,4 @@
-// Which scope each operation needs, in one table. A request without such a scope, or without a key, is rejected before its
+// Which scope each operation needs, in one table. A request without a scope of its operation, or without a key, is rejected before its
 // parameters and its body are read.
 
 import assert from 'node:assert/strict';
@@ -76,7 +76,7 @@ test('a key is admitted by an operation exactly when it has a scope of the opera
       senders += 1;
       const headers = {
         ...(authorization !== null && { authorization }),
-        // Each request has another address, because failed authentications are limited for each address.
+        // Each request comes from another client address, because failed authentications are limited for each address.
         'content-type': 'application/json',
         'x-forwarded-for': `203.0.113.${senders % 250}`,
       };

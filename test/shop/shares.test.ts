@@ -1,5 +1,5 @@
-// The shares of a shop: simultaneous changes of one product, requests that wait, and streamed responses. Also tested: requests with
-// two Authorization headers.
+// How much of the service one shop may use: simultaneous changes of one product, requests that wait, and streamed responses. Also
+// tested: requests with two Authorization headers.
 
 import assert from 'node:assert/strict';
 import { createServer, get, request } from 'node:http';
@@ -91,7 +91,7 @@ test('a shop that floods the store leaves free places for another shop', async (
   assert.deepEqual(await send('one'), 'done');
 });
 
-test('a shop runs at most eight statements at a time, and two of them change the same product', async () => {
+test('a shop runs at most eight statements at a time, of which at most two change the same product', async () => {
   const { send, started, end } = createShares();
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const sent = Array.from({ length: 5 }, () => send('one', 'changed'));

@@ -28,7 +28,7 @@ const LIMIT_MS = 60_000;
 type Wanted = Pick<GroupedStockChange, 'mode' | 'requested' | 'expected' | 'reason'> & { product: number };
 
 const wantedChange: fc.Arbitrary<Wanted> = fc.record({
-  // One more than there are products: the last one is missing.
+  // The number PRODUCTS stands for a product that does not exist.
   product: fc.integer({ min: 0, max: PRODUCTS }),
   mode: fc.constantFrom('adjustment' as const, 'set' as const),
   requested: fc.integer({ min: -40, max: 80 }),
@@ -48,7 +48,7 @@ forEachEngine('a group of changes', (engine) => {
     main = await engine.open();
   });
 
-  /** Makes the changes in a new shop, in groups of `size`. Returns all that they leave, with products and entries by their position. */
+  /** Makes the changes in a new shop, in groups of `size`. Returns the results and the stored rows, with numbers in place of the ids. */
   async function makeAll(
     { stocks, isTracked, changes }: { stocks: number[]; isTracked: boolean[]; changes: Wanted[] },
     size: number,
@@ -90,7 +90,7 @@ forEachEngine('a group of changes', (engine) => {
     return JSON.parse(named.reduce((left, [id, name]) => left.replaceAll(String(id), String(name)), text));
   }
 
-  test('leaves what the same changes leave one by one', async () => {
+  test('has the results and leaves the rows of the same changes made one by one', async () => {
     await fc.assert(
       fc.asyncProperty(wantedGroup, async (group) => {
         assert.deepEqual(await makeAll(group, group.changes.length), await makeAll(group, 1));
@@ -109,7 +109,7 @@ forEachEngine('the writer of stock', (engine) => {
     await insertShop(main, { id: shopId, name: shopId, createdAt: START });
   });
 
-  /** A writer whose groups are counted in `statements`, and a function that sends one adjustment of -1. */
+  /** Creates a writer that records each statement in `statements`. `adjust` sends one adjustment of -1. */
   function createWriter() {
     const writer = new StockWriter({
       statementsOf: (_, productId) => {
@@ -173,7 +173,7 @@ forEachEngine('the writer of stock', (engine) => {
     assert.equal(await adjust(id), 'not_found');
   });
 
-  test('rejects an idempotency key that is given twice in one group, and later repeats its response as often as it is asked for', async () => {
+  test('rejects the second use of an idempotency key in one group, and repeats the first response for later uses', async () => {
     const { adjust } = createWriter();
     const [one, other] = [await createProduct(50), await createProduct(20)];
     const made = await Promise.all([

@@ -142,7 +142,7 @@ forEachEngine('coverage', (engine) => {
     });
   }
 
-  test('sales that were read to the end of the list are covered from the beginning', async (t) => {
+  test('if the list of sales was read to its end, the sales of all times are covered', async (t) => {
     const market = makeCollection({ sales: range(30).map((n) => saleAt(n, NOW_S - 3_600 + n)) });
     const { run, replay } = await startOpenSea(t, market);
     await run('opensea-sales');
@@ -181,7 +181,7 @@ forEachEngine('coverage', (engine) => {
     );
   });
 
-  test('the first read of sales goes back before a newer sale that was read from the chain', async (t) => {
+  test('the first read of sales also stores sales that are older than a stored sale of the chain', async (t) => {
     const market = makeCollection({ sales: [saleAt(1, NOW_S - 86_400)] });
     const { run } = await startOpenSea(t, market);
     await db.query(

@@ -1,4 +1,4 @@
-// Runs the tasks of all vendors while every source has the same fault, for each fault. During a fault the tables keep exactly their
+// For each fault, runs the tasks of all vendors while every source has this fault. During a fault the tables keep exactly their
 // earlier rows. Memory stays bounded. After the faults every table is up to date.
 
 import assert from 'node:assert/strict';

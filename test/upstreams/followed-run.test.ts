@@ -67,7 +67,7 @@ function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
   };
 }
 
-/** A run over one collection for each reason. Each collection fails for its reason. */
+/** Runs over as many collections as there are reasons. Each collection fails for one of the reasons. */
 function runWithFailures(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
   return runFollowed({
@@ -176,7 +176,7 @@ test('viewed collections are processed first, and more often when time is short'
   assert.ok(Math.min(times('a'), times('b')) >= 8, `a collection was processed too rarely: ${processed}`);
 });
 
-test('a run that took longer than its period begins its next run with the collection that waited longest', async () => {
+test('after a run that took longer than its period, the next run begins with the collection that waited longest', async () => {
   const run = startRuns({ periodMs: 2_000 });
   assert.deepEqual(await run(), { processed: 'ab', end: true });
   assert.deepEqual(await run(), { processed: 'ca', end: false }, 'the order is wrong, or b is due again immediately');

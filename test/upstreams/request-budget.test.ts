@@ -134,11 +134,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.deepEqual(newcomer.status().budget, { perHour: 20, left: 0 });
     assert.equal(sent.length, 2);
     await pass(HOUR_MS / 17);
-    assert.equal(
-      newcomer.status().budget?.left,
-      1,
-      'the status lacks the request that was added since the last attempt',
-    );
+    assert.equal(newcomer.status().budget?.left, 1, 'the status does not show the request that has become available');
     assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
 

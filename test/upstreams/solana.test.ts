@@ -105,7 +105,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(
       await listings().then(({ changed, retired, problems }) => [changed, retired, problems]),
       [1, 0, []],
-      'more than the time of the statistics changed',
+      'a value other than the time of the statistics changed',
     );
     const [time] = await db.query(`select min(listed_at) as oldest, max(listed_at) as newest from indexer.listing`);
     assert.deepEqual([time?.['oldest'], time?.['newest']], [new Date(NOW), new Date(NOW)]);
@@ -210,7 +210,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(
       replay.count(),
       2,
-      'more was read than the sales after a quarter of an hour before the newest stored one',
+      'sales were read further back than a quarter of an hour before the newest stored sale',
     );
   });
 
@@ -346,7 +346,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual((await stored()).traits, [{ asset: ASSET, name: 'Paper', value: 'Silk', kind: 'text' }]);
   });
 
-  test('the traits of assets as an endpoint sends them are stored, whatever the interface of the asset', async (t) => {
+  test('the traits of the assets in the fixtures are stored, whatever the `interface` of the asset', async (t) => {
     const { group, collection } = readDasFixtures();
     const task = await followWithDas(t, createDasStore([...group, collection]));
     await run(task);
