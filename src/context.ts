@@ -15,6 +15,7 @@ import type { Random } from './core/random.ts';
 import { SecretKeys } from './core/secret-keys.ts';
 import { systemRandom } from './core/random.ts';
 import type { Log } from './core/log.ts';
+import { ChangeNotices } from './database/change-notices.ts';
 import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
 import { Market } from './market/market.ts';
@@ -42,6 +43,8 @@ export type ServiceContext = {
   /** Numbers the changes of each collection, by which outdated cached responses are recognised. */
   changes: CollectionVersions;
   onChanged: OnChanged;
+  /** Receives a notice of a change (`ChangeNotices`), or null when notices may have been lost. */
+  onChangeNotice: (payload: string | null) => void;
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
@@ -71,6 +74,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const changes = new CollectionVersions();
   const catalog = new Catalog({ main, indexer, chains, clock, log, random });
   const activityMerged = new MergeNotice();
+  const notices = new ChangeNotices({ main, log });
   const merger = new ActivityMerger({ main, indexer, clock, log, random, activityMerged });
   return {
     config,
@@ -88,7 +92,12 @@ export function createContext(options: ContextOptions): ServiceContext {
     changes,
     onChanged: (change) => {
       noteChange({ market, changes }, change);
+      notices.send(change);
       void merger.merge();
+    },
+    onChangeNotice: (payload) => {
+      const change = payload === null ? 'everything' : notices.read(payload);
+      if (change !== null) noteChange({ market, changes }, change);
     },
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
     copyCatalog: () => catalog.copy(),
@@ -97,19 +106,20 @@ export function createContext(options: ContextOptions): ServiceContext {
     close: async () => {
       followed.close();
       catalog.close();
+      await notices.close();
       await merger.close();
       await market.close();
     },
   };
 }
 
-/** A new dollar rate outdates all cached responses. Any other change outdates only the responses about its collections. */
+/** A new dollar rate outdates all cached responses, as does a change of unknown collections. Any other change outdates only the responses about its collections. */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
-  { collectionIds, kinds }: Change,
+  change: Change | 'everything',
 ): void {
-  if (kinds.has('rate')) {
+  if (change === 'everything' || change.kinds.has('rate')) {
     market.rates.expire();
     changes.noteEverything();
-  } else if (collectionIds.size > 0) changes.note(collectionIds);
+  } else if (change.collectionIds.size > 0) changes.note(change.collectionIds);
 }

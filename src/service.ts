@@ -7,6 +7,7 @@ import { ACTIVITY_CHANNEL } from './activity/merge-notice.ts';
 import type { Config } from './config.ts';
 import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
+import { CHANGES_CHANNEL } from './database/change-notices.ts';
 import { BackupJobs } from './database/backup/jobs.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { Notifications } from './database/notifications.ts';
@@ -264,7 +265,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain };
 }
 
-/** Starts the reader of the activity log and the connections that follow it. */
+/** Starts the reader of the activity log, the connections that follow it, and the receiver of notices from the primary. */
 function startStream(
   context: ServiceContext,
   rejections: RejectionCounts,
@@ -282,8 +283,11 @@ function startStream(
       ? null
       : new Notifications({
           url: config.databaseUrl,
-          channel: ACTIVITY_CHANNEL,
-          onNotice: () => feed.hint(),
+          channels: { [ACTIVITY_CHANNEL]: () => feed.hint(), [CHANGES_CHANNEL]: context.onChangeNotice },
+          onListen: () => {
+            feed.hint();
+            context.onChangeNotice(null);
+          },
           log,
           random,
         });

@@ -9,10 +9,10 @@ import { spreadMs } from '../resilience/backoff.ts';
 export type NotificationOptions = {
   /** The URL of the database. */
   url: string;
-  /** A lower-case name without quotes. */
-  channel: string;
-  /** Called for each notification, and when the connection begins to listen, because earlier notifications are then lost. */
-  onNotice: () => void;
+  /** What is called with the payload of each notification, by channel: a lower-case name without quotes. */
+  channels: Readonly<Record<string, (payload: string) => void>>;
+  /** Called when the connection begins to listen, because earlier notifications are then lost. */
+  onListen: () => void;
   log: Log;
   random: Random;
 };
@@ -60,7 +60,7 @@ export class Notifications {
   }
 
   async #connect(): Promise<void> {
-    const { url, channel, onNotice, log } = this.#options;
+    const { url, channels, onListen, log } = this.#options;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -71,15 +71,19 @@ export class Notifications {
     this.#client = client;
     client.on('error', (error) => this.#retry(client, error));
     client.on('end', () => this.#retry(client, new Error('the connection has ended')));
-    client.on('notification', () => onNotice());
+    client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload));
     try {
       await client.connect();
-      await client.query(`listen ${channel}`);
+      await client.query(
+        Object.keys(channels)
+          .map((channel) => `listen ${channel}`)
+          .join('; '),
+      );
       if (this.#client !== client) return;
       this.#isListening = true;
-      if (this.#isFailureLogged) log.info('notifications of the database are received again', { channel });
+      if (this.#isFailureLogged) log.info('notifications of the database are received again');
       this.#isFailureLogged = false;
-      onNotice();
+      onListen();
       this.#scheduleCheck(client);
     } catch (error) {
       this.#retry(client, error);
@@ -105,8 +109,8 @@ export class Notifications {
     this.#isListening = false;
     clearTimeout(this.#timer);
     client.end().catch(() => undefined);
-    const { log, channel, random } = this.#options;
-    if (!this.#isFailureLogged) log.warn('notifications of the database are not received', { channel, error });
+    const { log, random } = this.#options;
+    if (!this.#isFailureLogged) log.warn('notifications of the database are not received', { error });
     this.#isFailureLogged = true;
     this.#timer = setTimeout(() => void this.#connect(), spreadMs(RETRY_MS, RETRY_JITTER, random));
     this.#timer.unref();
