@@ -60,7 +60,7 @@ export const TELEMETRY_SETTINGS: SettingTable<TelemetrySettings> = {
     default: 'parentbased_always_on',
     form: `one of ${SAMPLER_NAMES.join(', ')}`,
     meaning:
-      'Which traces are sent. With `parentbased`, the `traceparent` header of a request decides if there is one. Choose a sampler without `parentbased` if clients must not decide.',
+      'Which traces are sent. If a request has a `traceparent` header, a sampler with `parentbased` follows the decision in the header. Choose a sampler without `parentbased` if clients must not decide.',
     parse: (text) => SAMPLER_NAMES.find((name) => name === text),
   },
   samplerRatio: {
