@@ -22,7 +22,7 @@ function transfersOf({ contract, asset }: FillSale, transfers: readonly Transfer
   return transfers.filter((transfer) => transfer.contract === contract && transfer.tokenId === asset);
 }
 
-/** The buyer of a sale without a buyer is the receiver of the seller's token. A seller is found in the same way. */
+/** An unnamed buyer is the receiver of the first transfer from the seller. An unnamed seller is the sender of the first transfer to the buyer. */
 function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillSale {
   const { seller, buyer } = sale;
   if (buyer === null && seller !== null) {
@@ -35,8 +35,8 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * The account that holds the token after the buyer and its receivers sent it on. The token of an account that signed the transaction, or that
- * sold the token in the same transaction, is not followed further. Neither is a token whose fill does not name the signer.
+ * The account that holds the token after the buyer and its receivers sent it on. The search ends at the account that signed the transaction, at
+ * an account that sold the token in the same transaction, and before a burn. If the fill does not name the signer, the result is the buyer.
  */
 function findLastHolder(
   { fill, contract, asset, buyer }: FillSale & { buyer: Address },

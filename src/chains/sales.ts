@@ -13,9 +13,12 @@ export type FillSale = {
   fill: OrderFulfilled;
   contract: Address;
   asset: SoldAsset;
-  /** Base units of the native currency, wrapped or not. Null when payments are in another currency, or for tokens of several contracts. */
+  /**
+   * Base units of the native currency, wrapped or not. Null when a payment is unknown or in another currency, and when the tokens are of several
+   * contracts.
+   */
   priceRaw: bigint | null;
-  /** `priceRaw` as text. If `priceRaw` is null, a description of the payments that cannot be parsed as an amount, or UNKNOWN_PRICE. */
+  /** `priceRaw` as text. If `priceRaw` is null, a text that cannot be parsed as an amount: a description of the payments, or UNKNOWN_PRICE. */
   price: string;
   seller: Address | null;
   buyer: Address | null;

@@ -41,8 +41,8 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     form: '`all`, `new` or `off`',
     meaning:
       'What is compared with a second endpoint of the chain before it is stored or decides about an order. `all`: blocks, and calls to contracts. ' +
-      'A backfill then makes the same requests to two endpoints at once. `new`: not the ranges of past blocks, so that a backfill needs a second ' +
-      'endpoint for nothing. `off`: nothing. A chain with one endpoint is never compared.',
+      'A backfill then makes the same requests to two endpoints at once. `new`: the same without ranges of past blocks, so that a backfill uses ' +
+      'one endpoint. `off`: nothing. A chain with one endpoint is never compared.',
     parse: (text) => COMPARED_READS.find((one) => one === text),
   },
   frozenChains: {

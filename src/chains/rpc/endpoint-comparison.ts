@@ -23,7 +23,7 @@ export type ComparisonStatus = {
   uncompared: number;
   /** Calls to contracts, and reads of transactions, that were accepted without a comparison since the process started. */
   uncomparedCalls: number;
-  /** The oldest dispute, a dispute about a new block first. Nothing that is disputed is stored. Null while the endpoints agree. */
+  /** The oldest dispute about a new block, otherwise the oldest dispute. Nothing that is disputed is stored. Null while the endpoints agree. */
   disputed: Dispute | null;
 };
 
@@ -57,8 +57,8 @@ export type EndpointComparisonOptions = { pool: EndpointPool; compared: Compared
 
 /**
  * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long or is more than LAG_MAX blocks lower.
- * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. An endpoint whose newest
- * block another endpoint replaces is believed for this long.
+ * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. A stored block that is the
+ * newest block of one endpoint, but that another endpoint has replaced, is not reverted for this long.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {
@@ -67,7 +67,7 @@ export class EndpointComparison {
   readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
   /** Since when each endpoint has returned no range of past blocks. */
   readonly #failingSince = new Map<Endpoint, number>();
-  /** The newest block of each endpoint when another endpoint replaced this block, and since when the endpoint has had it. */
+  /** The endpoints whose newest block another endpoint has replaced, with this block and the time at which this was first seen. */
   readonly #standing = new Map<Endpoint, { hash: Hex; since: number }>();
   readonly #disputes: Disputes;
   #uncompared = 0;
@@ -193,7 +193,7 @@ export class EndpointComparison {
     return 'accepted';
   }
 
-  /** `failed` also when the breaker of the endpoint is open. */
+  /** Returns `failed` also when the breaker of the endpoint is open. */
   async #tryFetch<R>(
     endpoint: Endpoint,
     fetch: (endpoint: Endpoint) => Promise<R>,
@@ -232,7 +232,7 @@ export class EndpointComparison {
       return now - since < WAIT_MS;
     }
     if (outcome === 'failed') return false;
-    // An endpoint that is still syncing has a new head each time, and may be days behind.
+    // An endpoint that is still syncing is not waited for: its head changes each time, but may be days behind.
     if (endpoint.head !== null && endpoint.head < block - LAG_MAX) return false;
     const known = this.#behind.get(endpoint);
     if (known && known.head === endpoint.head) return now - known.since < WAIT_MS;
@@ -245,7 +245,7 @@ function contradict(endpoint: Endpoint, block: number): void {
   endpoint.failed(new RpcFailure('contradicted', `block ${block}`));
 }
 
-/** What an endpoint has of a block: its hash, the parent of the next block, and the newest block. Null if it has no such block. */
+/** At a block number, an endpoint's hash of this block and of the parent of the next block. Null for a block that the endpoint does not have. */
 type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 
 async function fetchView(endpoint: Endpoint, number: number): Promise<BlockView> {

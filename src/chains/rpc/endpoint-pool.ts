@@ -117,7 +117,7 @@ export class EndpointPool {
     return [...available.filter((endpoint) => !lags(endpoint)), ...available.filter(lags)];
   }
 
-  /** Waits before the read of the given number, from 1, is repeated. Throws RpcFailure of kind `closed`. */
+  /** Waits before a read is repeated. `attempt` is the number of attempts so far. Throws RpcFailure of kind `closed` if the reader is closed. */
   async pause(attempt: number): Promise<void> {
     await wait(backoffMs(attempt, BACKOFF, this.#options.random), this.#options.signal);
   }

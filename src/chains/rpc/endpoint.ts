@@ -96,7 +96,7 @@ export class Endpoint {
     return entry !== 'no';
   }
 
-  /** A success is remembered until the next trial of the breaker. Throws RpcFailure. */
+  /** Verifies that the endpoint serves the chain. A success is remembered until the next trial of the breaker. Throws RpcFailure. */
   async verify(): Promise<void> {
     this.#verification ??= this.#verifyChainId();
     try {

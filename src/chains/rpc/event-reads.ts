@@ -23,7 +23,7 @@ import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 /** How often one read halves its range after errors that do not mention the range. */
 const UNEXPLAINED_HALVINGS_MAX = 3;
 const UNDECODABLE_CONTRACTS_MAX = 1_000;
-/** The most requests that the second endpoint needs for one range of the first, if it accepts only shorter ranges. */
+/** If the second endpoint accepts only shorter ranges than the first endpoint, it gets at most this many requests for one range. */
 const PARTS_MAX = 8;
 
 /** Failures that a range of too many blocks may have caused. */
@@ -105,7 +105,7 @@ export class EventReads {
     throw new RpcFailure('contradicted', `blocks ${from} to ${fetched.to}`);
   }
 
-  /** How many of the blocks from `from` to `to` the endpoint returns at once. For an estimate: the events are neither decoded nor compared. */
+  /** How many of the blocks from `from` to `to` an endpoint returns at once. For an estimate: the events are neither decoded nor compared. */
   async countAccepted(from: number, to: number, filter: EventFilter): Promise<number> {
     const query = new LogQuery(filter);
     const fetched = await this.#pool.read((endpoint) => this.#fetchAcceptedRange(endpoint, { from, to }, query));
@@ -113,8 +113,8 @@ export class EventReads {
   }
 
   /**
-   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if none can be
-   * compared. Sends no request if new blocks are not compared.
+   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if no other endpoint can
+   * be compared. Sends no request if new blocks are not compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
     return (
@@ -143,7 +143,10 @@ export class EventReads {
     return better === first.fetched ? first : decode(better);
   }
 
-  /** The last block of a range that the endpoints will probably accept: the first one at once, the second one in at most PARTS_MAX parts. */
+  /**
+   * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range at once, the second endpoint
+   * in at most PARTS_MAX parts.
+   */
   #expectedEnd(from: number, to: number): number {
     if (!this.#comparison.compares('past')) return to;
     const [first, second] = this.#pool.inOrder();

@@ -25,13 +25,13 @@ export type SwapRange = {
   txs: ReadonlySet<Hex>;
 };
 
-/** The pools and the other contracts that are remembered. */
+/** The most contracts, pools and others, that are remembered. */
 const CONTRACTS_MAX = 20_000;
 /** How often a range is read before it is left out. */
 const ATTEMPTS_MAX = 3;
 
 const TOO_LARGE: ReadonlySet<RpcFailureKind> = new Set(['range-too-large', 'too-large']);
-/** How endpoints fail that serve logs only of named contracts. */
+/** The failures of endpoints that serve only the logs of named contracts. */
 const REFUSED: ReadonlySet<RpcFailureKind> = new Set(['rpc-error', 'rejected', 'unsupported']);
 
 /** `pool` is null for a contract that no factory has made. */
@@ -170,7 +170,7 @@ export class PoolReads {
     return { factory, byAddress };
   }
 
-  /** The state of an old block may not be kept, so the newest state is read first. A contract may be newer than this state. */
+  /** The newest state is read first, because the state of an old block may not be kept. A contract that it lacks is read at `block`. */
   async #readCodes(contracts: readonly Address[], block: number): Promise<[Address, Hex][]> {
     const codes = await this.#contracts.codes(contracts, 'latest');
     const missing = contracts.filter((_, index) => codes[index] === '0x');

@@ -8,14 +8,14 @@ import { invalidResponse, RpcFailure, toRpcFailure } from './rpc-failure.ts';
 
 export type RpcRequest = { method: string; params: readonly unknown[] };
 
-/** The result of a reverted call if `keepsReverted` is set. JSON has no undefined, so no endpoint can send this value. */
+/** The result of a reverted call if `keepsFailedCalls` is set. JSON has no undefined, so no endpoint can send this value. */
 export const REVERTED = undefined;
 
 /** The result of a call that the endpoint could not execute, if `keepsFailedCalls` is set. JSON has no symbols. */
 export const CALL_FAILED = Symbol('call failed');
 
 export type ReadOptions = {
-  /** A reverted call has the result REVERTED, and another error of one call CALL_FAILED. Otherwise the complete batch fails. */
+  /** A reverted call has the result REVERTED; another error of one call has the result CALL_FAILED. Default: such errors fail the batch. */
   keepsFailedCalls?: boolean;
 };
 

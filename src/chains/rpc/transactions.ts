@@ -43,7 +43,7 @@ async function readCompared(
 ): Promise<ReadonlyMap<Hex, Transaction> | null> {
   const fetchAll = async (endpoint: Endpoint): Promise<Transactions> => {
     const found = await fetchTransactions(endpoint, txs);
-    // Not `not-found`: an endpoint that does not keep old transactions is not waited for.
+    // The kind `not-found` would make the comparison wait for an endpoint that does not keep old transactions.
     if (found.size < txs.length) throw new RpcFailure('no-state', 'a transaction');
     return { endpoint, found };
   };
