@@ -1,5 +1,5 @@
 // One run of a task over the followed collections of a vendor. A failure of the upstream ends the run, a failure of one collection does
-// not. Collections whose last run is oldest come first, so that every collection has its turn even with a small budget.
+// not. Collections whose last run is oldest come first, so that every collection is processed at some time even with a small budget.
 
 import type { LastRun } from '../follows/queries/last-runs.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -61,7 +61,7 @@ const DUE_SHARE = 0.5;
 
 /**
  * Processes the collections that are due, until the upstream fails or a run that is not full has taken a period. Rejects when a database
- * fails and when the signal aborts. Also rejects when collections failed and none was processed, except as `failEmptyRun` says.
+ * fails and when the signal aborts. Also rejects when collections failed and none was processed; `failEmptyRun` states the exception.
  */
 export async function runFollowed(run: FollowedRun): Promise<FollowedRunEnd> {
   const { isFull, periodMs, now, signal, report } = run;

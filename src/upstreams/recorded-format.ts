@@ -99,7 +99,7 @@ export function listUnder(response: unknown, names: readonly string[]): Recorded
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** Null for a value that is not an array, which is a row: a file that is a single array is read row by row. */
+/** Null for a value that is not an array, because such a value is itself a row. A file that is a single array is read row by row. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

@@ -32,7 +32,7 @@ export async function beginSaleRead(
 ): Promise<SaleRead> {
   const { collectionId } = follow;
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
-  // The first read goes back before sales that were read from a chain: the marketplace may know their listings, and other sales.
+  // For the first read, sales that were read from a chain do not count: the marketplace may know the listings of these sales, and more sales.
   const newest = await findNewestSaleTime(indexer, { source, collectionId, isReported: covered === null });
   const startedAt = clock();
   // `since` is never after the start of the read: a stored time in the future comes from a process with a wrong clock.

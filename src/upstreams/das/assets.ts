@@ -28,7 +28,7 @@ import { toMalformed, UpstreamFailure } from '../upstream-client.ts';
 import type { WalkEnd } from '../walk.ts';
 import { parsePages, walkPages } from '../walk.ts';
 
-/** Any endpoint that serves DAS. */
+/** The name of the vendor. It stands for any endpoint that serves DAS. */
 export const DAS = 'das';
 
 const PAGE = 1_000;

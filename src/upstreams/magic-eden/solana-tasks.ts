@@ -154,7 +154,7 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const walk = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
   const pages = withListingIds(context, collectionId, walk);
   const end = await ingester.ingestReversed(pages, signal, ({ gap }) => gap !== TOO_MANY_REJECTED);
-  // The first run reads as far back as the limits of a walk allow. That older sales are missing is not a problem.
+  // The first run reads as far back as the limits of a walk allow. Older sales that are missing then are not reported as a problem.
   const isFirst = read.since === null && end.gap !== TOO_MANY_REJECTED;
   if (end.gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${end.gap}`);
   // Magic Eden does not document how far back its list of activities reaches.
@@ -178,7 +178,8 @@ async function* withListingIds<End>(
 }
 
 /**
- * A seller may list a token in a pool and outside of it. The listing with the price of the sale was then filled; without one, no id is set.
+ * A seller may have listed a token both in a pool and outside of it. Then the listing with the price of the sale was filled. If no listing has
+ * this price, no id is set.
  */
 function withListingId(sale: SourceRecord, stored: readonly KnownListing[]): SourceRecord {
   const offers = stored.filter(({ mint, seller }) => mint === sale['mint'] && seller === sale['seller']);

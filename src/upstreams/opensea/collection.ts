@@ -58,7 +58,7 @@ const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc1155', 'ERC-1155'],
 ]);
 
-/** Rejected when OpenSea's collection of that slug does not include the contract. */
+/** The record of the collection. It is rejected when OpenSea's collection with the slug does not include the contract. */
 export async function readOpenSeaCollection(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,

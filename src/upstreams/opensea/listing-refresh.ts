@@ -18,7 +18,8 @@ const REMEMBERED_MAX = 10_000;
 /** Remembers between the runs of this process how many listings each collection has, and which collections must be read in full. */
 export class ListingRefresh {
   /**
-   * `pages`: how many pages the last full read had. The stored listings may be fewer, because listings in other currencies are not stored.
+   * `pages`: how many pages the last full read had. The number of stored listings may be lower than the pages suggest, because listings in
+   * other currencies are not stored.
    * `isDoubtful`: the cheapest listings were incomplete or not accepted, so all listings are read in the next run.
    */
   readonly #collections = new BoundedMap<string, { pages: number; isDoubtful: boolean }>(REMEMBERED_MAX);

@@ -28,7 +28,7 @@ const PAGES_MAX = 500;
 const SALES_MAX = 100_000;
 
 export type SaleWalkOptions = {
-  /** Only later sales are read, in ms since the epoch. Null: all sales are read. */
+  /** Only sales after this time are read, in ms since the epoch. Null: all sales are read. */
   since: number | null;
   pagesMax?: number;
   signal?: AbortSignal | undefined;
@@ -87,7 +87,7 @@ function toSales(row: VendorRow, contract: OpenSeaContract): SourceRecord[] {
 
 const SYMBOL = /^[\p{L}\p{N}.$_+-]{1,20}$/u;
 
-/** For all units that were sold. */
+/** The price of all units that were sold. */
 function readPrice(row: VendorRow, { chain }: OpenSeaContract): string {
   const payment = toRow(row['payment'], 'payment');
   const raw =

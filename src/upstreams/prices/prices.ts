@@ -11,7 +11,7 @@ import { toPath, UpstreamFailure } from '../upstream-client.ts';
 export type Quotes = { quotes: ReadonlyMap<string, Quote>; rejected: string[] };
 
 const BYTES_MAX = 64 * 1024;
-/** A price is rejected when it was updated longer ago. */
+/** A price that was updated longer ago than this is rejected. */
 const AGE_MAX_MS = 15 * 60_000;
 /** Short, so that a vendor that demands a pause does not delay the other vendor. */
 const PATIENCE_MS = 5_000;
