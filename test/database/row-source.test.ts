@@ -99,7 +99,7 @@ forEachEngine('row sources', (engine) => {
     );
   });
 
-  test('no rows are a table without rows', async () => {
+  test('an empty list of rows arrives as a table without rows', async () => {
     assert.deepEqual(await read([]), []);
   });
 

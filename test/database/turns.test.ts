@@ -105,7 +105,7 @@ test('work is rejected when its queue stalls, not while the queue moves', async 
   assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
 });
 
-test('work waits no longer than until the time that its caller names', async () => {
+test('work that still waits at the latest time that its caller names is rejected', async () => {
   const outer = new Turns({ ...LIMITS, runningMax: 1 });
   const inner = new Turns({ ...LIMITS, runningMax: 1 });
   const running = Promise.withResolvers<void>();

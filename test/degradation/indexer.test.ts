@@ -120,7 +120,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('silent with many open connections: the service recovers without waiting for each in turn', async (t) => {
+  test('silent with many open connections: the service recovers without waiting for one connection after another', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     for (let round = 0; round < 3; round += 1) await assertComplete(service);
     const open = proxy.connections();

@@ -1,5 +1,5 @@
-// A collection on a local chain whose metadata stands on a host that is dead, slow, lying, too large, redirecting into the network of the
-// operator, and at last well. A real service follows the chain, and the operator uses the command line.
+// A collection on a local chain whose metadata is on a host that is dead, slow, lies, sends too much, redirects into the operator's network,
+// and at last works. A real service follows the chain, and the operator uses the command line.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -31,12 +31,12 @@ const RETRY_MS = 9 * 24 * HOUR_MS;
 const TOKENS = 24;
 const TOKENS_LATER = 30;
 const ROYALTY_BPS = 450;
-/** A tenth of it may be sent at once: more than one request for each of the first tokens, and fewer than for all tokens. */
+/** The hourly budget of requests. A tenth may be sent at once: enough for each of the first tokens, but not for each of all tokens. */
 const BUDGET = 400;
 const BURST = BUDGET / 10;
 const FOLDER = '/ipfs/Lamps';
 const PRICE = 10_000n;
-/** A document may have 1 MiB. What the host has sent beyond it stands in the buffers of the two sockets, which Linux limits to 36 MiB. */
+/** A document may have 1 MiB. What the host sends beyond 1 MiB is in the buffers of the two sockets, which Linux limits to 36 MiB. */
 const SENT_MAX = 48 * 2 ** 20;
 const DOCUMENT_BYTES_MAX = 2 ** 20;
 
@@ -114,7 +114,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks from a ho
   const publish = (count: number) => {
     for (const tokenId of ids(count)) host.documents.set(pathOf(tokenId), documentOf(tokenId));
   };
-  /** Every token has what the host has stated for it, or nothing. Returns how many have a name. */
+  /** Fails unless every token has what the host has stated for it, or nothing. Returns how many tokens have a name. */
   const check = async (stated: (tokenId: number) => ReturnType<typeof documentOf> = documentOf) => {
     const tokens = await readTokens();
     for (const token of tokens) {

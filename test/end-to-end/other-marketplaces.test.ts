@@ -30,7 +30,7 @@ after(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-test('sales of further protocols are served with price, sides and listing, once beside the reports of OpenSea, through reorganisations', async (t) => {
+test('through reorganisations, sales of further protocols that OpenSea also reports are served once, with price and parties', async (t) => {
   const devnet = await startDevnet({ networks: ['ethereum'], seed: SEED, size: SIZE });
   closers.push(devnet.stop);
   const [network] = devnet.networks;

@@ -1,5 +1,5 @@
 // Consumers copy the market from one snapshot and the stream, over two processes on one PostgreSQL that follow a local chain. The chain is
-// reorganised, the processes are killed, and the connections are reset at random times, each new one to the other process. Every copy must
+// reorganised, the processes are killed, and the connections are reset at random times. Each new connection goes to the other process. Every copy must
 // then equal what the interfaces serve. `npm run test:stream` is the long run; STREAM_SEED selects another course of events.
 
 import assert from 'node:assert/strict';

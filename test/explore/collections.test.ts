@@ -34,7 +34,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.deepEqual(listed, { ...row, stats, sparkline });
   });
 
-  test('the changes and the sparkline compare the floor with those of the last seven days', async () => {
+  test('the changes compare the floor with earlier floors, and the sparkline has the floors of the last seven days', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', milli(400))]);
     market.advance(6 * DAY_MS + HOUR_MS);

@@ -39,7 +39,7 @@ forEachMarket('history', {}, (market) => {
       return `${floors.join(' ')}, ${sales} sold, ${listed ?? '?'} listed`;
     });
 
-  test('a point has the floors at the beginning, at the end and in between, and later points carry the last floor over', async () => {
+  test('a point has its opening, highest, lowest and closing floor, and the next point opens with the closing floor', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', milli(500))]);
     market.advance(MINUTE_MS);
@@ -94,7 +94,7 @@ forEachMarket('history', {}, (market) => {
     assert.equal(total, 2);
   });
 
-  test('an import of sales that is undone takes its volume back, and an undone listing does not change the past', async () => {
+  test('undoing an import of sales removes their volume, and undoing a listing does not change the past', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', milli(500))]);
     market.advance(HOUR_MS);
@@ -138,7 +138,7 @@ forEachMarket('history', {}, (market) => {
     ]);
   });
 
-  test('from and to select the intervals that they touch, up to the limit, and none of the future', async () => {
+  test('`from` and `to` select the intervals that their range touches, but no future intervals', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const hour = hourOf(market.now());
@@ -180,7 +180,7 @@ forEachMarket('history', {}, (market) => {
     assert.deepEqual((await market.ok('/explore/v1/collections/afloat/history')).data, []);
   });
 
-  test('the history outlives the activity log and its points', async () => {
+  test('the history of an hour is kept after the activity log and the recorded points of the hour are deleted', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),

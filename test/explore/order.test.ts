@@ -40,7 +40,7 @@ forEachEngine('orders', (engine) => {
         assert.deepEqual(await read(hash), order);
     });
 
-    test('an order says what a buyer pays, and to what the amount is divided as far as this is stated', async () => {
+    test('an order has the total that a buyer pays, and the parts of the total as far as they are known', async () => {
       const split = async (orderId: string) => {
         const { buyerPrice } = await read(orderId);
         return buyerPrice && Object.values(buyerPrice).map((price: any) => price && Number(price.raw));

@@ -55,7 +55,7 @@ forEachMarket('provenance', {}, (market) => {
     assert.deepEqual(figures['volume.sevenDay'], UNKNOWN);
   });
 
-  test('imported ranks are named as such, and are complete if each token has one', async () => {
+  test('imported ranks have the kind `imported`, and are complete if each token has a rank', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1', { rarityRank: 1 }), subject.token('2')]);
     const ranks = { kind: 'imported', source: 'import', at: null, method: null };

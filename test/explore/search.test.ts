@@ -40,7 +40,7 @@ forEachMarket('search', {}, (market) => {
       assert.deepEqual((await find(text))[0], 'quiet-marsh', text);
   });
 
-  test('finds a misspelt name of a collection, and a word of it', async () => {
+  test('finds a collection by its misspelt name, and by one word of its name', async () => {
     const subject = newCollection({ slug: 'copper-lanterns', name: 'Copper Lanterns' });
     const other = newCollection({ slug: 'copper-kettles', name: 'Copper Kettles' });
     await market.load([subject.collection(), other.collection()]);

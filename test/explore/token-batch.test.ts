@@ -41,7 +41,7 @@ forEachMarket('tokens in a batch', {}, (market) => {
     );
   });
 
-  test('a mint in another letter case of its collection does not exist', async () => {
+  test('a mint is not found when the address of its collection has another letter case', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('case');
     await market.load([subject.collection(), subject.token(mint)]);

@@ -21,9 +21,9 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 
 const LIMIT = 26;
 const NOW = Date.UTC(2026, 6, 1);
-/** The most rows that a statement may read from a table: a walk, or the tokens of the rarest traits. */
+/** The most rows that a statement may read from a table. It reads either the next rows of the list, or the tokens of the rarest traits. */
 const ROWS_MAX = 1_100;
-/** 20,000 tokens: more than a walk visits. */
+/** 20,000 tokens: more than a statement visits in the order of the list. */
 const SCALE = 0.02;
 
 forEachEngine('lists by traits', (engine) => {
@@ -40,7 +40,7 @@ function declareTests(engine: TestEngine): void {
     const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('warn'));
     db = databases.main;
     ({ largestId: id } = await createExploreSet(db, { scale: SCALE, now: NOW, report: () => undefined }));
-    // The traits of other collections: of a small table PostgreSQL would read all rows.
+    // Traits of other collections make the table large. PostgreSQL would read all rows of a small table.
     await db.query(
       `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
     );
@@ -96,7 +96,7 @@ function declareTests(engine: TestEngine): void {
   });
 }
 
-/** The same list from all rows. */
+/** The expected list, from a statement that reads all rows. */
 async function listByReading(db: Database, collectionId: string, { rarest, others }: TraitFilter): Promise<string[]> {
   const rows = await db.query<{ asset: string }>(
     `select asset from indexer.trait_listing where collection_id = $1

@@ -28,7 +28,7 @@ forEachMarket('traits', {}, (market) => {
   const idsOf = async (subject: TestCollection, query: string) =>
     (await market.walk(tokensOf(subject, `?limit=2&${query}`))).map((row) => row.tokenId).join(' ');
 
-  /** Five tokens with hats and eyes. Tokens 1, 2 and 4 are listed in the mirror, and token 3 in the own book. */
+  /** Five tokens with hats and eyes. Tokens 1, 2 and 4 are listed in the mirror, and token 3 in the own order book. */
   const loadHats = async () => {
     const subject = newCollection();
     await market.load([
@@ -91,11 +91,19 @@ forEachMarket('traits', {}, (market) => {
     await market.load([subject.collection(COMPLETE)]);
     assert.deepEqual(await readTraits(subject), { Hat: [['Cap', 2, 1, '5']] });
     await market.load([subject.token('3')]);
-    assert.deepEqual(await readTraits(subject), { Hat: [['Cap', null, 1, '5']] }, 'a token without known traits');
+    assert.deepEqual(await readTraits(subject), { Hat: [['Cap', null, 1, '5']] }, 'the traits of token 3 are unknown');
     await market.load([subject.listing('3', 1)]);
-    assert.deepEqual(await readTraits(subject), { Hat: [['Cap', null, null, null]] }, 'it is listed');
+    assert.deepEqual(
+      await readTraits(subject),
+      { Hat: [['Cap', null, null, null]] },
+      'token 3, with unknown traits, is listed',
+    );
     await market.describe(subject, { 3: {} });
-    assert.deepEqual(await readTraits(subject, '?limit=9'), { Hat: [['Cap', 2, 1, '5']] }, 'it has no traits');
+    assert.deepEqual(
+      await readTraits(subject, '?limit=9'),
+      { Hat: [['Cap', 2, 1, '5']] },
+      'token 3 is known to have no traits',
+    );
   });
 
   test('traits are paged by name', async () => {
@@ -152,7 +160,7 @@ forEachMarket('traits', {}, (market) => {
     }
   });
 
-  test('a filtered list has the tokens of the unfiltered list that have the traits, in its order', async () => {
+  test('a filtered list has the tokens of the unfiltered list that have the traits, in the same order', async () => {
     const random = new Random('filters');
     const subject = newCollection();
     const ids = range(40).map(String);

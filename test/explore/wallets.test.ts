@@ -12,7 +12,7 @@ const listingsOf = (account: string, query = '') => `/explore/v1/wallets/${accou
 forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const namesOf = (rows: any[]) => rows.map((row) => `${row.chain} ${row.tokenId ?? row.mint}`);
 
-  test('the tokens of a wallet come from all chains, or from one', async () => {
+  test('the tokens of a wallet come from all chains, or from the requested chain', async () => {
     const owner = toEvmAddress('owner', 'chains');
     const [base, ethereum] = [newCollection({ chain: 'base' }), newCollection()];
     await market.load([
@@ -46,7 +46,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     for (const path of [tokensOf(VAULT), listingsOf(VAULT)]) assert.deepEqual(await market.walk(path), []);
   });
 
-  test('a Solana wallet has mints', async () => {
+  test('the tokens of a Solana wallet have mints', async () => {
     const owner = toSolanaAddress('owner');
     const subject = newCollection({ chain: 'solana' });
     const [mint, listed] = [mintOf('wallet', '1'), mintOf('wallet', '2')];
@@ -61,7 +61,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(namesOf(await market.walk(listingsOf(owner))), [`solana ${listed}`]);
   });
 
-  test('the listings of a wallet have one row for each token, from the own book if it lists the token', async () => {
+  test('the listings of a wallet have one row for each token, from the own order book if the token is in it', async () => {
     const [seller, other] = [toEvmAddress('lists', 'seller'), toEvmAddress('lists', 'other')];
     const subject = newCollection({ chain: 'ink' });
     await market.load([
@@ -86,7 +86,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(await read(), lasting);
   });
 
-  test('the request is up to date after each import', async () => {
+  test('the response is up to date after each import', async () => {
     const owner = toEvmAddress('changes');
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1', { owner })]);

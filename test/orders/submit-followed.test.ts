@@ -59,7 +59,7 @@ forEachEngine('orders on a followed chain', (engine) => {
     assert.equal(outcome, 'not_the_owner');
   });
 
-  test('an order is rejected when it was filled, cancelled or has a wrong counter, by the chain log', async () => {
+  test('an order is rejected when the chain log shows that it was filled or cancelled, or that its counter is wrong', async () => {
     await orders.follow();
     const [filled, cancelled] = [ask(), ask()];
     const item = { itemType: 2, token: EVM as Address, identifier: 1n, amount: 1n };

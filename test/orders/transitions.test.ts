@@ -167,7 +167,11 @@ test('every row of the table in docs/orders.md is true, and every case has its r
       assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: the column "by a block" is wrong`);
       // If the block is taken back, the evidence is as before, except for the clock.
       if (isOfChain)
-        assert.equal(stateOf({ ...before, ...(change.now && { now: change.now }) }), state, `${name}: undone`);
+        assert.equal(
+          stateOf({ ...before, ...(change.now && { now: change.now }) }),
+          state,
+          `${name}: wrong state after the block is reverted`,
+        );
     }
   }
 });

@@ -221,7 +221,7 @@ suite('a chain is read through an endpoint', () => {
     }
   });
 
-  test('an undecodable log of a token contract is counted and left out, one of Seaport fails the read', async () => {
+  test('an undecodable log of a token contract is counted and left out, and an undecodable log of Seaport fails the read', async () => {
     const { local, collection } = scene;
     const odd = '0x00000000000000000000000000000000000a10dd' as Address;
     const emit = async (topic: string) => {

@@ -136,7 +136,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.equal(await reader.events.accepts(await reader.blocks.head()), false);
   });
 
-  test('a block that one endpoint replaces is believed for a minute while it is the newest of another endpoint', async (t) => {
+  test('a block that one endpoint has replaced stays accepted for a minute while it is the newest block of another endpoint', async (t) => {
     const lying = await liar(t, 'other-hashes');
     const honest = await startFaultyEndpoint(scene.local.url, { lag: 1 });
     t.after(() => honest.close());
@@ -152,7 +152,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.equal(await isContinued(), true);
     assert.equal(reader.endpoints()[0]?.state, 'ready', 'an endpoint counts as failed before it was contradicted');
     now += 1_000;
-    assert.equal(await isContinued(), false, 'a real reorganisation would never be followed');
+    assert.equal(await isContinued(), false, 'the replaced block is still accepted after a minute');
     honest.set({ lag: 0 });
     assert.equal(await isContinued(), true);
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /other endpoints serve other data/);
@@ -257,7 +257,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     await assert.rejects(read(), { kind: 'contradicted' });
     now += 59_000;
     await assert.rejects(read(), { kind: 'contradicted' });
-    assert.equal(reader.comparison.status().disputed, null, 'an endpoint that fails contradicts nothing');
+    assert.equal(reader.comparison.status().disputed, null, 'a dispute was reported although the other endpoint fails');
     now += 1_000;
     assert.deepEqual((await read()).events, allEvents);
     assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: scene.to - scene.from + 1 });
@@ -275,7 +275,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     'the standard of a contract': ({ contracts }) => contracts.tokenStandard(scene.addresses.collection),
   };
   for (const [what, call] of Object.entries(calls)) {
-    test(`a contract call about which two endpoints disagree has no result, and with three endpoints the true one: ${what}`, async (t) => {
+    test(`a contract call about which two endpoints disagree has no result, and a third endpoint decides: ${what}`, async (t) => {
       const lying = await liar(t, 'empty-calls');
       const honest = await call(readerOf(t, [scene.local.url]));
       assert.notDeepEqual(honest, await call(readerOf(t, [lying.url])), 'the lie changes nothing');

@@ -254,7 +254,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('of the URL of an endpoint, status, errors and logs contain only the host', async (t) => {
+  test('status, errors and logs contain only the host of the URL of an endpoint', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];

@@ -1,3 +1,5 @@
+// Responses to `eth_getLogs`: which logs are read, which responses are rejected, and when a bloom filter is used.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keccak256 } from 'viem';

@@ -1,3 +1,5 @@
+// How many blocks are requested in one range, after rejections and successes of an endpoint.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RangeSize } from '../../../src/chains/rpc/range-size.ts';

@@ -1,3 +1,5 @@
+// How the errors that endpoints return are classified.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toRpcFailure } from '../../../src/chains/rpc/rpc-failure.ts';

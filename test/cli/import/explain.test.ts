@@ -21,7 +21,7 @@ describe('mercat import --explain', () => {
   };
   const party = (digit: string) => `\\x${digit.repeat(40)}`;
 
-  test('sales: a row number is not the token', async () => {
+  test('sales: a column of row numbers is not taken for the token id', async () => {
     const rows = Array.from(
       { length: 8 },
       (_, i) => `${i},2017-06-23 21:06:3${i},0.0${i + 1},${party('a')},${party('b')},${3134 * (i + 1)}`,
@@ -49,7 +49,7 @@ describe('mercat import --explain', () => {
     assert.match(stdout, /Columns that are not used: tx_id/);
   });
 
-  test('the id of a transaction, an order or a block is not the token', async () => {
+  test('the id of a transaction, an order or a block is not taken for the token id', async () => {
     const { fields } = await explain('i.csv', 'tx_id,order_id,price,date,wolf_id\n9,8,0.5,2022-01-14,7\n');
     assert.equal((fields as Record<string, unknown>)['tokenId'], 'wolf_id');
   });

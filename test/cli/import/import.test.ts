@@ -141,7 +141,7 @@ forEachEngine('mercat import', (engine) => {
     });
   });
 
-  test('with --create-collections, collections without a record get one that is named by the address', async () => {
+  test('with --create-collections, collections without a record get a record that is named by their address', async () => {
     const other = '0x00000000000000000000000000000000000000bb';
     await run([file('named.ndjson', toNdjson([collection()]))]);
     const mint = 'So11111111111111111111111111111111111111112';

@@ -119,7 +119,7 @@ test('of a file that ends within a value, the values before are read, and the li
   assert.ok(parts.every(({ bytes }) => bytes === null));
 });
 
-test('a mistake in a file in which no object begins a line is an error that names a line, after the values before it', async () => {
+test('if no object after the mistake begins a line, the mistake is an error that names a line, after the values before it', async () => {
   const cases: [string, number, RegExp][] = [
     ['["a",\n"b', 1, /^the file ends within the response that begins on line 2: look there for a quote or a bracket/],
     [

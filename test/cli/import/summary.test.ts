@@ -18,7 +18,7 @@ test('of several files, a warning has the line and value of the first file, and 
   assert.deepEqual(warnings, { zeroPrice: { count: 5, line: 7, value: '0' } });
 });
 
-test('a collection is unknown if no file has its record, and unknown collections of a file that ended early are not known', () => {
+test('a collection is unknown if no file has its record, and the sum is null if one file has no count of unknown collections', () => {
   const files = [
     summary({ unknownCollections: { a: 2, b: 1 }, createdCollections: ['d'] }),
     summary({ unknownCollections: { a: 1 }, collections: ['b'], createdCollections: ['c', 'd'] }),
@@ -57,7 +57,7 @@ test('a dry run of more than one batch says what it does not compare', () => {
   assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 2000 records/);
 });
 
-test('the imports that stored something are taken back from the newest on', () => {
+test('the commands that take imports back begin with the newest import, and are printed only if something was stored', () => {
   const undo = (id: string) => `to take this back: mercat imports undo ${id}`;
   const imports = ['imp_1', 'imp_2'];
   assert.deepEqual(describeImports(summary({ imports, updated: 1 })), [undo('imp_2'), undo('imp_1')]);

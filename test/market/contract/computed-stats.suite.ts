@@ -47,7 +47,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('lose the windows of an import after two hours', async () => {
+    test('are unknown for the windows two hours after the import of the sales', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);

@@ -23,7 +23,7 @@ const assetsOf = (rows: any[]) => rows.map((row) => row.tokenId ?? row.mint);
 /** Every field of a row of listings, and every field of its price. */
 export function describeMarketItems(market: TestMarket): void {
   describe('a row', () => {
-    test('of the own EVM book has every field', async () => {
+    test('of the own order book on EVM has every field', async () => {
       const subject = newCollection({ chain: 'base' });
       const expiresAt = new Date(START + DAY_MS).toISOString();
       await market.load([

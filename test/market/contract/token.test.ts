@@ -246,7 +246,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
     });
 
-    test('is the cheapest order of the own book, even when a mirrored listing is cheaper', async () => {
+    test('is the cheapest order of the own order book, even when a mirrored listing is cheaper', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
@@ -329,7 +329,7 @@ forEachMarket('tokens', { settings }, (market) => {
     }
   });
 
-  test('a token that only the own book knows is not found', async () => {
+  test('a token of which only an own order is known is not found', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.order('2', 5)]);
     const solana = newCollection({ chain: 'solana' });

@@ -104,7 +104,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal(receiver.received.length, 1);
   });
 
-  test('a delivery waits for the lease of a process that died', async () => {
+  test('a delivery that a dead process has leased is sent again only after the lease', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();

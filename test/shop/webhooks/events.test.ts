@@ -119,7 +119,7 @@ function suite(store: TestStore): void {
     }
   });
 
-  test('the id of a delivery reveals no number', async () => {
+  test('the id of a delivery does not reveal its sequential number', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/ids` });
     await shop.product();
@@ -143,7 +143,7 @@ function suite(store: TestStore): void {
     assert.equal((await shop.send('POST', path(`dlv_${hidden?.['number']}`))).status, 404);
   });
 
-  test('after a webhook with the response 410 is enabled again, all missed events can be recovered', async () => {
+  test('after a webhook that a 410 has disabled is enabled again, all missed events can be recovered', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/gone` });
     const read = async () => (await shop.ok('GET', `/webhooks/${webhook.id}`)).data;
