@@ -31,7 +31,7 @@ export async function benchExplore(): Promise<void> {
   const scale = Number(process.env['BENCH_SCALE'] ?? 1);
   await benchEmbedded(scale * SMALLER);
   if (!canStartPostgres()) return say('explore set: needs PostgreSQL on this machine');
-  const server = await startOwnPostgres();
+  const server = await startOwnPostgres({ settings: SERVER_SETTINGS });
   try {
     const smaller = await benchPostgres(await createTestDatabase(server.url), scale * SMALLER);
     const larger = await benchPostgres(await createTestDatabase(server.url), scale);
@@ -57,8 +57,13 @@ async function benchEmbedded(scale: number): Promise<void> {
   }
 }
 
+/** A server of this size has more memory than the default, and few checkpoints. */
+const SERVER_SETTINGS = { shared_buffers: '2GB', max_wal_size: '16GB', checkpoint_timeout: '1h' };
+/** With the defaults of a session, the indexes and the lists of a large set are sorted in small files on the disk. */
+const FILL_OPTIONS = '-c maintenance_work_mem=1GB -c work_mem=256MB -c synchronous_commit=off';
+
 async function benchPostgres(url: string, scale: number): Promise<Medians> {
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new pg.Pool({ connectionString: url, options: FILL_OPTIONS });
   // The server stops while the last connections are closing. Without a listener, the `error` event would end the process.
   pool.on('error', () => undefined);
   const set = await fill(createDatabase(pool, { engine: 'postgresql', name: 'main' }), scale);

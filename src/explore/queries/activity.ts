@@ -25,32 +25,37 @@ export async function listActivity(
   { collectionId, asset, account, kinds }: ActivityFilter,
   { after, limit }: { after: LogPosition | null; limit: number },
 ): Promise<ActivityRow[]> {
-  const params = [
+  const params: unknown[] = [
     kinds,
     after === null ? 'infinity' : new Date(after.at),
     after?.position ?? Number.MAX_SAFE_INTEGER,
     limit,
-    collectionId,
-    asset,
-    account,
   ];
-  const scan = (condition: string) => `(select ${ACTIVITY_COLUMNS} from main.activity as stored
-    where ${condition} and (at, position) < ($2::timestamptz, $3::bigint)
-      and ($5::text is null or collection_id = $5) and ($6::text is null or asset = $6)
-      and ($7::text is null or from_account = $7 or to_account = $7)
+  const use = (value: string) => `$${params.push(value)}`;
+  // No condition always holds, because such a condition misleads the planner about the number of rows.
+  const subject = [
+    ...(collectionId === null ? [] : [`collection_id = ${use(collectionId)}`]),
+    ...(asset === null ? [] : [`asset = ${use(asset)}`]),
+  ];
+  const parties = account === null ? [] : partiesSql(use(account));
+  const scan = (...conditions: string[]) => `(select ${ACTIVITY_COLUMNS} from main.activity as stored
+    where ${[...conditions, ...subject].join(' and ')} and (at, position) < ($2::timestamptz, $3::bigint)
     order by at desc, position desc limit $4)`;
-  const ofKind = (condition: string) => scan(`kind = wanted.kind and ${condition}`);
+  const ofKind = (...conditions: string[]) => scan('kind = wanted.kind', ...conditions);
+  const perKind = parties.length === 0 ? ofKind() : parties.map((party) => ofKind(party)).join(' union all ');
   const scans =
-    asset !== null
-      ? scan('collection_id = $5 and asset = $6 and kind = any($1)')
-      : `select found.* from unnest($1::text[]) as wanted (kind) cross join lateral (${
-          account !== null
-            ? `${ofKind('from_account = $7')} union all ${ofKind('to_account = $7 and from_account is distinct from $7')}`
-            : ofKind(collectionId === null ? 'true' : 'collection_id = $5')
-        }) as found`;
+    asset === null
+      ? `select found.* from unnest($1::text[]) as wanted (kind) cross join lateral (${perKind}) as found`
+      : scan('kind = any($1)', ...(parties.length === 0 ? [] : [`(${parties.join(' or ')})`]));
   const rows = await db.query(`select * from (${scans}) as found order by at desc, position desc limit $4`, params);
   return rows.map(decodeActivity);
 }
+
+/** The sides on which the account may be. A row that has it on both sides meets only the first condition. */
+const partiesSql = (account: string) => [
+  `from_account = ${account}`,
+  `to_account = ${account} and from_account is distinct from ${account}`,
+];
 
 const decodeFact = rowDecoder('activity', { fact: text });
 

@@ -6,6 +6,7 @@ import { amount, assetId, column, rowDecoder, text } from '../../database/rows.t
 import type { FillableOrder } from '../../orders/queries/fillable-orders.ts';
 import { ORDER_COLUMNS, decodeFillableOrder, fillableAt } from '../../orders/queries/fillable-orders.ts';
 import type { WalletQuery } from './wallet-assets.ts';
+import { ofEachChain, toStarts } from './wallet-assets.ts';
 
 const decodeListed = rowDecoder('book_order', {
   raw: column('price_raw', amount),
@@ -57,12 +58,19 @@ export async function listOwnAssetsOfAccount(
 
 /** The cheapest order of each asset that the account sells, by collection and asset. */
 export async function listOwnOrdersOfSeller(db: Queryable, query: WalletQuery): Promise<FillableOrder[]> {
-  const { account, chains, after, limit, now } = query;
-  const rows = await db.query(
-    `select distinct on (collection_id, token_id) ${ORDER_COLUMNS} from main.book_order
-     where seller = $1 and chain = any($2) and ${fillableAt('$6')} and (collection_id, token_id) > ($3::text, $4::text)
-     order by collection_id, token_id, price_raw, id limit $5`,
-    [account, chains, after?.collectionId ?? '', after?.asset ?? '', limit, new Date(now)],
-  );
+  const { account, limit, now } = query;
+  const isOffered = fillableAt('$6');
+  const offered = ofEachChain('main.book_order', {
+    columns: 'seller, collection_id, token_id',
+    condition: isOffered,
+    rows: `select ${ORDER_COLUMNS} from main.book_order
+      where ${isOffered} and seller = $1 and collection_id = key.collection_id and token_id = key.token_id order by price_raw, id limit 1`,
+  });
+  const rows = await db.query(`${offered} order by collection_id, token_id limit $5`, [
+    account,
+    ...toStarts(query),
+    limit,
+    new Date(now),
+  ]);
   return rows.map(decodeFillableOrder);
 }

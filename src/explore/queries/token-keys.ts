@@ -23,11 +23,26 @@ export const isListedSql = ({ collectionId, now }: { collectionId: string; now: 
     or exists (select from indexer.own_asset as own where own.collection_id = ${collectionId} and own.asset = token.asset
       and (own.expires_at is null or own.expires_at > ${now}) offset 0))`;
 
+const decodeSizes = rowDecoder('collection_figures', { tokens: safeInteger, listed: safeInteger });
+
 /** The condition on a row of `indexer.token` for the filter, whose parameters are $2 to $4. */
-function passes({ listed }: TokenFilter): string {
-  // The listed assets are found first, so that a collection with few listed assets is not read completely.
+async function toCondition(
+  db: Queryable,
+  collectionId: string,
+  { listed, assets, limit }: TokenFilter & { limit: number },
+): Promise<string> {
+  const [figures] =
+    listed === true && assets === null
+      ? await db.query(
+          `select tokens, listed_assets + own_listed_assets as listed from indexer.collection_figures where collection_id = $1`,
+          [collectionId],
+        )
+      : [];
+  // Either the listed assets are found first and then sorted, or the tokens are read in their order until enough of them are listed, which are
+  // about `limit * tokens / listed` tokens.
+  const sizes = figures && decodeSizes(figures);
   const among =
-    listed === true
+    sizes && sizes.listed ** 2 <= limit * sizes.tokens
       ? `asset in (select asset from indexer.listed_asset where collection_id = $1
           union select asset from indexer.own_asset where collection_id = $1) and`
       : '';
@@ -50,8 +65,9 @@ export async function listAssetsById(
   collectionId: string,
   options: TokenFilter & { after: string | null; limit: number; unranked: boolean },
 ): Promise<AssetId[]> {
+  const passes = await toCondition(db, collectionId, options);
   const rows = await db.query(
-    `select asset from indexer.token where collection_id = $1 and ${passes(options)} and ($7 or rarity_rank is null and not exists (${computedRankSql('$1', 'token.asset')}))
+    `select asset from indexer.token where collection_id = $1 and ${passes} and ($7 or rarity_rank is null and not exists (${computedRankSql('$1', 'token.asset')}))
        and (length(asset), asset) > (length($5::text), $5::text)
      order by length(asset), asset limit $6`,
     [...toParameters(collectionId, options), options.after ?? '', options.limit, !options.unranked],
@@ -70,9 +86,10 @@ export async function listAssetsByRank(
   options: TokenFilter & { after: { rank: number; asset: string } | null; limit: number },
 ): Promise<RankedAsset[]> {
   const { after, limit } = options;
+  const passes = await toCondition(db, collectionId, options);
   const rows = await db.query(
     `select rarity_rank, asset from (
-       (select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${passes(options)}
+       (select rarity_rank, asset from indexer.token where collection_id = $1 and rarity_rank is not null and ${passes}
           and (rarity_rank, length(asset), asset) > ($5::bigint, length($6::text), $6::text)
         order by rarity_rank, length(asset), asset limit $7)
        union all
@@ -80,7 +97,7 @@ export async function listAssetsByRank(
         join indexer.rarity_rank as computed
           on computed.collection_id = rarity.collection_id and computed.generation = rarity.generation
         cross join lateral (
-          select asset from indexer.token where collection_id = $1 and asset = computed.asset and ${passes(options)} limit 1
+          select asset from indexer.token where collection_id = $1 and asset = computed.asset and ${passes} limit 1
         ) as token
         where rarity.collection_id = $1 and not ${hasReportedRanks('$1')}
           and (computed.rank, length(computed.asset), computed.asset) > ($5::bigint, length($6::text), $6::text)

@@ -20,27 +20,60 @@ export type WalletAsset = { collectionId: string; asset: AssetId };
 
 const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
-const toPosition = ({ after }: WalletQuery) => [after?.collectionId ?? '', after?.asset ?? ''];
+/**
+ * The SQL of a list by collection and asset, with the account as $1, the parameters of `toStarts` as $2 to $4, and the limit as $5. `columns` name
+ * the account, the collection and the asset in `table`; they begin an index of the table. `rows`, if given, selects the columns of each `key`.
+ *
+ * The ids of the collections of a chain begin with its name, so a chain is one range of this index. The range and the order include the account,
+ * although it is the same in all rows: otherwise the planner could choose an index that begins with the collection, and read the rows of all
+ * accounts.
+ */
+export function ofEachChain(
+  table: string,
+  { columns, condition, rows }: { columns: string; condition: string; rows?: string },
+): string {
+  return `select found.* from unnest($2::text[], $3::text[], $4::text[]) as wanted (chain, after_id, after_asset)
+    cross join lateral (
+      select distinct ${columns} from ${table} where ${condition}
+        and (${columns}) > ($1, wanted.after_id, wanted.after_asset) and (${columns}) < ($1, wanted.chain || '_~', '')
+      order by ${columns} limit $5
+    ) as ${rows === undefined ? 'found' : `key cross join lateral (${rows}) as found`}`;
+}
+
+/** The chains, and the position after which the list begins on each of them. */
+export function toStarts({ chains, after }: WalletQuery): [chains: readonly string[], ids: string[], assets: string[]] {
+  const starts = chains.map((chain) => {
+    const first = { collectionId: `${chain}_`, asset: '' };
+    return after !== null && after.collectionId > first.collectionId ? after : first;
+  });
+  return [chains, starts.map(({ collectionId }) => collectionId), starts.map(({ asset }) => asset)];
+}
 
 /** The assets whose recorded holder is the account, by collection and asset. */
 export async function listHeldAssets(db: Queryable, query: WalletQuery): Promise<WalletAsset[]> {
-  const rows = await db.query(
-    `select collection_id, asset from indexer.token
-     where owner = $1 and not burned and chain = any($2) and (collection_id, asset) > ($3::text, $4::text)
-     order by collection_id, asset limit $5`,
-    [query.account, query.chains, ...toPosition(query), query.limit],
-  );
+  const held = ofEachChain('indexer.token', { columns: 'owner, collection_id, asset', condition: 'not burned' });
+  const rows = await db.query(`${held} order by collection_id, asset limit $5`, [
+    query.account,
+    ...toStarts(query),
+    query.limit,
+  ]);
   return rows.map(decodeAsset);
 }
 
 /** The cheapest mirrored listing of each asset that the account sells, by collection and asset. */
 export async function listMirroredOfSeller(db: Queryable, query: WalletQuery): Promise<MirroredListing[]> {
-  const rows = await db.query(
-    `select distinct on (collection_id, asset) ${LISTING_COLUMNS} from indexer.listing
-     where seller = $1 and ${LISTED} and (expires_at is null or expires_at > $6) and chain = any($2)
-       and (collection_id, asset) > ($3::text, $4::text)
-     order by collection_id, asset, price_raw, id, key limit $5`,
-    [query.account, query.chains, ...toPosition(query), query.limit, new Date(query.now)],
-  );
+  const isOffered = `${LISTED} and (expires_at is null or expires_at > $6)`;
+  const offered = ofEachChain('indexer.listing', {
+    columns: 'seller, collection_id, asset',
+    condition: isOffered,
+    rows: `select ${LISTING_COLUMNS} from indexer.listing
+      where ${isOffered} and seller = $1 and collection_id = key.collection_id and asset = key.asset order by price_raw, id, key limit 1`,
+  });
+  const rows = await db.query(`${offered} order by collection_id, asset limit $5`, [
+    query.account,
+    ...toStarts(query),
+    query.limit,
+    new Date(query.now),
+  ]);
   return rows.map(decodeMirroredListing);
 }

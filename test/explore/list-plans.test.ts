@@ -1,0 +1,242 @@
+// The statements of the lists read few rows, whatever the size of the market, the filters and the wallet.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createExploreSet } from '../../bench/explore-set.ts';
+import { ACTIVITY_KINDS } from '../../src/activity/market-change.ts';
+import type { AssetId } from '../../src/core/address.ts';
+import { listActivity, listLoggedSales } from '../../src/explore/queries/activity.ts';
+import { countHolders, listLargestHolders } from '../../src/explore/queries/holders.ts';
+import { findListing, findOwnOrderId } from '../../src/explore/queries/orders.ts';
+import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../src/explore/queries/own-assets.ts';
+import { listCollectionsLike, listTokensLike } from '../../src/explore/queries/search.ts';
+import {
+  listAssetsById,
+  listAssetsByRank,
+  listAssetsOfAccount,
+  listMirroredAssetsByPrice,
+} from '../../src/explore/queries/token-keys.ts';
+import { toParts, toSearchText } from '../../src/explore/trigrams.ts';
+import { listSales } from '../../src/market/queries/sales.ts';
+import { listObservedTokens } from '../../src/market/queries/tokens.ts';
+import { listFillableOrdersOfAssets } from '../../src/orders/queries/fillable-orders.ts';
+import { BUSY_WALLET, QUIET_WALLET, crowd } from './crowded-market.ts';
+import { assertPlans } from './query-plans.ts';
+import type { TraitFilter } from '../../src/explore/queries/trait-keys.ts';
+import {
+  findTraitFilter,
+  listTraitAssetsById,
+  listTraitAssetsByPrice,
+  listTraitAssetsByRank,
+} from '../../src/explore/queries/trait-keys.ts';
+import { findTraitCoverage, listTraitValues } from '../../src/explore/queries/traits.ts';
+import { listHeldAssets, listMirroredOfSeller } from '../../src/explore/queries/wallet-assets.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import type { Database } from '../../src/database/port.ts';
+import type { TestEngine } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+
+const LIMIT = 26;
+const NOW = Date.UTC(2026, 6, 1);
+const MINUTE_MS = 60_000;
+const ANY = { collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
+/** 20,000 tokens: more than a walk visits. */
+const SCALE = 0.02;
+
+forEachEngine('lists', (engine) => {
+  // The inner suite closes the database before the engine removes it.
+  describe('on a large collection', () => {
+    declareTests(engine);
+  });
+});
+
+function declareTests(engine: TestEngine): void {
+  let db: Database;
+  let id: string;
+  before(async () => {
+    const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('warn'));
+    db = databases.main;
+    ({ largestId: id } = await createExploreSet(db, { scale: SCALE, now: NOW, report: () => undefined }));
+    // The traits of other collections: of a small table PostgreSQL would read all rows.
+    await db.query(
+      `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
+    );
+    await crowd(db, { id, now: NOW });
+  });
+  after(() => db.close());
+
+  const filters: Record<string, [string, string[]][]> = {
+    'one trait': [['Hat', ['Hat 3']]],
+    'one of two values': [['Hat', ['Hat 3', 'Hat 0']]],
+    'five common traits': ['Hat', 'Eyes', 'Coat', 'Mouth', 'Fur'].map((name) => [name, [`${name} 0`]]),
+    'five rare traits': ['Hat', 'Eyes', 'Coat', 'Mouth', 'Fur'].map((name) => [name, [`${name} 19`]]),
+    'a rare trait and a common one': [
+      ['Aura', ['Gold']],
+      ['Hat', ['Hat 0']],
+    ],
+    'a trait of every token': [['Kind', ['Spirit']]],
+    'a trait of every token and a rare one': [
+      ['Kind', ['Spirit']],
+      ['Hat', ['Hat 19']],
+    ],
+  };
+  for (const [name, wanted] of Object.entries(filters)) {
+    test(`by traits with ${name} read few rows of each table`, async () => {
+      const filter = await findTraitFilter(db, id, new Map(wanted));
+      assert.ok(filter);
+      const query = { filter, limit: LIMIT, now: NOW };
+      await assertPlans(db, async (reading) => {
+        const priced = await listTraitAssetsByPrice(reading, id, { ...query, after: null, except: [] });
+        await listTraitAssetsByPrice(reading, id, { ...query, after: priced[9] ?? null, except: ['5'] });
+        for (const listed of [null, false]) {
+          await listTraitAssetsById(reading, id, { ...query, listed, after: null, unranked: false });
+          await listTraitAssetsByRank(reading, id, { ...query, listed, after: null });
+        }
+      });
+      assert.deepEqual(
+        (await listTraitAssetsByPrice(db, id, { ...query, after: null, except: [] })).map(({ asset }) => asset),
+        await listByReading(db, id, filter),
+      );
+    });
+  }
+
+  test('the traits of a collection are read through indexes', async () => {
+    await assertPlans(db, async (reading) => {
+      await listTraitValues(reading, id, { after: null, limit: LIMIT, valuesMax: 251, except: [] });
+      await findTraitCoverage(reading, id, NOW);
+    });
+  });
+
+  for (const listed of [null, true, false]) {
+    for (const after of [null, '5000']) {
+      test(`by id and by rank read few rows, listed: ${listed}, after ${after}`, async () => {
+        const filter = { listed, assets: null, now: NOW, limit: LIMIT };
+        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: false }));
+        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: true }));
+        const position = after === null ? null : { rank: Number(after), asset: after };
+        await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: position }));
+      });
+    }
+  }
+
+  test('by price read few rows of each book', async () => {
+    const filter = { assets: null, now: NOW, limit: LIMIT };
+    const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
+    const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
+    for (const [after, afterOwn] of [[null, null] as const, [mirrored[250] ?? null, own[250] ?? null] as const]) {
+      await assertPlans(db, (reading) => listMirroredAssetsByPrice(reading, id, { ...filter, after }));
+      await assertPlans(db, (reading) => listOwnAssetsByPrice(reading, id, { ...filter, after: afterOwn }));
+    }
+    assert.ok(mirrored.length > 250 && own.length > 250);
+  });
+
+  test('of an owner read at most the tokens that the owner has', async () => {
+    const assets = await listAssetsOfAccount(db, id, { account: BUSY_WALLET, now: NOW, limit: 10_001 });
+    const rowsMax = 2 * assets.length;
+    const filter = { listed: null, assets, now: NOW, limit: LIMIT };
+    await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after: null, unranked: false }), {
+      rowsMax,
+    });
+    await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: null }), { rowsMax });
+    assert.ok(assets.length > 4_000);
+  });
+
+  test('the tokens of a page are read through indexes', async () => {
+    const assets = await listAssetsById(db, id, {
+      listed: null,
+      assets: null,
+      now: NOW,
+      limit: LIMIT,
+      after: '4999',
+      unranked: false,
+    });
+    const keys = assets.map((asset) => ({ collectionId: id, asset }));
+    await assertPlans(db, (reading) => listObservedTokens(reading, keys, NOW));
+    await assertPlans(db, (reading) => listFillableOrdersOfAssets(reading, keys, NOW));
+    assert.equal(keys.length, LIMIT);
+  });
+
+  for (const chains of [['ethereum', 'base', 'solana'], ['base']]) {
+    for (const after of [null, '7']) {
+      test(`of a wallet with thousands of tokens read few rows, on ${chains.join(', ')}, after ${after}`, async () => {
+        const position = after === null ? null : { collectionId: id, asset: after };
+        const wallet = { account: BUSY_WALLET, chains, after: position, limit: LIMIT, now: NOW };
+        await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
+        await assertPlans(db, (reading) => listMirroredOfSeller(reading, wallet));
+        await assertPlans(db, (reading) => listOwnOrdersOfSeller(reading, wallet));
+      });
+    }
+  }
+
+  test('searches read few rows, whatever the text', async () => {
+    for (const text of ['h', 'harbour', 'habour of lamps', 'lantern of foxes 7', 'zzz', id, 'storms']) {
+      const chains = ['ethereum', 'base', 'solana'];
+      const query = { prefix: toSearchText(text), chains, limit: 200 };
+      const names = { parts: toParts(text), id: text, address: text === id ? id.slice(id.indexOf('_') + 1) : null };
+      await assertPlans(db, (reading) => listCollectionsLike(reading, { ...query, ...names }));
+      const numbered = { tokenId: '7', collectionIds: [id] };
+      await assertPlans(db, (reading) => listTokensLike(reading, { ...query, mint: null, numbered }));
+      await assertPlans(db, (reading) =>
+        listTokensLike(reading, { ...query, mint: null, numbered, chains: ['solana'] }),
+      );
+    }
+  });
+
+  test('activity by each filter reads few rows', async () => {
+    const [row] = await listActivity(db, { ...ANY, account: null }, { after: null, limit: 1 });
+    const afters = [null, row ? { at: row.at - 9_000 * MINUTE_MS, position: 9_000 } : null];
+    for (const kinds of [ACTIVITY_KINDS, ['sale'] as const, ['burn'] as const])
+      for (const collectionId of [null, id, 'base_other7'])
+        for (const asset of collectionId === null ? [null] : [null, '77'])
+          for (const account of [null, BUSY_WALLET, QUIET_WALLET])
+            for (const after of afters)
+              await assertPlans(db, (reading) =>
+                listActivity(
+                  reading,
+                  { collectionId, asset: asset as AssetId | null, account, kinds },
+                  { after, limit: LIMIT },
+                ),
+              );
+  });
+
+  test('past sales are read through indexes', async () => {
+    const sales = await listSales(db, id, { limit: LIMIT, before: null });
+    const before = sales.at(-1) ?? assert.fail();
+    for (const asset of [null, '77' as AssetId])
+      await assertPlans(db, (reading) => listSales(reading, id, { limit: LIMIT, before, asset }));
+    await assertPlans(db, (reading) => listLoggedSales(reading, sales));
+  });
+
+  test('holders are counted through an index, and the largest are not sorted', async () => {
+    await assertPlans(db, (reading) => listLargestHolders(reading, id, 100));
+    await assertPlans(
+      db,
+      (reading) =>
+        countHolders(reading, id, [
+          { from: 1, to: 3 },
+          { from: 4, to: null },
+        ]),
+      { rowsMax: 10_000 },
+    );
+  });
+
+  test('orders are found through indexes', async () => {
+    for (const idOrHash of ['own-7', 'busy-2000', `0x${'0'.repeat(64)}`, 'nothing']) {
+      await assertPlans(db, (reading) => findOwnOrderId(reading, idOrHash, ['ethereum']));
+      await assertPlans(db, (reading) => findListing(reading, idOrHash, ['ethereum']));
+    }
+  });
+}
+
+/** The same list from all rows. */
+async function listByReading(db: Database, collectionId: string, { rarest, others }: TraitFilter): Promise<string[]> {
+  const rows = await db.query<{ asset: string }>(
+    `select asset from indexer.trait_listing where collection_id = $1
+     ${[rarest, ...others].map(({ ids }) => `and trait_ids && array[${ids.join(',')}]`).join(' ')}
+     order by price_raw, asset limit ${LIMIT}`,
+    [collectionId],
+  );
+  return rows.map(({ asset }) => asset);
+}
