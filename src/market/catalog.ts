@@ -33,8 +33,8 @@ const PATIENCE_MS = 1_000;
 const EMBEDDED_PATIENCE = 5;
 
 /**
- * Copies changes until none is left, in at most `batchesMax` transactions. Each has the deadline `timeoutMs`. Returns how many changes were
- * copied.
+ * Copies changes until none is left, in at most `batchesMax` transactions. Each transaction has the deadline `timeoutMs`. Returns how many
+ * changes were copied.
  */
 export async function copyCatalog(
   context: CatalogContext,

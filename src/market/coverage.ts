@@ -1,4 +1,5 @@
-// Stores which part of a collection's history is known. The figures of the collection depend on it, so it is written under their lock.
+// Stores which part of a collection's history is known. The figures of the collection depend on the coverage, so the coverage is written
+// under their lock.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';

@@ -12,7 +12,7 @@ export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 
 export type ListingState = {
   status: ListingStatus;
-  /** Why an active listing is not listed. */
+  /** Why an active listing is hidden. Null if it is not hidden, or not active. */
   undeliverable: HiddenReason | null;
   /** When a block ended the listing, in milliseconds; null when no block has. */
   endedAt: number | null;

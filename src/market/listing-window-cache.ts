@@ -38,7 +38,7 @@ export class ListingWindowCache {
   }
 }
 
-/** If the clock was set back, a window may have been read later than now. It is not fresh. */
+/** If the clock was set back, `readAt` may be later than now. Such a window is not fresh. */
 function isFresh({ readAt }: Entry, now: number): boolean {
   return readAt <= now && now - readAt < FRESH_MS;
 }

@@ -162,7 +162,7 @@ async function storeOrder(
 ): Promise<SignedOrder> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
-    // Without a block that was read, no collection of the chain is followed, and the order is rejected below.
+    // If no block of the chain was read, no collection of the chain is followed, and the order is rejected below.
     if (checks && before) await checkOnChain(checks, order, before.number);
     const stored = await main.transaction(async (tx) => {
       // Locked until the commit, so that no block is applied between the checks and the insert.

@@ -79,7 +79,7 @@ const ERROR_CODES = [
   'internal_error',
 ];
 
-/** `codes`: those of the interface beside the codes that all public interfaces have. */
+/** `codes`: the error codes of the interface beside those that all public interfaces have. */
 export const errorSchemaWith = (...codes: readonly string[]) =>
   Type.Object(
     {

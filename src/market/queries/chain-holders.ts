@@ -44,7 +44,7 @@ export async function replaceChainHolders(
   );
 }
 
-/** Stores how many tokens the given accounts hold, each account at most once, and counts the holders. */
+/** Stores how many tokens the given accounts hold, and updates the number of holders. Each account must be given at most once. */
 export async function updateChainHolders(
   tx: Queryable,
   collectionId: string,

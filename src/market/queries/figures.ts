@@ -6,7 +6,7 @@ import { column, rowDecoder, text } from '../../database/rows.ts';
 
 export type CollectionAsset = { collectionId: string; asset: string };
 
-/** When a row of the mirror counts as listed, apart from its expiry. */
+/** The SQL condition that a row of the mirror counts as listed, apart from its expiry. */
 export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is null`;
 
 /**

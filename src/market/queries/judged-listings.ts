@@ -124,8 +124,8 @@ export type ListingChange = { listing: JudgedListing; to: ListingState; isByCoun
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Writes the new states. A listing that another transaction has written since it was read is left out, and then the caller must roll back:
- * no change is recorded for the activity log. Returns the asset of each row that was written. The sale that filled a listing gets the id of
+ * Writes the new states. A listing that another transaction has written since it was read is left out. Then nothing is recorded for the
+ * activity log, so the caller must roll back. Returns the asset of each row that was written. The sale that filled a listing gets the id of
  * the listing, unless it already names a listing.
  */
 export async function updateListingStates(
@@ -170,8 +170,8 @@ export async function updateListingStates(
 }
 
 /**
- * What the activity log records of a new state. If a block ended the listing, the change has the time of the block and the transaction in
- * it.
+ * What the activity log records of a new state. If a block ended the listing, the change has the time of this block and the transaction
+ * that ended the listing.
  */
 function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
   const { key } = listing;

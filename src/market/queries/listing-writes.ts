@@ -60,7 +60,7 @@ const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
 
-/** What the recording of changes reads of a written listing. */
+/** The columns of a written listing that RECORD_CHANGES reads. */
 const CHANGED_COLUMNS = [
   'key',
   ...IDENTITY,

@@ -25,9 +25,9 @@ export const pointFactSql = (key: string): string => `'floor ' || ${key}`;
 const decodeTaken = rowDecoder('market_point', { collectionId: column('collection_id', text), fact: text });
 
 /**
- * Deletes the points of collections since `since`, in milliseconds, and corrects the hours. The point before becomes the last point of its
- * collection again, so that `updateRanks` adds a point if the present figures differ from it. Returns the facts of the deleted points. The
- * figures must be locked.
+ * Deletes the points of collections since `since`, in milliseconds, and corrects the hours. The last point before `since` becomes the last
+ * point of its collection again, so that `updateRanks` adds a point if the present figures differ from it. Returns the facts of the deleted
+ * points. The figures must be locked.
  */
 export async function deletePointsSince(
   tx: Queryable,

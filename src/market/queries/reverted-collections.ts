@@ -1,4 +1,4 @@
-// What must be known before the record of a collection is taken back. Primary database.
+// What an undo reads and writes before it takes the records of collections back. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';

@@ -240,7 +240,7 @@ export async function upsertSales(
 
 const decodeSaleKey = rowDecoder('sale', { key: text });
 
-/** The keys of the chain's sales that `upsertSales` would give the listing or the marketplace of one of these sales. */
+/** The keys of the stored sales from a chain to which `upsertSales` would add the listing or the marketplace of one of `sales`. */
 export async function listKeysToName(tx: Queryable, sales: readonly NewSale[]): Promise<string[]> {
   const reported = sales.filter((sale) => sale.tx !== null && sale.logIndex === null && sale.blockNumber === undefined);
   if (reported.length === 0) return [];

@@ -137,13 +137,13 @@ export async function listObservedTokens(
   return tokens;
 }
 
-/** Whether the stored row and a row of the table expression `other` are of the same token. */
+/** The SQL condition that the stored row and a row of the table expression `other` are of the same token. */
 const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * The SQL subquery for the token that was stored before the statement and is the token of a row of `other`. `limit 1` makes PostgreSQL use
- * the primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
+ * The SQL subquery for the stored token, as it was before the statement, that a row of `other` names. `limit 1` makes PostgreSQL use the
+ * primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
  */
 const storedToken = (other: string) =>
   `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block

@@ -1,5 +1,5 @@
-// Maintains the traits of tokens by number, their listings by price, and the figures of each trait. Indexer database. The transaction must
-// have locked the figures of the collections.
+// Maintains the set of traits of each token, the listed tokens of each trait by price, and the figures of each trait. Indexer database. The
+// transaction must have locked the figures of the collections.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';

@@ -7,7 +7,7 @@ import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '..
 import { LISTING_STATUSES } from '../order-id.ts';
 import { DORMANT_REASONS } from '../status.ts';
 
-/** `at` in milliseconds. `tx`: the transaction of the chain that caused the change. `reason`: only of the kind `invalidate`. */
+/** `at` in milliseconds. `tx`: the transaction of the chain that caused the change. `reason`: only for the kind `invalidate`. */
 export type RecordedOrderChange = {
   orderId: string;
   kind: ActivityKind;
@@ -16,7 +16,7 @@ export type RecordedOrderChange = {
   reason?: string | null;
 };
 
-/** The block of an event of the seller. Each kind has an index of its own. */
+/** The SQL subquery for the block of an event of the seller. It is for one kind, because each kind has an index of its own. */
 const blockOf = (
   kind: 'counter-incremented' | 'nonce-cancelled',
 ) => `(select max(block_number) from main.chain_event as event

@@ -187,7 +187,7 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
 
 const decodeEvidence = rowDecoder('evidence', EVIDENCE);
 
-/** For orders that are not in main.book_order, which have no off-chain cancel. In the sequence of the keys. */
+/** The evidence of orders that are not in main.book_order, in the sequence of the keys. These orders have no off-chain cancel. */
 export async function listEvidence(db: Queryable, keys: readonly EvidenceKey[]): Promise<OrderEvidence[]> {
   if (keys.length === 0) return [];
   const rows = await db.query(
