@@ -32,7 +32,7 @@ export async function createExploreSet(
   const tokens = Math.round(TOKENS * scale);
   const ranks = 1 + Math.max(1, Math.round(tokens / 2 / TOKENS_OF_SMALL));
   const fillMs = await timeMs(async () => {
-    // This setting switches triggers off, which would check the foreign keys of every row.
+    // `session_replication_role` switches triggers off, which would check the foreign keys of every row.
     await database.transaction(async (tx) => {
       await tx.query('set local session_replication_role = replica');
       await tx.query('set local statement_timeout = 0');

@@ -69,7 +69,7 @@ async function benchReads(
   }
 }
 
-/** The owner of a token of the largest collection, as a wallet over all collections. */
+/** Measures the lists of a wallet over all collections. The wallet is the owner of a token of the largest collection. */
 async function reportWallet(base: string, largestId: string): Promise<void> {
   const response = await fetch(`${base}/explore/v1/collections/${largestId}/tokens?sort=id&limit=100`);
   const { data } = (await response.json()) as { data: { owner: { address: string | null } }[] };
@@ -90,7 +90,7 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
     const body = await response.text();
     const ms = performance.now() - start;
     if (!response.ok) throw new Error(`${name}: ${response.status} ${body}`);
-    // The first read prepares statements and connections.
+    // The first read prepares statements and connections, so it does not count.
     if (round > 0) times.push(ms);
     // Only a degraded response has so short a lifetime.
     if (response.headers.get('cache-control')?.includes(`s-maxage=${SHORT_POLICY.sharedMaxAgeS},`)) degraded += 1;

@@ -40,7 +40,7 @@ export function benchRarity(): Promise<void> {
 async function fill(database: Database, { tokens, now }: { tokens: number; now: number }): Promise<void> {
   const read = tokens - Math.round(tokens * UNREAD_SHARE);
   await database.transaction(async (tx) => {
-    // This setting switches triggers off, which would check the foreign keys of every row.
+    // `session_replication_role` switches triggers off, which would check the foreign keys of every row.
     await tx.query('set local session_replication_role = replica');
     await tx.query('set local statement_timeout = 0');
     await tx.query(

@@ -1,4 +1,4 @@
-// Records what a write of several statements changes among orders or listings.
+// Records which orders or listings a write of several statements changes.
 
 import type { Queryable } from '../database/port.ts';
 import type { ChangeOrigin } from './market-change.ts';

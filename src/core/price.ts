@@ -9,7 +9,7 @@ export type Price = { raw: string; decimal: number; currency: string; usd: numbe
 /** `usd`: dollars for one native unit. `at`: when the rate was observed, in milliseconds since the epoch. */
 export type Rate = { symbol: string; usd: number; at: number };
 
-/** If the rate is older, prices have no dollar value. */
+/** The largest age of a rate. With an older rate, prices have no dollar value. */
 export const RATE_AGE_MAX_MS = 15 * 60_000;
 
 /** Rates by native symbol. */

@@ -10,11 +10,11 @@ export type TracedOperation = {
   kind: 'client' | 'internal';
   /** There must be few different names. */
   name: string;
-  /** Whether the operation is shown only as a part of another one. */
+  /** Whether the operation is shown only as a part of another operation. */
   needsParent: boolean;
   /** The operation may add attributes while it runs. */
   attributes: TracedAttributes;
-  /** What kind of failure it was, for an operation that reports a failure without rejecting. */
+  /** The kind of the failure, for an operation that reports a failure without rejecting. */
   failure?: string;
 };
 

@@ -3,7 +3,7 @@
 import { base58 } from '@scure/base';
 import type { ChainFamily } from './address.ts';
 
-/** Some vendors drop the leading zeros of a hash. */
+/** Some vendors drop the leading zeros of a hash, so a hash may have fewer than 64 digits. */
 const EVM_HASH = /^0x[0-9a-f]{1,64}$/i;
 /** Text that may be 64 bytes in base58, which have 64 to 88 characters. */
 const SIGNATURE_TEXT = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;

@@ -20,7 +20,7 @@ export const INTERVAL_LIMITS = {
 /** Times in milliseconds; null for the default. */
 export type HistoryQuery = { interval: Interval; from: number | null; to: number | null };
 
-/** Floors in base units. A floor and a listed count are null if they are not known; a floor also if there is none. */
+/** Floors in base units. A floor is null if it is not known, or if nothing was listed. A listed count is null if it is not known. */
 export type HistoryPoint = {
   from: number;
   to: number;
@@ -31,9 +31,9 @@ export type HistoryPoint = {
 };
 
 /**
- * The points from the interval of `from` to the last one that begins before `to` and before now, the earliest first. There are none if the
- * collection is on no chain. Throws `bad_request` if there would be too many, `not_found` when `id` names no collection, and
- * `upstream_error` when the history cannot be read.
+ * The points from the interval of `from` to the last one that begins before `to` and before now, the earliest first. There are no points if
+ * the collection is on no chain, or if `from` is after the present interval. Throws `bad_request` if there would be too many points,
+ * `not_found` when `id` names no collection, and `upstream_error` when the history cannot be read.
  */
 export async function readHistory(
   market: Market,

@@ -46,7 +46,7 @@ export async function listPricedAssets(
     .slice(0, limit);
 }
 
-/** The prices of those assets that are listed now. */
+/** The present prices of the given assets. An asset that is not listed now is missing. */
 export async function readPrices(
   market: Market,
   { chain, contractAddress }: CollectionLocation,

@@ -20,7 +20,7 @@ const CANDIDATES_MAX = 200;
 const NUMBERED_MAX = 10;
 /** Names that are less similar are left out. */
 const SCORE_MIN = 0.4;
-/** The least score of a name that begins with the query. The score is the higher, the more of the name the query covers. */
+/** The least score of a name that begins with the query. The larger the part of the name that the query covers, the higher the score. */
 const PREFIX_SCORE = 0.85;
 /** A similar name has a lower score than a name that begins with the query. */
 const SIMILAR_SCORE = 0.8;

@@ -106,7 +106,7 @@ class TokenListReader {
 
   async read(): Promise<TokenPage> {
     const { after, limit, owner } = this.#query;
-    // A cursor would name tokens of the custody wallet, whose address is never published.
+    // The list of a custody wallet is empty, because the address of the wallet is never published. Even a cursor would name its tokens.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
     const traits = await this.#findTraitFilter();
     if (traits === 'none') return { tokens: [], next: null, degraded: false };
@@ -229,7 +229,7 @@ class TokenListReader {
       this.#readOwn((db) => listOwnAssetsByPrice(db, collectionId, options)),
       this.#listMirroredByPrice(options),
     ]);
-    // The mirror was read after the own book, which may have changed meanwhile.
+    // The own book may have changed between the reads, so an asset may be in both lists.
     const ownAssets = new Set(own.map((row) => row.asset));
     const rows = [
       ...own.map((row) => ({ ...row, key: LOWEST_KEY })),

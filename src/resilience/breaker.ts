@@ -54,8 +54,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Whether the caller may make its call. `trial`: it may, as the only caller. The next reported result closes the breaker or opens it
-   * again, even if it is of a call that began before the breaker opened.
+   * Whether the caller may make its call. `trial`: yes, as the only caller. The next reported result closes the breaker or opens it again,
+   * even if it is of a call that began before the breaker opened.
    */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';

@@ -19,7 +19,7 @@ export type ExchangeOptions = {
   signal?: AbortSignal;
 };
 
-/** `peer`: the name of the upstream. `operation`: default, the method. There must be few different operations. */
+/** `peer`: the name of the upstream. `operation`: the HTTP method by default. There must be few different operations. */
 export type ExchangeTrace = { peer: string; operation?: string };
 
 export type Exchange = { status: number; headers: Headers; body: Buffer };

@@ -17,7 +17,10 @@ export type ActivityRange = { oldest: number; newest: number; events: ActivityEv
 const decodeState = rowDecoder('activity_head', { oldest: safeInteger, newest: safeInteger });
 const decodeMerged = rowDecoder('activity', { mergedAt: nullable(timestamp) });
 
-/** Reads at most `limit` events after a position, up to the position `last`. One statement, so that events and state fit together. */
+/**
+ * Reads at most `limit` events after a position, up to the position `last`. One statement reads events and state, so that both are of the
+ * same moment.
+ */
 export async function readActivityRange(
   db: Queryable,
   { after, last, limit }: { after: number; last: number; limit: number },

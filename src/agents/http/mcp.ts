@@ -8,7 +8,7 @@ import type { PublicRead } from '../public-read.ts';
 
 export const MCP_PATH = '/mcp';
 
-/** A call has a few hundred bytes. */
+/** The largest body accepted. A call has a few hundred bytes. */
 const BODY_BYTES_MAX = 64 * 1024;
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 

@@ -19,7 +19,7 @@ export type ActivityFilter = {
 /** `at` in milliseconds. */
 export type LogPosition = { at: number; position: number };
 
-/** The rows after `after`, or the newest. Primary database. */
+/** The rows after the position `after`, or the newest rows if `after` is null. Primary database. */
 export async function listActivity(
   db: Queryable,
   { collectionId, asset, account, kinds }: ActivityFilter,

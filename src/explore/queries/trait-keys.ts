@@ -14,8 +14,8 @@ import type { RankedAsset } from './token-keys.ts';
 import { isListedSql } from './token-keys.ts';
 
 /**
- * A token has a group if it has one of its traits. `tokens` and `listed` count the tokens of all traits of the group. `share`: `tokens` as a
- * share of all tokens with known traits.
+ * A group of traits. A token has the group if it has one of these traits. `tokens` and `listed` count the tokens of all traits of the
+ * group. `share`: `tokens` as a share of all tokens with known traits.
  */
 export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number; share: number };
 
@@ -27,7 +27,7 @@ export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; s
 
 /** How many rows a walk visits at most. */
 const WALK_MAX = 1_000;
-/** If more tokens have the traits, a walk is tried before they are sorted. */
+/** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
 const SEARCH_MAX = 20_000;
 /** If the rarest group has at most this many tokens, they are searched first. */
 const FEW_TOKENS = 1_000;
@@ -190,7 +190,7 @@ async function readOneWay({ filter, limit }: TraitListQuery, { share, walk, sear
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
 }
 
-/** `generation`: that of the computed ranks. Null if there are none, or if ranks are reported. */
+/** `generation`: the generation of the computed ranks. Null if there are no computed ranks, or if ranks are reported. */
 type RankedQuery = TokenListQuery & { generation: number | null };
 
 /** The tokens with their rank. */
@@ -236,7 +236,7 @@ function walkTokens(
 
 const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });
 
-/** Every row has the number of matched tokens. If none is found, there is one row with this number only. */
+/** Every row has the number of matched tokens. If no token is found, there is one row with this number only. */
 function toRows(rows: readonly Row[], max: number | null): Row[] | null {
   const [first] = rows;
   const { matched, found } = first ? decodeMatched(first) : { matched: 0, found: false };

@@ -30,7 +30,7 @@ export type SubscriptionOptions = {
 export class Subscription {
   readonly #options: SubscriptionOptions;
   #position: number;
-  /** The last position that the client knows, by an event or by a line `id`. */
+  /** The last position that the client has received, in an event or in an `id` line. */
   #namedPosition: number;
   #isSending = false;
   /** Whether the log may have events after the position that were not read yet. */
