@@ -11,7 +11,7 @@ export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number
 /** The policy of responses that another one should replace soon, such as degraded ones. */
 export const SHORT_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
 
-/** A year, which stands for ever. */
+/** One year, so that a cache never has to request the response again. */
 const IMMUTABLE_MAX_AGE_S = 31_536_000;
 
 const SHORT_CACHE_CONTROL = toCacheControl(SHORT_POLICY);
@@ -100,8 +100,8 @@ function toOwnBuffer(text: string): Buffer {
 }
 
 /**
- * The response for a caller that gets it `ageMs` after its data was read. It has `Age` in full seconds (RFC 9111, section 5.1), and
- * SHORT_POLICY, so that a shared cache replaces it soon.
+ * Returns `response` for a caller that gets it `ageMs` after its data was read. The result has `Age` in full seconds (RFC 9111, section
+ * 5.1), and SHORT_POLICY, so that a shared cache replaces it soon.
  */
 export function toStaleResponse(response: CachedResponse, ageMs: number): CachedResponse {
   const age = String(Math.floor(ageMs / 1_000));

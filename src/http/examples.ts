@@ -1,5 +1,4 @@
-// Composes the examples in OpenAPI documents. An example is written once, as `examples` of a schema. Examples of requests and responses
-// consist of those.
+// Composes the examples of requests and responses in OpenAPI documents from the examples of their schemas, so that each is written once.
 
 type Schema = {
   $ref?: string;

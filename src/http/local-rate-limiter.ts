@@ -19,8 +19,8 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
   readonly #clocks: RateLimitClocks;
   // Windows are kept in two generations, because deleting single windows would cost as much as counting them. The older generation is
-  // discarded when the newer one is as old as a window is long: all older windows have then ended. It is also discarded when the newer one
-  // is full. Some windows then end early.
+  // discarded when the newer one has existed for WINDOW_MS: all windows of the older generation have then ended. The older generation is
+  // also discarded when the newer one is full. Some of its windows then end early.
   #older = new Map<string, Window>();
   #newer = new Map<string, Window>();
   #newerSince: number;

@@ -63,7 +63,7 @@ export function toPublishedDocument(app: FastifyInstance, baseUrl: string): Open
 
 type Parameter = { schema?: { style?: string; explode?: boolean }; style?: string; explode?: boolean };
 
-/** How an object is written in a query belongs to the parameter. @fastify/swagger leaves it in the schema, which may not have it. */
+/** Moves `style` and `explode` from the schema to the parameter. @fastify/swagger leaves them in the schema, where OpenAPI forbids them. */
 function moveParameterStyles({ paths }: OpenApiDocument): void {
   const operations = Object.values(paths).flatMap((path) => Object.values(path) as { parameters?: Parameter[] }[]);
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {

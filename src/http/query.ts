@@ -11,7 +11,7 @@ export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
   type?: string;
-  /** Of a parameter that is an object: the number of different names in brackets. */
+  /** For a parameter that is an object: the most names in brackets. */
   maxProperties?: number;
   enum?: string[];
   minimum?: number;
@@ -21,7 +21,7 @@ type ParameterSchema = {
 };
 type QuerySchema = { properties: Record<string, ParameterSchema>; required?: string[] };
 
-/** Splits a query string. The length of a request target is limited, and so is the number of parameters. */
+/** Splits a query string. The number of parameters needs no limit here, because the length of a request target is limited. */
 export function splitQuery(text: string): RawQuery {
   const query: RawQuery = Object.create(null) as RawQuery;
   for (const pair of text.split('&')) {

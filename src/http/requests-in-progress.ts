@@ -10,7 +10,7 @@ export function onLeave(response: ServerResponse, leave: () => void): void {
   response.once('close', () => leaveRequestsInProgress(response));
 }
 
-/** Called for a long response, which has limits of its own. It would otherwise use up the limit of its interface. */
+/** Called for a long response, which has limits of its own. Long responses would otherwise use up the limit of their interface. */
 export function leaveRequestsInProgress(response: ServerResponse): void {
   const leave = leavers.get(response);
   leavers.delete(response);

@@ -21,7 +21,7 @@ const BODIES = 2;
 /** An estimate of the memory of an entry beside its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** `version` and `createdAt` are the number of the latest change and the time at which the computation of the response began. */
+/** `createdAt` is the time at which the computation of the response began. `version` is the number of the latest change before that time. */
 type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
@@ -110,7 +110,7 @@ function toStale({ response, createdAt }: Entry, now: number): CachedResponse {
   return toStaleResponse(response, Math.max(0, now - createdAt));
 }
 
-/** A response with a later time than now is not fresh, because the clock was set back. */
+/** If `createdAt` is later than now, the clock was set back. The response then does not count as fresh. */
 function isFresh({ createdAt, freshUntil }: Entry, now: number): boolean {
   return createdAt <= now && freshUntil > now;
 }
