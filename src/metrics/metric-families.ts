@@ -93,7 +93,7 @@ export async function toMetricFamilies(registries: readonly Registry[]): Promise
     const convention = conventions[prometheusName];
     if (!convention || values.length === 0) return [];
     const { name, unit, isSum } = convention;
-    // The library's types lack the metric type `histogram` as a text, and the names of a histogram's values.
+    // By the library's types, `type` is a number, and the values of a histogram have no `metricName`. At run time `type` is a text.
     if (String(type) === 'histogram') {
       return [{ name, help, unit, data: { type: 'histogram', points: toHistogramPoints(values) } }];
     }

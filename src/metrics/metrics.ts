@@ -1,5 +1,5 @@
-// The metrics of a process, in the text format of Prometheus or as families of OpenTelemetry. Only the durations of requests are recorded here. All other values are read
-// when the metrics are requested, from counters elsewhere and from the databases.
+// The metrics of a process, in the text format of Prometheus or as families of OpenTelemetry. Only the durations of requests are recorded
+// here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
 
 import { Registry } from 'prom-client';
 import type { Database } from '../database/port.ts';
