@@ -4,12 +4,12 @@
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
- * Work without a deadline waits for work with a deadline at most this many times as long as it used the connection before. Most requests
- * need less time, so they are served between two batches of an import. Under constant requests an import takes at most about three times as
- * long as alone.
+ * Limits how long work with a deadline goes before waiting work without a deadline: to this many times the time for which work without a
+ * deadline last used the connection. Most requests need less time, so they are served between two batches of an import. Under constant
+ * requests an import takes at most about three times as long as alone.
  */
 const WAIT_SHARE = 2;
-/** The limit of this wait is at least this long, so that short work without a deadline does not delay most requests. */
+/** The limit is never shorter than this, so that short work without a deadline does not delay most requests. */
 const WAIT_MIN_MS = 20;
 
 type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
@@ -93,7 +93,8 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    // Several waiting imports do not run directly one after the other.
+    // The wait is measured again from the end of the latest work without a deadline, so that several waiting imports do not run directly
+    // one after the other.
     const waitedSince = Math.max(patient.since, this.#patientLeftAt);
     return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }

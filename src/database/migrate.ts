@@ -59,7 +59,7 @@ export async function applyMigration(tx: Queryable, schema: Schema, { name, sql,
 async function createMigrationTable(tx: Queryable, schema: Schema): Promise<void> {
   await tx.query(`create table if not exists ${schema}.migration (
     name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now(), version_min text)`);
-  // The table is altered only if necessary, because that waits for a backup, which locks all tables.
+  // The table is altered only if necessary, because an `alter table` waits for a running backup, which locks all tables.
   if (!(await hasVersionMin(tx, schema))) await tx.query(`alter table ${schema}.migration add column version_min text`);
 }
 
@@ -81,8 +81,8 @@ export async function listPendingMigrations(db: Queryable, schema: Schema): Prom
 }
 
 /**
- * Returns the pending migrations. Throws if the database has a known migration that has changed since, or a migration of a newer version
- * that makes this program unusable.
+ * Returns the pending migrations. Throws if a migration has changed since it was applied to the database, or if the database has a migration
+ * of a newer version with which this program cannot run.
  */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
   const versionMin = (await hasVersionMin(tx, schema)) ? 'version_min' : 'null as version_min';

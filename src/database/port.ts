@@ -82,8 +82,8 @@ export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClos
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
   const openedAt = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
-  // One message, so that the limit costs no round trip. It belongs to the transaction, because behind PgBouncer a connection has no
-  // settings.
+  // Both statements are sent in one message, so that the limit costs no round trip. The limit is set for the transaction, because behind
+  // PgBouncer a connection has no settings.
   const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
   const inUse: PoolInUse = {
     pool,
@@ -249,7 +249,7 @@ type PoolInUse = {
   readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
   respondedAt: number;
-  /** When a server most recently rejected a write because it only reads. Connections from before are not used again. */
+  /** When a server most recently rejected a write because it only reads. Connections that were opened earlier are not used again. */
   demotedAt: number | null;
 };
 
@@ -333,8 +333,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections. Called if the server may be gone without having closed them: a statement reached its deadline while no other
- * connection responded, or the server only reads. Each idle connection would then fail one more caller.
+ * Closes the idle connections, because each of them would fail one more caller. Called if the server may be gone without having closed them:
+ * a statement reached its deadline while no other connection responded, or the server only reads.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {

@@ -77,7 +77,7 @@ function toArray<R>(rows: readonly R[], one: RowColumn<R>): ColumnArray {
 }
 
 const HEADER_SIZE = 20;
-/** The size of the buffer for each element at the start. It grows when it is too small. */
+/** The bytes that are reserved for each element at first. The buffer grows when it is too small. */
 const ELEMENT_SIZE = 48;
 const NULL_LENGTH = -1;
 

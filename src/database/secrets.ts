@@ -11,7 +11,7 @@ export const SHARED_SECRET_BYTES = 32;
 
 const decodeSecret = rowDecoder('secret', { value: bytes });
 
-/** Returns the secret called `name`, and creates it if it does not exist. Throws OperatorError if its key is missing. */
+/** Returns the secret called `name`, and creates it if it does not exist. Throws OperatorError if the key that encrypted it is missing. */
 export async function findOrInsertSecret(db: Queryable, name: string, keys: SecretKeys): Promise<Buffer> {
   await db.query(`insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing`, [
     name,

@@ -9,7 +9,7 @@ const TABLES_MAX = 3;
 
 const summaries = new BoundedMap<string, string>(SUMMARIES_MAX);
 
-/** Traces show a statement only as a part of a request or task, because the workers read their queues every second. */
+/** Traces show a statement only as a part of a request or task. Otherwise the workers, which read their queues every second, would fill them. */
 export function describeStatement(database: string, sql: string): () => TracedOperation {
   return () => ({
     ...describe(database, summaryOf(sql)),

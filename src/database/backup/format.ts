@@ -1,5 +1,5 @@
-// The lines of a backup. First a header. Then for each schema its tables (a line with the columns, then a line for each row) and its
-// sequences. At the end a line with the row counts. A row is a JSON array with one element for each column: null, or the text of the value.
+// The lines of a backup: a header, then the tables and sequences of each schema, then the row counts. A table is a line with its columns,
+// followed by a line for each row. A row is a JSON array with one element for each column: null, or the text of the value.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';

@@ -135,7 +135,8 @@ class EngineStream extends Duplex {
   }
 
   /**
-   * Whether PostgreSQL would parse a parameter that is nested too deeply. Without such a parameter, the types of parameters are not read.
+   * Whether PostgreSQL would parse a parameter that is nested too deeply. The types of the parameters are requested from the engine only if
+   * a value is nested too deeply.
    */
   async #isTooComplex(bind: Buffer): Promise<boolean> {
     const { statement, values } = readBind(bind);
