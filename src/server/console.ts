@@ -79,8 +79,8 @@ const SECURITY_HEADERS = {
 };
 
 /**
- * Scripts, styles, fonts and requests only from this service. Pictures come from the hosts that records name (docs/security.md). `http:`
- * pictures are blocked by browsers on a page that is served by https.
+ * Scripts, styles and fonts come only from this service, and requests go only to it. Pictures come from the hosts that records name
+ * (docs/security.md). On a page that is served by https, browsers block `http:` pictures.
  */
 const POLICY = [
   "default-src 'none'",
@@ -99,7 +99,7 @@ function sendPage(page: string, request: FastifyRequest, reply: FastifyReply): F
   void reply.headers({
     ...SECURITY_HEADERS,
     'content-security-policy': POLICY,
-    // The page names the current files, so that a browser must check that it has the current page.
+    // The page names the files of one build, so a browser must check that its copy of the page is current.
     'cache-control': 'no-cache',
     etag,
   });

@@ -1,5 +1,5 @@
 // Tells where the local socket of a data directory is, whether a server listens on it, and whether another user could have put it there.
-// This file imports only the error of the service, so that commands start fast.
+// Of this program, this file imports only OperatorError, so that commands start fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

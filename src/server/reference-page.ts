@@ -1,5 +1,5 @@
-// The API reference at /docs: Swagger UI with the served OpenAPI documents. The page must contact no other host, and its
-// Content-Security-Policy forbids it.
+// The API reference at /docs: Swagger UI with the served OpenAPI documents. The page contacts no host but the service. Its
+// Content-Security-Policy enforces this.
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

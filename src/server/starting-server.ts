@@ -1,5 +1,5 @@
-// Holds the port of the service during its start. A second start then fails immediately, `/livez` says that the process runs, and every
-// other request but one for the stream gets a 503.
+// Holds the port of the service during its start, so that a second start fails immediately. `/livez` says that the process runs. A request
+// for the stream gets an empty stream, and every other request gets a 503.
 
 import { once } from 'node:events';
 import { ServiceError } from '../core/errors.ts';

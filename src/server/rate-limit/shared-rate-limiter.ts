@@ -1,5 +1,5 @@
-// A rate limiter whose windows are in a shared store, together with other nodes. A request that the store cannot count is counted in this
-// process. A client's address leaves the process only as a keyed hash.
+// A rate limiter whose windows are in a store that several nodes share. A request that the store cannot count is counted in this process. A
+// client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
