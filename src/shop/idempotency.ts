@@ -24,8 +24,8 @@ export type OnceResponse = { response: Omit<StoredResponse, 'requestDigest'>; is
 
 /**
  * If a response is stored for the key, returns it. Otherwise runs `work` and stores its response in the same transaction. Throws `conflict`
- * while another transaction holds the key and no response is stored. Throws `unprocessable` if the key was used for another request. An error of `work` is not
- * stored.
+ * while another transaction holds the key and no response is stored. Throws `unprocessable` if the key was used for another request. An
+ * error of `work` is not stored.
  */
 export async function runOnce(
   tx: Queryable,

@@ -44,7 +44,7 @@ export class StockWriter {
    * the stock does not equal `expected`, and the errors of `runOnce`.
    */
   async change(shopId: string, request: StockRequest, once: OnceRequest | null): Promise<OnceResponse> {
-    // Other text is not sent to the database, which could not store all of it.
+    // Text that is not a product id is not sent to the database, which does not accept every text.
     if (!isId('prod', request.productId)) throw missing();
     let changes = this.#shops.get(shopId);
     if (!changes) {
@@ -123,7 +123,7 @@ class ShopChanges {
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
-      // Without a lock to wait for, only a database that hangs misses the deadline.
+      // The group has waited for no lock, so it missed its deadline because the database hangs. The waiting changes would miss theirs too.
       if (isStuck(error)) this.#rejectWaiting();
     } finally {
       this.#groups -= 1;
@@ -142,7 +142,7 @@ class ShopChanges {
     this.#waiting.clear();
   }
 
-  /** Makes the changes of a product that another transaction has locked. If it stays locked, all of them fail. */
+  /** Makes the changes of a product that another transaction has locked. If the product stays locked, all its waiting changes fail. */
   async #makeOfLocked(product: string, first: Waiting[]): Promise<void> {
     for (const waiting of first) this.#waiting.delete(waiting);
     this.#ofLocked.set(product, first);

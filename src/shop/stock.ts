@@ -52,7 +52,7 @@ export async function readStockPage(
 /** A change of stock that a caller requests. */
 export type StockRequest = StockChange & { keyId: string; reason: string };
 
-/** Makes the changes of callers in the order of the requests. The other results have the same order. */
+/** Makes the changes of callers in the order of the requests. The results have the same order. */
 export function changeStocks(
   db: Queryable | Statements,
   shopId: string,

@@ -19,7 +19,7 @@ export type StoreRoutesContext = KeyAccess & {
 };
 
 /**
- * The time for which a request may use the database, without the wait for its turn. After this time the response is a 503 and the
+ * The time for which a request may use the database. The wait for its turn is not counted. After this time the response is a 503 and the
  * connection is released.
  */
 export const REQUEST_TIMEOUT_MS = 5_000;

@@ -65,7 +65,7 @@ function send(
   reply: FastifyReply,
   { headers, body, encoded }: PreparedResponse,
 ): FastifyReply {
-  // The response needs nothing of the framework, whose sending would cost more than the rest of the request.
+  // The response is written without the framework, because the framework would need more time to send it than the rest of the request takes.
   reply.hijack();
   const write = (content: Buffer, more: Readonly<Record<string, string>> = {}) => {
     reply.raw.writeHead(200, { ...headers, ...more }).end(request.method === 'HEAD' ? undefined : content);

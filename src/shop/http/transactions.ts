@@ -1,4 +1,4 @@
-// Runs each request that changes data in a transaction. If its Idempotency-Key was used before, the request is not executed again.
+// Makes the change of a request in a transaction. If the Idempotency-Key of the request was used before, the request is not executed again.
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 // Reads products for callers. Contents are cached by version, because the content of a version never changes. Every read compares the
-// versions with the database, so that it returns what was committed before its call, by whichever process. Concurrent reads of a shop
-// share their statements.
+// cached versions with the database, so no change that any process has committed before the call is missed. Concurrent reads of a shop share
+// their statements.
 
 import { LRUCache } from 'lru-cache';
 import { BatchedReads } from '../../database/batched-reads.ts';
@@ -19,13 +19,13 @@ export type ProductListQuery = {
   type: ProductType | null;
 };
 
-/** The memory of each of the caches of products, summaries and pages. */
+/** The most memory of each of the three caches: products, summaries and pages. */
 const BYTES_MAX = 16 * 1024 * 1024;
 /** An entry occupies this many times the size of its JSON, because the response that is made from it is kept too. */
 const COPIES = 2;
 /** An estimate of the memory of an entry beside its text: objects, keys and headers. */
 const ENTRY_OVERHEAD_BYTES = 1_536;
-/** Shops whose reads are joined. A shop beyond this number begins with new statements. */
+/** The most shops whose ShopReads are remembered. Later reads of a forgotten shop share no statement with its earlier reads. */
 const SHOPS_MAX = 1_000;
 const VERSIONS_MAX = 500;
 const PAGES_MAX = 20;

@@ -3,7 +3,7 @@
 import anyAscii from 'any-ascii';
 
 export const SLUG_LENGTH_MAX = 180;
-/** These characters of the length limit are reserved for a hyphen and the number of a duplicate. */
+/** This many characters of SLUG_LENGTH_MAX are reserved for the hyphen and the number that `toFreeSlug` may append. */
 const NUMBER_LENGTH_MAX = 10;
 const FALLBACK = 'product';
 

@@ -36,8 +36,8 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 }
 
 /**
- * Makes pending deliveries due whose latest attempt or creation is later than `after`. The clock was set back since: they would wait until
- * the clock is at that time again.
+ * Makes pending deliveries due now if their latest attempt, or without an attempt their creation, is later than `after`. The clock was set
+ * back since. Otherwise these deliveries would wait until the clock reaches that time again.
  */
 export async function updateScheduledAhead(
   db: Queryable,
@@ -72,11 +72,11 @@ export type ClaimLimits = {
   now: number;
   leasedUntil: number;
   max: number;
-  /** The limit of these deliveries that go to failing webhooks. */
+  /** The most deliveries to failing webhooks among the `max` deliveries. */
   failingMax: number;
   /** The limit of deliveries that are leased for one webhook, including those in `leased`. */
   perWebhookMax: number;
-  /** Webhooks with a limit of their own. It does not apply while they are failing. */
+  /** The webhooks for which `max` replaces `perWebhookMax`, except while they are failing. */
   fast: { webhooks: readonly string[]; max: number };
   /** The webhook of each delivery that this process has leased and not sent yet, or is sending. */
   leased: readonly string[];
@@ -143,7 +143,10 @@ const CLAIM = `
   join main.event on event.id = leased.event_id
   order by leased.id`;
 
-/** The longest time until a lease ends, in lengths of a lease. It is above 1, because the clocks of two processes may differ. */
+/**
+ * A lease that ends later than this many lease lengths from now was written before the clock was set back. The number is above 1, because
+ * the clocks of two processes may differ.
+ */
 const LEASES_LONGEST = 2;
 
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedDelivery[]> {

@@ -110,7 +110,7 @@ export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: 
   return rows.length > 0;
 }
 
-/** Makes these deliveries due now, except deliveries of disabled webhooks. Returns the ids of the deliveries that are due. */
+/** Makes these deliveries due now, except deliveries of disabled webhooks. Returns the ids of the deliveries that were made due. */
 export async function updateDeliveriesAgain(db: Queryable, ids: readonly string[], now: number): Promise<string[]> {
   const rows = await db.query(
     `update main.delivery set ${AGAIN} where id in (

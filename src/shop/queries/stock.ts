@@ -1,6 +1,6 @@
 // Stock and the adjustment log. One statement changes the stock of products, logs the changes and records the low-stock events. A
-// concurrent change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older entry of
-// the product.
+// concurrent change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older
+// entry of the product.
 
 import type { Queryable, Statements } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
@@ -56,9 +56,9 @@ export type StockGroupOptions = {
 
 /**
  * `steps` makes the changes of each product one after the other, each from the stock that the change before it left. The numbers of log
- * entries are assigned in the order of the changes while their products are locked. A statement that has waited for a lock reads `target`
- * newer than the rest: a product that was deleted meanwhile is absent from `target` but still exists for a subquery. So only a statement that
- * does not wait looks for locked products.
+ * entries are assigned in the order of the changes while their products are locked. After a wait for a lock, `target` has newer rows than
+ * the other parts of the statement: a product that was deleted meanwhile is absent from `target`, but a subquery still finds it. Therefore
+ * only a statement that does not wait reports locked products.
  */
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (

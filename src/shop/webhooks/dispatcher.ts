@@ -61,11 +61,14 @@ export const DISPATCH_LIMITS: DispatchLimits = {
   closeWaitMs: 2_500,
 };
 
-/** The clocks of two processes may differ by this much. So may two readings of one clock that was not set. */
+/**
+ * If the clock is behind an earlier reading by at most this much, it does not count as set back. The clocks of two processes may differ by
+ * this much.
+ */
 const CLOCK_TOLERANCE_MS = 1_000;
 /** The length of a lease. It must exceed the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
-/** The limit of events in one batch for which deliveries are created. */
+/** The most events for which one statement creates deliveries. */
 const FAN_OUT_SIZE = 200;
 /** The limit of batches of events in one dispatch. The next dispatch with `fanOut` continues. */
 const FAN_OUT_BATCHES_MAX = 50;
@@ -142,7 +145,7 @@ export class DeliveryDispatcher {
     }
     for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
       const started = this.#startSends(webhookId);
-      // The receiver became slow during the claim. No request has started that could release the deliveries.
+      // The receiver became slow during the claim. No request was started whose end would release the deliveries.
       if (started === 0 && !this.#leased.isFast(webhookId)) this.#release(this.#leased.slow(webhookId));
     }
     return claimed.length;
@@ -193,7 +196,8 @@ export class DeliveryDispatcher {
       if (isSending) this.#endSend(delivery, isFast);
       isSending = false;
     };
-    // Without this, the deliveries that wait for a receiver which hangs would take the places of other webhooks until its requests fail.
+    // If a receiver hangs, the deliveries that wait for it are released after this time. Otherwise they would take the places of other
+    // webhooks until the requests to this receiver fail.
     const slow = setTimeout(() => this.#release(this.#leased.slow(delivery.webhookId)), this.#limits.fastSendMs);
     try {
       const request = toRequest(delivery, secretKeys, clock());

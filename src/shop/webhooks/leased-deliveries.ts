@@ -51,7 +51,7 @@ export class LeasedDeliveries {
     return queue.waiting.splice(0);
   }
 
-  /** Whether the receiver responded quickly last, and no request to it has become slow since. */
+  /** Whether the latest response of the receiver was fast, and no request to it has become slow since. */
   isFast(webhookId: string): boolean {
     return this.#queues.get(webhookId)?.isFast ?? false;
   }
@@ -66,7 +66,7 @@ export class LeasedDeliveries {
     return (this.#queues.get(webhookId)?.waiting.length ?? 0) < this.#sendingMax;
   }
 
-  /** The webhooks whose receivers responded quickly last. */
+  /** The webhooks for which `isFast` returns true. */
   fastWebhooks(): string[] {
     return [...this.#queues].flatMap(([id, { isFast }]) => (isFast ? [id] : []));
   }

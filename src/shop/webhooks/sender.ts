@@ -1,5 +1,5 @@
-// Sends a webhook request to a URL that a shop chose. Time and response size are limited. Redirects are not followed. Only checked
-// addresses are connected to. `send` does not throw: errors are part of its result.
+// Sends a webhook request to a URL that a shop chose. Time and response size are limited. Redirects are not followed. Connections are
+// opened only to checked addresses. `send` does not throw: errors are part of its result.
 
 import http from 'node:http';
 import https from 'node:https';

@@ -173,8 +173,8 @@ export type Recovery = {
 };
 
 /**
- * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates missing deliveries. A
- * delivery is missing, for example, if the webhook was disabled. The webhook must be enabled.
+ * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates missing deliveries. The
+ * delivery of an event is missing, for example, if the webhook was disabled at that time. The webhook must be enabled now.
  */
 export async function recoverWebhook(
   context: ShopContext,
