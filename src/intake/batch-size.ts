@@ -18,7 +18,7 @@ const GROWTH = 1.5;
 /** A batch of at least BATCH_ROWS_FIRST records is not filled for longer than this, so that the records of a slow source are stored soon. */
 const FILL_MAX_MS = 1_000;
 
-/** One transaction of a batch. `isAwaited`: other work waited for its connection when it ended. */
+/** One transaction of a batch. `isAwaited`: when the transaction ended, other work waited for the connection. */
 export type BatchTransaction = { ms: number; isAwaited: boolean };
 
 export class BatchSize {

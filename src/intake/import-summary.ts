@@ -27,8 +27,8 @@ export type ImportSummary = KindCounts & {
    */
   unknownCollections: Record<string, number> | null;
   /**
-   * The ids of the collections for which a record was created because the import had none, at most CREATED_COLLECTIONS_MAX. Empty unless the
-   * import was told to.
+   * The ids of the collections for which a record was created because they had none, at most CREATED_COLLECTIONS_MAX. Empty without the
+   * option `createCollections`.
    */
   createdCollections: string[];
   /** The number of created collections that `createdCollections` leaves out. Absent if it has all of them. */
@@ -54,7 +54,7 @@ export class ImportCounter {
     this.#skippedLines += lines;
   }
 
-  /** In a dry run, each batch creates the collection again. */
+  /** In a dry run, several batches may report one collection, because each batch is rolled back. */
   addCreatedCollections(ids: readonly string[]): void {
     for (const id of ids) this.#createdCollections.add(id);
   }

@@ -1,5 +1,5 @@
-// Notes what may be wrong with accepted records: doubtful prices and times, prices that cannot be served, repeated products, and collections without
-// a collection record.
+// Notes what may be wrong with accepted records: doubtful prices and times, prices that cannot be served, repeated products, and collections
+// without a collection record.
 
 import type { Chains } from '../core/chains.ts';
 import type { Queryable } from '../database/port.ts';

@@ -139,8 +139,8 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'
 
 /**
  * Converts an amount with `decimals` places to base units. An amount in another currency is returned with its currency. Text that is not an
- * exact amount is returned unchanged. A sale with such a price is stored and never served. An integer whose base units exceed the largest
- * amount rejects the row. If it were returned unchanged, it would be read as base units.
+ * exact amount is returned unchanged. A sale with such a price is stored and never served. If the text is an integer whose base units exceed
+ * the largest amount, the row is rejected. Otherwise the integer would be returned unchanged, and then read as base units.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;

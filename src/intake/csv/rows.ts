@@ -112,7 +112,10 @@ function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
     : { ...position, cells: null, reason: 'is not exactly one CSV row' };
 }
 
-/** MySQL and others write a quote inside a quoted cell as `\\"` instead of `""`. Such a row is read if it has no other reading. */
+/**
+ * MySQL and others write a quote inside a quoted cell as `\\"` instead of `""`. A row is parsed with this escape only if it cannot be parsed
+ * without it.
+ */
 function parseRowText(text: string, dialect: CsvDialect): string[][] | Error {
   const parsed = parseText(text, dialect);
   if (Array.isArray(parsed) || !text.includes(`\\${dialect.quote}`)) return parsed;

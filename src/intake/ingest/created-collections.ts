@@ -10,7 +10,7 @@ import type { TrackChanges } from '../undo/change-log.ts';
 /** The collection of a record, with the address as the record has it. */
 export type RecordLocation = { collectionId: string; chain: string; contractAddress: Address };
 
-/** The collections of the records, without those of collection records. The address is that of the first record of a collection. */
+/** The collections of all records that are not collection records. The address of a collection is that in its first record. */
 export function listLocations(records: readonly NumberedRecord[]): RecordLocation[] {
   const located = new Map<string, RecordLocation>();
   for (const { record } of records) {

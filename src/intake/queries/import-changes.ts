@@ -57,7 +57,7 @@ type ChangeId = { importId: string; seq: number };
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {
     returning: `, ${keySql(kind)} as changed_key, ${hashSql(kind)} as changed_hash`,
-    // All expressions of a statement read the rows as they were before it.
+    // All expressions of a statement read the rows as they were before the statement.
     toSql: (written, first) => `, recorded as (
        insert into ${TRACKED_TABLES[kind].schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
        select $${first}, $${first + 1}, $${first + 2}, count(*), array_agg(wanted.key), array_agg(wanted.hash),

@@ -26,8 +26,8 @@ type TrackedTable = {
    */
   compared: readonly string[];
   /**
-   * Columns that are compared and restored like `compared`. A row without a value in any of them has the hash that was recorded before the
-   * columns existed.
+   * Columns that are compared and restored like `compared`. If all of them are null, the hash of a row is the same as before these columns
+   * existed.
    */
   comparedIfSet?: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */

@@ -46,7 +46,7 @@ export type UndoPart = {
   state: UndoState | null;
 };
 
-/** The largest number of left rows that are named. */
+/** The most rows that `kept` names in one part of an undo. */
 const KEPT_SHOWN_MAX = 20;
 
 const START: UndoPosition = { schema: 'indexer', before: null };
