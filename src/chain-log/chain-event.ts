@@ -59,7 +59,7 @@ export type NonceCancelled = EventPosition & {
   offerer: Address;
   nonce: bigint;
 };
-/** A bid for a token, which replaces all earlier bids for this token. Only protocols whose event of an accepted bid lacks the price have bids. */
+/** A bid for a token. It replaces all earlier bids for this token. Bids are stored if the protocol's event of an accepted bid lacks the price. */
 export type TokenBid = EventPosition & {
   kind: 'token-bid';
   protocol: Address;

@@ -34,7 +34,7 @@ export function toEvidenceChanges(chain: string, events: readonly LoggedEvent[])
   return { chain, orderHashes, offerers, tokens: [...tokens.values()], owners: [...owners.values()] };
 }
 
-/** Joins changes that are all of one chain. */
+/** Joins changes of the same chain. */
 export function joinEvidenceChanges(chain: string, changes: readonly EvidenceChanges[]): EvidenceChanges {
   return {
     chain,

@@ -119,7 +119,7 @@ export async function listChainBlocks(
 
 const decodeApplied = rowDecoder('chain_block', { since: nullable(timestamp) });
 
-/** When the first of the stored blocks after block `number` was applied, in milliseconds. Null if it is not known. */
+/** The earliest time at which a stored block after block `number` was applied, in milliseconds. Null if it is not known. */
 export async function findAppliedAfter(db: Queryable, chain: string, number: number): Promise<number | null> {
   const [row] = await db.query(
     `select min(applied_at) as since from main.chain_block where chain = $1 and number > $2`,

@@ -147,7 +147,7 @@ export async function insertReorg(
 
 /**
  * The events of one order, and the counter increments of its offerer at the same deployment, in block order. A cancel by another account is
- * no event of the order.
+ * left out.
  */
 export async function listOrderEvents(
   db: Queryable,

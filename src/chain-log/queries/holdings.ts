@@ -91,7 +91,7 @@ export async function listOwnership(
 
 const decodeAccount = rowDecoder('former holder', { account: text });
 
-/** The given accounts that hold or have sent a token of one of the contracts. */
+/** Those of `accounts` that hold a token of one of the contracts, or have sent one. */
 export async function listFormerHolders(
   db: Queryable,
   chain: string,
