@@ -1,5 +1,5 @@
-// The task that merges recorded changes of the market into the activity log, and deletes old ones. Writers merge after each commit. If their
-// merge failed, or their process ended, the task merges these changes.
+// The task that merges recorded changes of the market into the activity log, and deletes old entries of the log. Writers merge their own
+// changes after each commit. If their merge failed, or their process ended, the task merges these changes.
 
 import { mergeChanges } from '../activity/merge.ts';
 import { deleteOldActivity, hasOldActivity } from '../activity/queries/activity-log.ts';

@@ -19,7 +19,7 @@ const PERIOD_MS = 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const BATCH_SIZE = 500;
 const BATCH_TIMEOUT_MS = 10_000;
-/** A stored floor of this age is read again. The age is half of the largest age that is served, so some runs may fail before that. */
+/** A stored floor of this age is read again. The floor is served up to twice this age, which leaves time for failed runs. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
 /** The most floors that one run reads. The next run continues, the oldest floors first. */
 const RESOLVED_MAX = 2_000;

@@ -25,7 +25,7 @@ const BATCHES_MAX = 200;
 /** The most imports whose recorded changes one sweep deletes. An import of a million records has 2,000 rows of changes. */
 const OLD_IMPORTS_MAX = 5;
 
-/** How long a recent view is kept. Tasks need the time of the view for some minutes, and the token's last refresh for some hours. */
+/** How long a view is kept. Tasks need the time of the view for some minutes, and the time of the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 /** How long the points of histories are kept. A reorganisation deletes no older points, because the follower does not revert older blocks. */

@@ -26,7 +26,7 @@ import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
-  /** Makes the tasks that read followed collections due. */
+  /** Makes every task due that reads the followed collections. */
   onFollowed: () => Promise<void>;
 };
 
