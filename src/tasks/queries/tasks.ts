@@ -149,8 +149,8 @@ export async function updateTaskEnded(
 const decodeName = rowDecoder('task', { name: text });
 
 /**
- * The next driver that reads the schedule runs the nudged tasks. Returns their names. A task that has never run is not among them, because
- * it is due anyway.
+ * Nudges tasks: the next driver that reads the schedule runs them. Returns the names of the nudged tasks. A task that has never run is not
+ * nudged, because it is due anyway.
  */
 export async function updateTasksNudged(db: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await db.query(`update main.sync_task set nudged = true where name = any($1) returning name`, [names]);
