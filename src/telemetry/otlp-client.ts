@@ -18,7 +18,7 @@ export type OtlpClientOptions = {
 
 const TIMEOUT_MS = 10_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-/** The statuses after which the specification of OTLP allows to send the same data again. */
+/** After these statuses, the specification of OTLP allows the client to send the same data again. */
 const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 
 export class OtlpClient {

@@ -76,7 +76,7 @@ export class Telemetry {
     this.#startPeriodic('telemetry-metrics', this.#options.config.metricExportIntervalMs, () => this.#exportMetrics());
   }
 
-  /** Exports what is left, within the limit of time. Rejects only if the metrics cannot be read. */
+  /** Exports the remaining spans and the metrics, for at most `flushTimeoutMs`. Rejects only if the metrics cannot be read. */
   async close(): Promise<void> {
     this.tracer?.stop();
     try {

@@ -25,7 +25,7 @@ export type Span = {
   hasFailed: boolean;
 };
 
-/** What child spans need of their parent span. `span` is null if the trace is not exported. */
+/** What child spans need to know about their parent span. `span` is null if the trace is not exported. */
 class TraceContext {
   readonly traceId: string;
   readonly spanId: string;
