@@ -4,7 +4,7 @@ import type { Setting, SettingTable } from '../core/setting.ts';
 import { parseFlag, parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
 
 export type MetadataSettings = {
-  /** URLs before which the path of an ipfs:// URI is put, without a trailing slash. In the order in which they are tried. */
+  /** URLs without a trailing slash, in the order in which they are tried. The path of an ipfs:// URI is appended to them. */
   ipfsGateways: readonly string[];
   /** The same for ar:// URIs. */
   arweaveGateways: readonly string[];

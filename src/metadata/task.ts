@@ -37,7 +37,7 @@ const LANES = 4;
 /** How many documents of one collection are read at once. */
 const DOCUMENTS_AT_ONCE = 4;
 const VIEWED_MAX = 200;
-/** How often tokens that were never due are looked for. */
+/** The time between two searches for tokens that were never due. */
 const MISSING_MS = 60 * 60_000;
 /** A viewed token is read again this long after its last read. */
 const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
@@ -154,7 +154,7 @@ class MetadataRun {
     return { ...this.#counts, problems: [...this.#problems], ...(left && { soon: true }) };
   }
 
-  /** Takes the first collection of the queue, reads one batch, and puts the collection back to the end while it may have more. */
+  /** Takes the first collection of the queue, reads one batch, and puts the collection back at the end if it may have more due tokens. */
   async #drain(queue: ReadCollection[]): Promise<void> {
     const { indexer, clock } = this.#context;
     while (performance.now() < this.#endAt) {
