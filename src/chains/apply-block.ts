@@ -1,5 +1,5 @@
-// Applies the events of blocks to the primary database, or reverts them after a reorganisation. The chain log is changed first. The
-// holdings, approvals and counters that are derived from it follow, and then the affected orders. Runs in the caller's transaction.
+// Applies the events of blocks to the primary database, or reverts them after a reorganisation. The chain log is changed first, then the
+// holdings, approvals and counters that are derived from the log, and last the affected orders. Runs in the caller's transaction.
 
 import type {
   ChainEvent,

@@ -23,9 +23,9 @@ import type { MovedTokens } from './log-effects.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
 /**
- * Stores all holders of the next collection that has joined its chain. If there is none, the next collection that is no longer followed is
- * taken, and its holders are counted from the owners of its tokens. Returns the ids of the collections that changed, or null when there is
- * nothing to do.
+ * Processes one collection. If a collection has joined its chain and its holders are not stored yet, stores all its holders. Otherwise takes a
+ * collection that is no longer followed, and counts its holders from the owners of its tokens. Returns the ids of the collections that
+ * changed, or null when there is nothing to do.
  */
 export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;

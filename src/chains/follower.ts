@@ -48,13 +48,13 @@ const DENSE_MS = 60 * 60_000;
 /** The hashes of this many block numbers before the cursor are also kept, whatever the age of the blocks. */
 const DENSE_BLOCKS_MIN = 512;
 /**
- * Of older blocks, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper reorganisation is found
- * with these hashes, at most one interval too low.
+ * Of blocks that are older than DENSE_MS, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper
+ * reorganisation is found with these hashes, at most one interval too low.
  */
 const SPARSE_INTERVAL = 1_024;
 /**
- * The hash of an older block is kept only within DENSE_BLOCKS_MIN. After a reorganisation that goes back beyond all stored hashes, the chain is
- * not read any more.
+ * The hash of a block that is older than this is deleted, unless DENSE_BLOCKS_MIN keeps it. After a reorganisation that goes back beyond all
+ * stored hashes, the chain is not read any more.
  */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */

@@ -23,7 +23,7 @@ export type ChainAudit = {
   collections: number;
   /** The orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
-  /** The number of differences. Of each kind of figure that was counted again, at most FIGURE_DIFFERENCES_MAX are counted. */
+  /** The number of differences. For each kind of figure, at most FIGURE_DIFFERENCES_MAX differences are counted. */
   drift: number;
   /** Null for a replay of the log, and while the indexer is behind the log. */
   digest: ChainDigest | null;

@@ -134,7 +134,7 @@ function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
   return keccak256(`${orderHash}${listingIndex.toString(16).padStart(64, '0')}`);
 }
 
-/** `CancelTrade` is not read, because no marketplace reports the hashes of these orders. The listing of a sold token is hidden without it. */
+/** `CancelTrade` is not read, because no marketplace reports the hashes of these orders. Listings of sold tokens are hidden without it. */
 export const BLUR_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),
   decoders: new Map<Hex, EventDecoder>([

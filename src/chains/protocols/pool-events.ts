@@ -50,7 +50,7 @@ const PROXY =
   /^0x3d3d3d3d363d3d3760(?<size>[0-9a-f]{2})603536393660\k<size>013d73(?<template>[0-9a-f]{40})5af43d3d93803e603357fd5bf3(?<facts>[0-9a-f]*)$/;
 
 /**
- * The pool that has this code. Null for any other contract. The code proves the pool: a proxy has no other code than that of its template, and
+ * The pool that has this code. Null for any other contract. The code is sufficient evidence: a proxy runs only the code of its template, and
  * the template reads the factory from the last bytes.
  */
 export function parsePool(code: Hex, factories: readonly FactoryTemplates[]): Pool | null {

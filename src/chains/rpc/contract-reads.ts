@@ -216,8 +216,8 @@ export class ContractReads {
   }
 
   /**
-   * Calls a contract at the newest block with each data, in one batch. Null for a call that reverts or returns no data. A contract that
-   * makes calls fail does not make the endpoint count as failed.
+   * Calls a contract at the newest block, once with each call data in `each`, in one batch. A contract that makes calls fail does not make the
+   * endpoint count as failed.
    */
   #callEach(to: Address, each: readonly Hex[]): Promise<CallResult[]> {
     const fetch = async (endpoint: Endpoint, tag: string): Promise<CallResult[]> => {

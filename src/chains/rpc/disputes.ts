@@ -12,7 +12,7 @@ export type Dispute = {
   since: number;
 };
 
-/** A dispute that no read has repeated for this long is dropped. Some reads are never repeated, for example those for the submission of an order. */
+/** A dispute that no read has repeated for this long is dropped, because some reads are not repeated: an order may not be submitted again. */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
 
@@ -25,7 +25,7 @@ export class Disputes {
     this.#clock = clock;
   }
 
-  /** The oldest dispute about a new block, or else the oldest one. Null while the endpoints agree. */
+  /** The oldest dispute about a new block, otherwise the oldest dispute. Null while the endpoints agree. */
   first(): Dispute | null {
     this.#dropOld();
     const all = [...this.#byTopic.values()];

@@ -245,7 +245,10 @@ function contradict(endpoint: Endpoint, block: number): void {
   endpoint.failed(new RpcFailure('contradicted', `block ${block}`));
 }
 
-/** At a block number, an endpoint's hash of this block and of the parent of the next block. Null for a block that the endpoint does not have. */
+/**
+ * What an endpoint has at a block number: the hash of the block, and the parent hash of the next block. Each is null if the endpoint does not
+ * have the block. `head`: the number of its newest block.
+ */
 type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 
 async function fetchView(endpoint: Endpoint, number: number): Promise<BlockView> {

@@ -30,7 +30,7 @@ export async function fetchBlockLogs(endpoint: Endpoint, header: BlockHeader, qu
   return { endpoint, logs: logs.map((log) => ({ ...log, time: header.time })), last: { ...last, header }, to: number };
 }
 
-/** Times that logs do not have are read from the headers of their blocks. Throws RpcFailure. */
+/** If a log has no time, the time is read from the header of its block. Throws RpcFailure. */
 export async function fetchRangeLogs(
   endpoint: Endpoint,
   { from, to }: { from: number; to: number },

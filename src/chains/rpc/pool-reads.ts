@@ -62,7 +62,7 @@ export class PoolReads {
   }
 
   /**
-   * The swaps of the transactions at pools of the factories, in block order. If no endpoint serves the logs of all contracts, or if the read
+   * The swaps in the transactions `txs` at pools of `factories`, in block order. If no endpoint serves the logs of all contracts, or if the read
    * fails ATTEMPTS_MAX times, the result is empty, and the range is counted and logged: the sales of pools must not stop the reading of the
    * chain. Throws RpcFailure of kind `contradicted` when the endpoints return different data.
    */
@@ -86,7 +86,7 @@ export class PoolReads {
     }
   }
 
-  /** `block` is a block in which the contracts have emitted logs. */
+  /** `block`: the last block of the range in which the contracts have emitted logs. */
   async #readPools(
     contracts: ReadonlySet<Address>,
     factories: ReadonlyMap<Address, PoolEvents>,

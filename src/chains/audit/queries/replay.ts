@@ -58,7 +58,7 @@ export async function copyServed(
   }
 }
 
-/** Writes the rows to which the log is applied. The orders are reset to their state when signed. */
+/** Writes the rows to which the log is applied. The orders are reset to the state that they had when they were signed. */
 export async function insertAsSigned(tx: Queryable): Promise<void> {
   await tx.query(`insert into main.follow select * from served.follow`);
   await tx.query(`insert into main.order_cancel select * from served.order_cancel`);
