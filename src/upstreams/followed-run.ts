@@ -13,7 +13,7 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** True: also collections that were processed a moment ago are processed. */
+  /** Whether collections that were processed a moment ago are processed again. */
   isFull: boolean;
   /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;
@@ -53,7 +53,7 @@ const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'reject
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
 /**
- * The longer a collection has waited since its last run, the more urgent it is. For a recently viewed collection, time counts four times.
+ * The longer a collection has waited since its last run, the more urgent it is. For a recently viewed collection, the wait counts four times.
  */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */

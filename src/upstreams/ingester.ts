@@ -36,7 +36,7 @@ export type SeenListings = { source: string; collectionId: string; below?: bigin
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
 export type ReversedEnd = WalkEnd & { oldest: number | null };
 
-/** The ingester of one run. It must be created before the first request: the time of its creation is the start of the lists. */
+/** The ingester of one run. It must be created before the first request, because all lists of the run count as begun at its creation. */
 export class Ingester {
   readonly #context: ImportContext;
   readonly #records: RecordContext;
@@ -139,8 +139,8 @@ export class Ingester {
 
   /**
    * Retires the active listings that this ingester has not seen. Must be called after all listings of the collection were ingested. With
-   * `below`, all listings with a lower buyer total are enough, and only they are retired. Returns false when so many listings are missing
-   * that the list is not accepted yet.
+   * `below`, only the listings with a lower buyer total must have been ingested, and only such listings are retired. Returns false when so
+   * many listings are missing that the list is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;

@@ -51,7 +51,7 @@ const ACTIVITY_PAGES_MAX = 40;
 const ACTIVITIES_MAX = 20_000;
 /** A walk counts as incomplete when it read less than this share of the number of listings in the statistics. */
 const COUNTED_SHARE_MIN = 0.9;
-/** A row whose block time is further in the future is rejected. */
+/** A row whose block time is further in the future than this is rejected. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 
 /**

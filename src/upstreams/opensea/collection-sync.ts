@@ -51,7 +51,10 @@ export class CollectionRefresh {
     return refreshed;
   }
 
-  /** Fetched once in the life of the process, and only while the stored collection has no token standard. */
+  /**
+   * The token standard that OpenSea reports for the contract. Fetched once for each collection while the process runs, and only if the stored
+   * collection has no token standard.
+   */
   async #findStandard({ main }: UpstreamContext, run: OpenSeaRun, key: string): Promise<string | null> {
     const { upstream, follow, collection, signal } = run;
     const known = this.#records.get(key);

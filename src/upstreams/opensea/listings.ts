@@ -1,5 +1,5 @@
-// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, seller, currency and price agree with the
-// signed order in the row.
+// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, currency and price agree with the signed order
+// in the row. The seller is taken from the order.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
