@@ -45,7 +45,7 @@ for (const [name, options] of Object.entries(INTERFACES)) {
       );
       const found = report.findings.map(({ operation, kind, message }) => `${operation}, ${kind}: ${message}`);
       assert.deepEqual(found, [], `the service does not conform: repeat with FUZZ_SEED=${SEED} FUZZ_RUNS=${RUNS}`);
-      assert.ok(report.accepted > report.requests / 10, 'too few requests name what exists');
+      assert.ok(report.accepted > report.requests / 10, 'less than a tenth of the requests were accepted');
       assert.deepEqual(
         service.logged.filter((line) => /"level":"(warn|error)"/.test(line)),
         [],

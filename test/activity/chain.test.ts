@@ -21,7 +21,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('transfers, fills and sales are recorded with their block, and a reorganisation takes them and the floors since back', async () => {
+  test('transfers, fills and sales are recorded with their block, and a reorganisation takes back these changes and later floors', async () => {
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const context = toMirrorContext(databases);
     const { settle } = followWorld(databases, world);
@@ -55,7 +55,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
     });
     await settle();
     await follow(databases.main, world);
-    assert.deepEqual(kindsOf(await readNew()), [], 'the past that the backfill reads is not news');
+    assert.deepEqual(kindsOf(await readNew()), [], 'changes were recorded for blocks that the backfill read');
 
     await world.mint(seller, 3n);
     assert.deepEqual(kindsOf(await readNew()), ['mint 3']);
@@ -84,7 +84,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
     await mine(world.chain);
     await mine(world.chain);
     const reverted = await readNew(async () => {
-      // A change with a block names no facts: earlier versions would not take back the later blocks.
+      // A `reorg` with a block must name no facts. Otherwise earlier versions would not take back the changes of later blocks.
       const reorgs = await databases.indexer.query(
         `select facts from indexer.market_change where kind = 'reorg' and block_number is not null`,
       );

@@ -144,7 +144,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.deepEqual(await readNames(), ['1 list a', '2 list b', '3 list c']);
   });
 
-  test('a reader that was given a position is never given a smaller one later, with concurrent writers and mergers', async () => {
+  test('a reader that has received a position never receives a smaller one later, with concurrent writers and mergers', async () => {
     const writing = new AbortController();
     const write = async (writer: number) => {
       for (let index = 0; index < 20; index += 1) {

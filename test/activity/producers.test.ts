@@ -104,7 +104,7 @@ forEachEngine('changes of the market', (engine) => {
     assert.match((await readNew()).join(), /^cancel 120 /);
   });
 
-  test('a recent sale is news, and a sale of the past is history without a change', async () => {
+  test('a recent sale is recorded as a change, and a sale of the past is not', async () => {
     await load(sale({ timestamp: at(-2 * 60 * MINUTE) }), sale({ tokenId: '2', price: '70', timestamp: at(-MINUTE) }));
     assert.deepEqual(await readNew(), ['sale 70']);
   });

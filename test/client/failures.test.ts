@@ -9,7 +9,7 @@ import { createStoreClient } from '../../client/src/store.ts';
 import { disconnects, fails, hangs, sends, startScriptedServer } from './scripted-server.ts';
 
 const FLOOR = { data: { collectionId: 'a', askFloor: { raw: '1', decimal: 1, currency: 'ETH', usd: null } } };
-/** Shorter waits, because `random` shortens them by up to a half. */
+/** A client with short waits: `random` shortens a wait by up to a half. */
 const open = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
   createMarketClient({ baseUrl, random: () => 0, ...options });
 
@@ -92,7 +92,7 @@ test('an aborted call fails with the reason of its signal, during a request and 
   assert.equal(requests.length, 0);
 });
 
-test('a response that is not of the service is an error with its status', async (context) => {
+test('a response that does not come from the service is an error with the status of the response', async (context) => {
   const { url } = await startScriptedServer(context, sends(404, '<h1>Not here</h1>'), sends(200, '{"data":'));
   await assert.rejects(open(url).getFloor({ id: 'a' }), isError('invalid_response', 404));
   await assert.rejects(open(url).getFloor({ id: 'a' }), isError('invalid_response', 200));
@@ -121,7 +121,11 @@ test('an unchanged response is not transferred again, and the oldest response is
   const market = open(url, { cacheCharactersMax: JSON.stringify(FLOOR).length });
   const floors = [await market.getFloor({ id: 'a' }), await market.getFloor({ id: 'a' })];
   assert.deepEqual(floors[1], floors[0]);
-  assert.notEqual(floors[1], floors[0], 'a caller that changes a result changes no other result');
+  assert.notEqual(
+    floors[1],
+    floors[0],
+    'two callers got the same object, so that one can change the result of the other',
+  );
   await market.getFloor({ id: 'b' });
   await market.getFloor({ id: 'a' });
   const sent = requests.map(({ headers }) => headers['if-none-match'] ?? null);
@@ -160,7 +164,7 @@ test('a change without an idempotency key is not repeated after a lost response'
   }
 });
 
-test('a change without an idempotency key is repeated if the service has rejected it for now', async (context) => {
+test('a change without an idempotency key is repeated if the service has rejected the change temporarily', async (context) => {
   const { url, requests } = await startScriptedServer(context, fails(503, 'chain_unavailable'), sends(200, {}));
   await createIntakeClient({ baseUrl: url, apiKey: 'k', random: () => 0 }).cancelOrder({ orderId: 'o' });
   assert.equal(requests.length, 2);

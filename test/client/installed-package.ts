@@ -17,7 +17,7 @@ export type Project = {
   run(program: string, ...args: string[]): { status: number | null; output: string };
 };
 
-/** A project that has the client and, of this repository, the types of Node. */
+/** Creates a project that has the client and the types of Node, and no other package of this repository. */
 export function createProjectWithClient(): Project {
   const directory = temporaryDirectory();
   const run = (program: string, ...args: string[]) => {

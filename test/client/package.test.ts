@@ -104,7 +104,7 @@ test('the complete market part has at most 12 kB compressed', () => {
   assert.equal(bytes <= MARKET_BYTES_MAX, true, `${bytes} bytes`);
 });
 
-test('a bundle has only what it uses', () => {
+test('a bundle has only the code that it uses', () => {
   const { bytes, text } = bundle(`export { formatAmount } from 'mercat-client';`);
   assert.doesNotMatch(text, /fetch/);
   assert.equal(bytes <= AMOUNT_BYTES_MAX, true, `${bytes} bytes`);

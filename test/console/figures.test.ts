@@ -100,7 +100,7 @@ test('the depth states how many tokens cost up to a price, and unknown dollars s
   );
 });
 
-test('the chosen traits stand in the URL, and a second choice of a value takes it back', () => {
+test('the chosen traits are in the URL, and choosing a value again removes it', () => {
   const parameters = new URLSearchParams([
     ['sort', 'rank'],
     [traitParameter('Hat & coat'), 'Cap'],

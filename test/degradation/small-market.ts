@@ -162,8 +162,8 @@ async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subje
 }
 
 /**
- * The ask floor while the mirror cannot be read: the floor of the own book. Solana has no own book, so its floor is that of the
- * snapshot.
+ * The ask floor while the mirror cannot be read: the floor of the own order book. Solana has no own order book, so its floor is that of
+ * the snapshot.
  */
 export function askWithoutIndexer(subject: TestCollection): string {
   return subject === solana ? SNAPSHOT.floorRaw : '1000';

@@ -5,7 +5,7 @@ import { copyFileSync, cpSync, globSync, mkdirSync, realpathSync, rmSync, symlin
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What the instructions of the build stage run. */
+/** The programs that the instructions of the build stage run. */
 const BUILD_PROGRAMS = ['sh', 'bash', 'mkdir', 'mv', 'rm', 'cp', 'find', 'awk', 'chown', 'ldd', 'env', 'node'];
 const BUNDLERS = fileURLToPath(new URL('../../node_modules/@rolldown/binding-*/*.node', import.meta.url));
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';

@@ -20,8 +20,8 @@ const START_LIMIT_MS = 120_000;
 const IMAGE_BYTES_MAX = 250e6;
 const USER = '65532';
 /**
- * Unlike with the options that docs/deploying.md names, the container shares the network of this machine, where PostgreSQL listens. The limits
- * are those that every machine can set.
+ * These options differ from those in docs/deploying.md. The container shares the network of this machine, where PostgreSQL listens, and has
+ * only limits that every machine can set.
  */
 const OPTIONS = [
   '--read-only',

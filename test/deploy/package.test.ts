@@ -85,11 +85,15 @@ describe('the npm package', () => {
     await assertServes(spawn(process.execPath, args, { env: settings(), stdio: ['ignore', 'pipe', 'pipe'] }));
   });
 
-  test('npx runs it from an empty folder', { skip: WHY_NOT_DEPLOYED ?? false, timeout: INSTALL_LIMIT_MS }, async () => {
-    const args = ['--yes', '--prefer-offline', archive, 'serve', '--no-sample'];
-    const options = { cwd: temporaryDirectory(), env: { ...process.env, ...settings() } };
-    await assertServes(spawn('npx', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), INSTALL_LIMIT_MS);
-  });
+  test(
+    'npx runs the package from an empty folder',
+    { skip: WHY_NOT_DEPLOYED ?? false, timeout: INSTALL_LIMIT_MS },
+    async () => {
+      const args = ['--yes', '--prefer-offline', archive, 'serve', '--no-sample'];
+      const options = { cwd: temporaryDirectory(), env: { ...process.env, ...settings() } };
+      await assertServes(spawn('npx', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), INSTALL_LIMIT_MS);
+    },
+  );
 });
 
 function settings(): Record<string, string> {

@@ -47,7 +47,7 @@ test('a simulation continues with what wallets have bought, transferred and appr
   // Steps and transactions of the wallet are requested at the same time.
   const [, receipt] = await Promise.all([simulation.step(), send(purchase), simulation.step()]);
   assert.equal(receipt.status, '0x1');
-  assert.equal((await send(purchase)).status, '0x0', 'the order is already filled');
+  assert.equal((await send(purchase)).status, '0x0', 'a filled order was filled again');
   const [own] = [...simulation.state().owners].filter(([, owner]) => owner === visitor).map(([key]) => key);
   const tokenId = BigInt(own?.split(':')[1] ?? assert.fail());
   assert.equal((await callToken('setApprovalForAll', [protocol.seaport.address, true])).status, '0x1');

@@ -11,7 +11,7 @@ const WINDOW_MINUTES = 10;
 const series = (valueAt: (minute: number) => number) =>
   Array.from({ length: 81 }, (_, index) => ({ minute: index / 4, value: valueAt(index / 4) }));
 
-test('a quantity that rises by more than the tolerance over the window grows', () => {
+test('a quantity that rises by more than the tolerance over the window is not level', () => {
   const { mean, slopePerMinute, isLevel } = findTrend(
     series((minute) => 100 + minute),
     WINDOW_MINUTES,

@@ -178,7 +178,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual([collection?.name, collection?.royaltyBps], ['Lamps', 450]);
     assert.match(collection?.banner ?? '', /^data:image/);
     const again = await run();
-    assert.equal(again.read, 0, 'metadata that was read is not due again');
+    assert.equal(again.read, 0, 'metadata that was read is due again');
   });
 
   test('a run ends when the last batch was exactly full', async (t) => {
@@ -188,7 +188,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual([result.read, result.refused, result.problems], [25, 0, []]);
   });
 
-  test('the collection record of an operator or marketplace wins over the contract, field by field', async (t) => {
+  test('the collection record of an operator or marketplace takes precedence over the contract, field by field', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, idOf } = await start(t, [contract]);
     const record = { chain: 'ethereum', contractAddress: contract.address, name: 'Curated', royaltyBps: 100 };
@@ -199,7 +199,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.equal(collection?.description, 'A collection of a local chain.');
   });
 
-  test('the metadata of the contract wins over a reported name, and a reported rank is kept', async (t) => {
+  test('the metadata of the contract takes precedence over a reported name, and a reported rank is kept', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, tokenOf } = await start(t, [contract]);
     const reported = { chain: 'ethereum', contractAddress: contract.address, tokenId: '1' };
@@ -311,7 +311,7 @@ forEachEngine('metadata from contracts', (engine) => {
   const failedCall = (message: string) => (): CallResponse => ({ error: { code: -32_000, message } });
 
   for (const message of ['return data out of bounds', 'execution aborted (timeout = 5s)', 'response too large']) {
-    test(`a token whose call fails with “${message}” does not keep the others from being read`, async (t) => {
+    test(`a token whose call fails with “${message}” does not keep the other tokens from being read`, async (t) => {
       const contract = await deployCollection('', 30);
       const endpoint = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), failedCall(message)]]));
       const { run, endpointStates } = await start(t, [contract], { RPC_URL_ETHEREUM: endpoint });
@@ -319,11 +319,11 @@ forEachEngine('metadata from contracts', (engine) => {
       assert.deepEqual([result.read, result.refused], [30, 1]);
       assert.deepEqual(await failuresOf(), [{ failure: 'unreadable', count: 1 }]);
       assert.deepEqual(endpointStates(), [['ready', 0]]);
-      assert.equal((await run()).read, 0, 'the token waits');
+      assert.equal((await run()).read, 0, 'the failed token was read again without a wait');
     });
   }
 
-  test('a token about whose URI two endpoints disagree does not keep the others from being read', async (t) => {
+  test('a token about whose URI two endpoints disagree does not keep the other tokens from being read', async (t) => {
     const contract = await deployCollection('', 30);
     const alter = (response: CallResponse) => ({ result: String(response.result).replace(/[1-9a-e](?=0*$)/, 'f') });
     const other = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), alter]]));
@@ -370,7 +370,7 @@ forEachEngine('metadata from contracts', (engine) => {
     ['failing', 'bad-status'],
     ['dead', 'unreachable'],
   ];
-  test('a host that is slow, wrong or down leaves earlier metadata as it is, and is read again when it is well', async (t) => {
+  test('a host that is slow, wrong or down leaves earlier metadata as it is, and is read again when it works', async (t) => {
     const host = await startMetadataHost(t);
     const contract = await deployCollection(`${host.url}/`, 3);
     for (let id = 1; id <= 20; id += 1) host.documents.set(`/${id}`, document(id));
@@ -487,7 +487,7 @@ forEachEngine('metadata from contracts', (engine) => {
       name: 'Changed',
       attributes: [{ trait_type: 'Shade', value: 'Glass' }],
     });
-    assert.deepEqual(await announce(2n), [], 'the token was read less than ten minutes ago');
+    assert.deepEqual(await announce(2n), [], 'a token was read again within ten minutes');
     skip(HOUR_MS);
     await run();
     assert.equal((await tokenOf(contract, 2)).name, 'Changed');
@@ -542,7 +542,7 @@ forEachEngine('metadata from contracts', (engine) => {
     );
   });
 
-  test('the metadata of a token goes with its mint when the chain drops the block', async (t) => {
+  test('the metadata of a token is deleted when the block of its mint is orphaned', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, settle } = await start(t, [contract]);
     const [owner] = world.people;
@@ -596,7 +596,7 @@ forEachEngine('metadata from contracts', (engine) => {
     const { run, skip } = await start(t, [contract], { METADATA_HOST_BUDGET: '100' });
     const first = await run();
     assert.equal(first.soon, true);
-    assert.equal(host.requests.length, 10, 'a full bucket holds a tenth of the hourly budget');
+    assert.equal(host.requests.length, 10, 'not a tenth of the hourly budget was sent at once');
     skip(HOUR_MS / 10);
     await run();
     assert.ok(host.requests.length > 10 && host.requests.length <= 20);

@@ -8,7 +8,7 @@ import type { Database } from '../../src/database/port.ts';
 
 const LIMITS = { timeoutMs: 60_000, batchesMax: 1_000 };
 
-/** Any change. Its `orderId` is the number. */
+/** A change of the kind `list`. Its `orderId` is the number. */
 export function listed(number: number, change: Partial<MarketChange> = {}): MarketChange {
   return {
     kind: 'list',
@@ -22,7 +22,7 @@ export function listed(number: number, change: Partial<MarketChange> = {}): Mark
   };
 }
 
-/** Appends events to the log. The processes that read the log are not told, except by PostgreSQL. */
+/** Appends events to the log. Only PostgreSQL notifies the processes that read the log. */
 export async function appendActivity(main: Database, changes: readonly MarketChange[]): Promise<void> {
   await main.transaction((tx) => insertMarketChanges(tx, 'main', changes));
   await mergeChanges({ main, indexer: main, clock: systemClock }, LIMITS);

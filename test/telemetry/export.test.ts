@@ -43,7 +43,8 @@ describe('the sampler', () => {
     ['parentbased_traceidratio', 0.5, high, true, true],
     ['parentbased_traceidratio', 0.5, high, null, false],
   ] as const) {
-    test(`${name} with ${ratio} decides ${expected} if the parent decided ${isParentSampled}`, () =>
+    const parent = isParentSampled === null ? 'without a parent' : `if the parent decided ${isParentSampled}`;
+    test(`${name} with ${ratio} decides ${expected} ${parent}`, () =>
       assert.equal(createSampler(name, ratio)(traceId, isParentSampled), expected));
   }
 });

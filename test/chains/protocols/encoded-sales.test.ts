@@ -122,7 +122,7 @@ describe('Blur', () => {
     { operator: STRANGER, from: SELLER, to: BUYER, id: 7n, value: 2n },
   );
 
-  test('in version 2 the buyer pays on top what the other side does not: the fee of the taker or of a bidder', () => {
+  test('in version 2 the buyer pays a fee on top of the price: the taker fee for a listing, the maker fee for a bid', () => {
     assert.deepEqual(factsOf({ logs: [moved, executed(0)] }), [sold('blur', '10050')]);
     assert.deepEqual(factsOf({ logs: [moved, executed(1)] }), [sold('blur', '10100')]);
   });
@@ -298,7 +298,7 @@ describe('CryptoPunks', () => {
 });
 
 describe('Wyvern', () => {
-  // Recorded logs of Wyvern 2.2; the sides and the price are theirs, the call data is encoded.
+  // The parties and the price are those of recorded logs of Wyvern 2.2. The call data is encoded here.
   const [contract, seller, buyer] = [
     '0x5689b918d34c038901870105a6c7fc24744d31eb',
     '0x0a206d4d5ff79cb5069def7fe3598421cff09391',
@@ -512,7 +512,7 @@ describe('0x', () => {
 describe('Payment Processor', () => {
   const base = { marketplace: STRANGER, tokenAddress: NFT, paymentCoin: zeroAddress, buyer: BUYER };
 
-  test('version 1: a listing, and the filled listings of a sweep', () => {
+  test('version 1: a bought listing is a sale, and so is each filled listing of a sweep', () => {
     const single = { ...base, seller: SELLER, tokenId: 7n, amount: 1n, salePrice: 50n };
     assert.deepEqual(factsOf({ logs: [logOf('paymentProcessorV1', 'buySingleListing', single)] }), [
       sold('unknown', '50'),
@@ -530,7 +530,7 @@ describe('Payment Processor', () => {
     ]);
   });
 
-  test('version 2: listings and offers, whose buyer is the beneficiary', () => {
+  test('version 2: bought listings and accepted offers are sales whose buyer is the beneficiary', () => {
     const sides = { seller: SELLER, buyer: STRANGER, beneficiary: BUYER };
     const trade = { ...sides, tokenAddress: NFT, paymentCoin: WRAPPED, tokenId: 7n, salePrice: 50n };
     const bought = logOf('paymentProcessorV2', 'buyListingERC721', trade);
@@ -595,7 +595,7 @@ describe('Sudoswap', () => {
     assert.deepEqual(factsOf({ logs: [transferOf(NFT, AT.sudoswapV2, BUYER, 7n), earlier], pools }), []);
   });
 
-  test('a pool is proved by its code: the proxy of a template of the factory that the code names', () => {
+  test('a contract is a pool only if its code is a proxy of a template of the factory that the code names', () => {
     const [v1, v2] = [SUDOSWAP_V1, SUDOSWAP_V2].map(({ pools: events }) => events?.templates ?? assert.fail());
     const template = address('7');
     const templatesOf = (factory: string, templates: typeof v1, getter: string) => ({

@@ -1,3 +1,5 @@
+// The decoding of the events of Seaport and of token contracts, compared with the encoding by viem.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

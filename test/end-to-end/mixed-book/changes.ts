@@ -73,7 +73,7 @@ export function listAt(book: MixedBook, name: MarketplaceName, count: number): v
   }
 }
 
-/** The marketplaces list orders of the service's own book: a third only OpenSea, a third only Magic Eden, a third both. */
+/** The marketplaces list own orders of the service: a third only OpenSea, a third only Magic Eden, a third both. */
 export function listOwn(book: MixedBook, count: number): void {
   for (const [index, { listing }] of book.random.shuffle(book.own).slice(0, count).entries()) {
     if (index % 3 !== 0) put(book.marketplaces.opensea, toMarketplaceListing(book, listing));

@@ -82,7 +82,7 @@ export class MarketCopy {
     return this.events.filter(({ offset }) => !this.#voidedBy.has(offset));
   }
 
-  /** All that own a token. */
+  /** The wallets that own a token. */
   wallets(): string[] {
     return this.#ownedTokens().flatMap(({ owner }) => owner ?? []);
   }

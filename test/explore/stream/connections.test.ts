@@ -83,7 +83,7 @@ forEachEngine('connections to the stream', (engine) => {
     }
     const orderIdsOf = (stream: EventStream): string[] => stream.events.map(({ data }) => data.orderId);
 
-    test('a client that does not read has bounded bytes in memory, and another client gets every event', async (t) => {
+    test('a limited number of bytes is held for a client that does not read, and another client gets every event', async (t) => {
       const { subscriptions, feed, url } = await serve(t, { slowMs: 10 * LIMIT_MS });
       const start = feed.newest;
       const slow = await EventStream.open(`${url}/${start}`);

@@ -68,7 +68,7 @@ forEachEngine('the stream', (engine) => {
     };
     const orderIdsOf = (stream: EventStream) => stream.events.map(({ data }) => data.orderId);
 
-    test('a stream that begins now has each later event once, in the order of the log', async () => {
+    test('a stream without an offset has each later event once, in the order of the log', async () => {
       await append([1]);
       const before = await settled();
       const stream = await follow();
@@ -178,7 +178,7 @@ forEachEngine('the stream', (engine) => {
       assert.equal((await service.get('/explore/v1/stream/pages/42')).status, 400);
     });
 
-    test('Last-Event-ID wins over from, and an empty one is ignored', async () => {
+    test('Last-Event-ID takes precedence over `from`, and an empty Last-Event-ID is ignored', async () => {
       const start = await settled();
       await append([30], [31]);
       await settled();
@@ -191,7 +191,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('pages cover the log, a full page never changes, and only the last one is short-lived', async () => {
+    test('pages cover the log, a full page never changes, and only the last page is cached for a short time', async () => {
       const position = Number(await newest());
       const boundary = Math.ceil((position + 1) / PAGE_SIZE) * PAGE_SIZE;
       const orders = Array.from({ length: boundary - position + 7 }, (_, index) => 10_000 + index);
@@ -231,7 +231,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('HEAD has the headers of the stream and takes no place', async () => {
+    test('HEAD has the headers of the stream and does not count as a connection', async () => {
       const response = await fetch(`${service.url}/explore/v1/stream`, { method: 'HEAD' });
       assert.deepEqual(
         [response.status, response.headers.get('content-type')],
@@ -240,7 +240,7 @@ forEachEngine('the stream', (engine) => {
       assert.equal((await readStatus()).subscribers, 0);
     });
 
-    test('an offset that the log does not reach is 410, and one that a process has not read yet is accepted', async () => {
+    test('an offset beyond the log is 410, and an offset of the log that the process has not read yet is accepted', async () => {
       const next = toOffset(Number(await newest()) + 1);
       const unknown = await rejectionOf(`?from=${next}`);
       assert.deepEqual([unknown.status, unknown.body.error.code], [410, 'gone']);

@@ -134,7 +134,7 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is the count of the own book while the mirror has no listing', () => {
+  test('is the count of the own order book while the mirror has no listing', () => {
     assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
@@ -187,7 +187,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
 
-  test('have no window once the coverage ended two hours ago', () => {
+  test('are unknown in the windows once the coverage ended two hours ago', () => {
     const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
     assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
@@ -206,7 +206,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('have no window from an import when a current record has another window but not this one', () => {
+  test('are unknown in the windows that a current record lacks, unless the record lacks all windows', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
@@ -256,14 +256,14 @@ describe('the change of the volume', () => {
     return toVolumeChanges(facts, { figures, doubleRaw: doubles, now: NOW }).twentyFourHour;
   };
 
-  test('is unknown if the period before is covered only by what is too old to be served', () => {
+  test('is unknown if the period before is covered only by coverage that is too old to be served', () => {
     const recent = covered('imported', 'sales', { from: NOW - DAY_MS });
     const chain = (age: number) => covered('chain', 'sales', { age });
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window - 1)]), 0.4);
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window)]), null);
   });
 
-  test('is unknown without volume in the period before, and if sales were deleted between the two readings', () => {
+  test('is unknown without volume in the period before, and if sales were deleted between the reads of the two sums', () => {
     const coverage = [covered('chain', 'sales')];
     assert.equal(changeOf(coverage, 7n), null);
     assert.equal(changeOf(coverage, 6n), null);

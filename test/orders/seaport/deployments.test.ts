@@ -1,3 +1,5 @@
+// The deployments of Seaport on a chain, the operators of conduits, and the marketplaces that orders name.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Address } from '../../../src/core/address.ts';
@@ -52,7 +54,7 @@ test('deployments that the settings add are listed before the built-in deploymen
   assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
 });
 
-test('a built-in deployment that the settings repeat has the version and the place from the settings', () => {
+test('a built-in deployment that the settings repeat has the version and the position in the list from the settings', () => {
   const ethereum = chains.get('ethereum');
   const [, older] = ethereum ? listProtocols(ethereum, new Map()) : [];
   assert.ok(ethereum && older);

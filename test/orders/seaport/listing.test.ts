@@ -1,3 +1,5 @@
+// The terms of a listing, read from a Seaport order, and the orders that are not listings.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,5 @@
+// Seaport orders: their hash, and their components in JSON.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,5 @@
+// Signatures of Seaport orders in all four forms: full, compact, bulk and compact bulk.
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -8,10 +8,10 @@ import type { TestContext } from 'node:test';
 export type CallResponse = { result?: unknown; error?: { code: number; message: string } };
 type Call = { id: number; params: [{ data?: string; topics?: unknown; address?: unknown }?, ...unknown[]] };
 
-/** In `changes`: requests for logs that name no contract. */
+/** The key in `changes` for requests for logs that name no contract. */
 export const LOGS_OF_ALL = 'logs of all contracts';
 
-/** `changes`: by the call data without `0x`. Returns the URL. */
+/** `changes`: how a response is changed, by the call data without `0x` or by LOGS_OF_ALL. Returns the URL. */
 export async function startAlteredCalls(
   t: TestContext,
   targetUrl: string,

@@ -1,5 +1,5 @@
 // The history of a collection, computed from the activity log alone: the floors and sales that no reorganisation has taken back, in the
-// order of the log. A second form of the rule, to find a fault in the service's own.
+// order of the log. Tests compare it with the history of the service, which is computed in another way.
 
 import type { ActivityRow } from '../../../src/activity/queries/activity-rows.ts';
 import type { HistoryPoint } from '../../../src/explore/history.ts';
@@ -8,7 +8,7 @@ const HOUR_MS = 60 * 60_000;
 
 export type ExpectedPoint = Pick<HistoryPoint, 'from' | 'floor' | 'volumeRaw' | 'sales'>;
 
-/** The hours from that of `from` to that of `to`, in milliseconds. `rows`: all rows of the collection. */
+/** The hours from the hour of `from` to the hour of `to`, both in milliseconds. `rows`: all rows of the collection. */
 export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to: number): ExpectedPoint[] {
   const standing = rows.filter(({ voidedBy }) => voidedBy === null).toSorted((a, b) => a.position - b.position);
   const floors = standing.filter(({ kind }) => kind === 'floor');

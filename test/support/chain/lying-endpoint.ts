@@ -25,11 +25,11 @@ const LIES = [
   'altered-transactions',
   /** Blocks have other hashes and no logs, from the block that was the newest when `tell` was called. */
   'fork',
-  /** The same, only from the block after it. */
+  /** Like `fork`, but the block that was the newest keeps its hash and its logs. */
   'new-fork',
   /** All blocks have other hashes and no logs. */
   'other-hashes',
-  /** The same, and the chain has another id. */
+  /** Like `other-hashes`, and the chain has another id. */
   'other-chain',
 ] as const;
 export type Lie = (typeof LIES)[number];

@@ -28,7 +28,7 @@ export type HostMode =
 export type MetadataHost = {
   /** Without a trailing slash. */
   url: string;
-  /** The document, or the URL to which its path redirects, or the bytes of a body that may be no document, by path. */
+  /** By path: the document, the URL to which the path redirects, or the bytes of a body, which may not be a document. */
   documents: Map<string, object | string | Buffer>;
   /** Modes that apply to a path in place of the mode of the host. */
   modes: Map<string, HostMode>;

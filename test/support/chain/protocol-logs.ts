@@ -22,7 +22,7 @@ export type TransactionOnChain = {
   chain?: string;
   /** The contracts among the logs that are pools. */
   pools?: readonly (Pool & { address: string })[];
-  /** In their order. `encoded` marks a log that is not recorded, but encoded from the facts of the transaction. */
+  /** In the order of the transaction. `encoded` marks a log that is not recorded, but encoded from the facts of the transaction. */
   logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
 };
 

@@ -34,7 +34,7 @@ export function readOperations(document: unknown): Operation[] {
   );
 }
 
-/** Of a parameter that is an object (`deepObject`), one member stands for all. */
+/** Replaces a parameter that is an object (`deepObject`) by a text parameter for one of its members. */
 function toTextParameter({ schema, ...parameter }: DocumentParameter): Parameter {
   if (schema.type !== 'object') return { ...parameter, schema };
   return {

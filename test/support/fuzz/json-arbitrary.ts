@@ -31,7 +31,7 @@ export type BodyOptions = {
   properties: Readonly<Record<string, fc.Arbitrary<unknown>>>;
 };
 
-/** JSON texts for a request body. `examples` are valid values. Single values of them are replaced too. */
+/** JSON texts for a request body. `examples` are valid values, in which single values are also replaced. */
 export function bodyTexts(
   schema: JsonSchema,
   examples: readonly unknown[],

@@ -15,7 +15,7 @@ import { bodyTexts, HARMFUL_VALUES, toJson } from './json-arbitrary.ts';
 export type StatefulOptions = {
   url: string;
   document: unknown;
-  /** The first seed. Each batch of cases has the next one. */
+  /** The seed of the first batch of cases. Each further batch has the next number as its seed. */
   seed: number;
   cases: number;
   /** Makes the credentials of a case: the value of the header Authorization. Absent: the interface needs no key, and creates nothing. */
@@ -121,7 +121,7 @@ function readDocument(value: unknown): Document {
   return { operations, schemas: components.schemas };
 }
 
-/** Of a parameter that is an object (`deepObject`), one member stands for all. */
+/** Replaces a parameter that is an object (`deepObject`) by a text parameter for one of its members. */
 function toTextParameter(parameter: Parameter): Parameter {
   if (parameter.schema.type !== 'object') return parameter;
   return { ...parameter, name: `${parameter.name}[Weather]`, schema: { type: 'string' } };

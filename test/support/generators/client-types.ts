@@ -36,7 +36,7 @@ type OpenApi = {
 };
 
 const JSON_TYPE = 'application/json';
-/** They describe the interface itself, and two documents have operations of these names. */
+/** Operations that describe the interface itself. Two documents have operations of these names. */
 const LEFT_OUT = new Set(['getIndex', 'getOpenApi']);
 const INTERFACES = ['marketplace', 'explore', 'store', 'intake'] as const;
 const fileOf = (name: string) => `openapi/${name}.json`;
@@ -58,7 +58,7 @@ type RenderedOperation = { types: string[]; method: string; row: string };
 
 class Renderer {
   readonly #document: OpenApi;
-  /** The document whose types are imported where they are the same. */
+  /** A document whose types are imported if they are the same as those of the rendered document. */
   readonly #base: OpenApi | null;
   readonly #imported = new Set<string>();
   readonly #needed = new Set<string>();
@@ -154,7 +154,7 @@ class Renderer {
     return [`/** The body of a webhook delivery. */\nexport type WebhookEvent = ${types.join(' | ')};\n`];
   }
 
-  /** The schemas that the rendered operations need, and those that these need. */
+  /** The schemas that the rendered operations need, directly or through other schemas. */
   #renderSchemas(): string[] {
     const rendered: [name: string, text: string][] = [];
     // A rendered schema can add others to the set.

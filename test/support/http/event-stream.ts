@@ -1,5 +1,5 @@
 // A client of server-sent events, with the parsing rules of the standard (WHATWG HTML, section 9.2.6). Unlike an EventSource it never
-// connects again by itself, and it can stop to read.
+// connects again by itself, and it can stop reading.
 
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -108,7 +108,7 @@ export class EventStream {
     else if (field === 'retry') this.retryMs = Number(value);
   }
 
-  /** An empty line. Without data, only the offset is taken. */
+  /** Ends an event at an empty line. If the event has no data, only its offset is kept. */
   #dispatch(): void {
     this.lastEventId = this.#id;
     if (this.#data.length > 0) {

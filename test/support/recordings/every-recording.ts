@@ -1,5 +1,5 @@
-// With REQUIRE_RECORDINGS=1, a run of all tests fails if the recordings are missing. It also fails if no test has read a recording,
-// because this recording checks nothing.
+// With REQUIRE_RECORDINGS=1, a run of all tests fails if the recordings are missing. It also fails if one of the recordings was read by
+// no test, because such a recording checks nothing.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -32,7 +32,7 @@ export const rate = (fields: object = {}) => ({
   ...fields,
 });
 
-/** For each kind: some records, and records that change all their rows and add another row. */
+/** For each kind: some records, and then records that change all rows of the first records and add another row. */
 export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[] }> = {
   collection: {
     first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
@@ -110,7 +110,10 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
   return counts.every((count) => count === 0) && row['recorded'] === false;
 }
 
-/** Columns that are new in each write, the last point of the history, and ranking keys of collections without a record. Nothing reads these keys. */
+/**
+ * Columns that are not compared: columns that are new in each write, the last point of the history, and ranking keys of collections without
+ * a record. Nothing reads these keys.
+ */
 function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
   if (table === 'indexer.token_metadata') return ['fetched_at'];
@@ -133,7 +136,7 @@ export async function dumpUndoable(db: Database): Promise<Record<string, unknown
         const row = JSON.parse(text) as Record<string, unknown>;
         const noise = noiseOf(table, row);
         if (isBlank(table, row)) return [];
-        // The text has all digits of an amount. The parsed row has not.
+        // The text has all digits of an amount. The parsed row may lack some of them.
         if (noise.length === 0) return [text];
         for (const name of noise) delete row[name];
         return [JSON.stringify(row)];

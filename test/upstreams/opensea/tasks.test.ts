@@ -292,7 +292,7 @@ forEachEngine('OpenSea', (engine) => {
       makeHash(80_000),
     ]);
     assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
-    // The list is sorted by total price, which is not a wrong sort order.
+    // The list is sorted by total price. The task must not report a wrong sort order.
     market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
     pass(5 * 60_000);
     assert.deepEqual((await done('listings', DUE)).problems, []);
