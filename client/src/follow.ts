@@ -19,7 +19,7 @@ export type FollowOptions = {
   from?: string;
   /** Only activity of these collections, at most 100, by canonical id, and activity of no single collection. */
   collections?: readonly string[];
-  /** Only activity of these kinds. Name `reorg` as well, because its events take others back. */
+  /** Only activity of these kinds. Name `reorg` as well, because events of this kind take other events back. */
   kinds?: readonly ActivityKind[];
   /** Ends the stream, which then throws the reason of the signal. */
   signal?: AbortSignal;

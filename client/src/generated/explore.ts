@@ -43,7 +43,7 @@ export type Activity = {
 export type HistoryPoint = {
   /** When the hour or the day begins, in UTC. */
   from: string;
-  /** When the next one begins. */
+  /** When the next hour or day begins, in UTC. */
   to: string;
   /** The floors of the interval. `usd` is always null: the dollar rates of the past are not stored. Without a change, the floor of the interval before is carried over. */
   floor: {
@@ -94,7 +94,7 @@ export type Holders = {
 
 /** A change of the market. All fields are always present. */
 export type ListedActivity = {
-  /** Position in the log; null for a past sale, which is history and in no stream. Offsets have one length, so comparing them as text gives the order of the changes. */
+  /** Position in the log; null for a past sale, which is not in the log. Offsets have one length, so comparing them as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
@@ -178,7 +178,7 @@ export type MarketCollection = {
     owners: number | null;
     /** Number of listed assets. */
     listedCount: number | null;
-    /** The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. It is stored on the chains on which `GET /v1/collections/{id}/floor` serves a stored one. */
+    /** The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. Buyer floors are stored only on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. */
     buyerFloor: {
       price: Price;
       /** True if it was stored more than half an hour ago. */
@@ -186,16 +186,16 @@ export type MarketCollection = {
     } | null;
     /** The change of the floor, as a ratio to the floor then: 0.05 is 5 % more. */
     floorChange: {
-      /** The change of the floor in 24 hours; null if one of the two is unknown. */
+      /** The change of the floor in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
-      /** The change of the floor in seven days; null if one of the two is unknown. */
+      /** The change of the floor in seven days; null if either value is unknown. */
       sevenDay: number | null;
     };
     /** The change of the volume, as a ratio to the volume of the period before: 0.05 is 5 % more. */
     volumeChange: {
-      /** The change of the volume in 24 hours; null if one of the two is unknown. */
+      /** The change of the volume in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
-      /** The change of the volume in seven days; null if one of the two is unknown. */
+      /** The change of the volume in seven days; null if either value is unknown. */
       sevenDay: number | null;
     };
   };
@@ -219,7 +219,7 @@ export type Order = {
   /** Hash of the signed order; null for an order without a signature. */
   hash: string | null;
   listing: MarketItem;
-  /** What a buyer pays, and to what the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
+  /** What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
   buyerPrice: {
     ask: Price;
     /** The fee of this service; null if it is not stated apart from the other fees. */
@@ -263,7 +263,7 @@ export type Provenance = {
     source: string | null;
     /** When the figure was right; null if this is not known. */
     at: string | null;
-    /** True if the figure covers all that its name says. A figure that does not is served as null. For `rarity.rank`: true if each token has a rank. */
+    /** True if the figure covers all that its name says. An incomplete figure is served as null. For `rarity.rank`: true if each token has a rank. */
     complete: boolean;
     /** How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of the tokens. Null for ranks that the source states, and for all other figures. */
     method: string | null;
@@ -658,7 +658,7 @@ export type ExploreMethods = {
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
-  /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, listed tokens come first, whether or not there is a record of them. */
+  /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, even if the service has no record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
   /** Read several tokens. Up to 100 tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
@@ -670,7 +670,7 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
-  /** Read the history of a collection. Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ended. Floors and listed counts are those that the service has recorded, so they are null before it first knew them. What was recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain. */
+  /** Read the history of a collection. Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ended. Floors and listed counts are those that the service has recorded, so they are null for the time before the first record. What was recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
@@ -682,7 +682,7 @@ export type ExploreMethods = {
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
-  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. The last page has none: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
+  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
   listActivityAfter(parameters: ListActivityAfterParameters, options?: CallOptions): Promise<ListActivityAfterResult>;
 };
 

@@ -33,8 +33,8 @@ const LIST = 'collections with figures';
 const changesOf = (what: string, earlier: string) =>
   Type.Object(
     {
-      twentyFourHour: typeOrNull<number>('number', `${what} in 24 hours; null if one of the two is unknown.`),
-      sevenDay: typeOrNull<number>('number', `${what} in seven days; null if one of the two is unknown.`),
+      twentyFourHour: typeOrNull<number>('number', `${what} in 24 hours; null if either value is unknown.`),
+      sevenDay: typeOrNull<number>('number', `${what} in seven days; null if either value is unknown.`),
     },
     { description: `${what}, as a ratio to ${earlier}: 0.05 is 5 % more.`, ...closed },
   );
@@ -51,7 +51,7 @@ const buyerFloor = Type.Unsafe<{ price: WirePrice; stale: boolean } | null>({
     { type: 'null' },
   ],
   description:
-    'The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. It is stored on the chains on which `GET /v1/collections/{id}/floor` serves a stored one.',
+    'The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. Buyer floors are stored only on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor.',
 });
 
 const sparkline = Type.Array(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }), {

@@ -30,7 +30,7 @@ const toExampleFloor = (milliEth: bigint) => ({ ...toExamplePrice(milliEth), usd
 export const HistoryPointSchema = Type.Object(
   {
     from: dateTime('When the hour or the day begins, in UTC.'),
-    to: dateTime('When the next one begins.'),
+    to: dateTime('When the next hour or day begins, in UTC.'),
     floor: Type.Object(
       {
         open: floorOf('The floor at the beginning.'),
@@ -83,7 +83,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       summary: 'Read the history of a collection',
       description:
         'Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ' +
-        'ended. Floors and listed counts are those that the service has recorded, so they are null before it first knew them. What was ' +
+        'ended. Floors and listed counts are those that the service has recorded, so they are null for the time before the first record. What was ' +
         'recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain.',
       tags: ['Collections'],
       params: collectionParams,

@@ -91,7 +91,7 @@ export const OrderSchema = Type.Object(
     buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({
       anyOf: [BuyerPriceSchema, { type: 'null' }],
       description:
-        'What a buyer pays, and to what the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
+        'What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
         'total is less than the ask.',
     }),
     evidence: Type.Array(

@@ -60,7 +60,7 @@ export const ProvenanceSchema = Type.Object(
           at: dateTimeOrNull('When the figure was right; null if this is not known.'),
           complete: Type.Boolean({
             description:
-              'True if the figure covers all that its name says. A figure that does not is served as null. For `rarity.rank`: ' +
+              'True if the figure covers all that its name says. An incomplete figure is served as null. For `rarity.rank`: ' +
               'true if each token has a rank.',
           }),
           method: typeOrNull<string>(

@@ -35,8 +35,8 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       operationId: 'listTokens',
       summary: 'List the tokens of a collection',
       description:
-        'The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. Sorted by `price`, ' +
-        'listed tokens come first, whether or not there is a record of them.',
+        'The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, ' +
+        'listed tokens come first, even if the service has no record of them.',
       tags: ['Tokens'],
       params: collectionParams,
       querystring: Type.Object({

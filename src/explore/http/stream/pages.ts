@@ -22,7 +22,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       summary: 'Read the past of the stream',
       description:
         `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` does not change, so caches may keep it. ` +
-        'The last page has none: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty.',
+        'The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty.',
       tags: ['Activity'],
       params: Type.Object({
         offset: Type.String({

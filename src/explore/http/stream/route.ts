@@ -35,11 +35,13 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
         description:
           'The activity as server-sent events, as it happens. Each event has the offset as `id`, the kind as `event`, and an Activity as `data` on one ' +
           'line. A client that sends the last `id` in the header `Last-Event-ID`, as an EventSource does by itself, resumes after this event. Without ' +
-          '`from` and `Last-Event-ID` the stream begins now.',
+          '`from` and `Last-Event-ID` the stream begins with the next event.',
         tags: ['Activity'],
         headers: Type.Object({
           'Last-Event-ID': Type.Optional(
-            Type.String({ description: 'The offset of the last event that the client has. It wins over `from`.' }),
+            Type.String({
+              description: 'The offset of the last event that the client has. It has precedence over `from`.',
+            }),
           ),
         }),
         querystring: Type.Object({
@@ -53,14 +55,14 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
           collections: Type.Optional(
             Type.String({
               maxLength: LIST_LENGTH_MAX,
-              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events of no single collection are sent as well.`,
+              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events that concern no single collection are sent as well.`,
               examples: [EXAMPLE_COLLECTION.id],
             }),
           ),
           kinds: Type.Optional(
             Type.String({
               description:
-                'Only events of these kinds, separated by commas. Name `reorg` as well, because its events take others back.',
+                'Only events of these kinds, separated by commas. Name `reorg` as well, because events of this kind take other events back.',
               examples: ['sale,list,reorg'],
             }),
           ),
