@@ -59,7 +59,10 @@ export type NonceCancelled = EventPosition & {
   offerer: Address;
   nonce: bigint;
 };
-/** A bid for a token. It replaces all earlier bids for this token. Bids are stored if the protocol's event of an accepted bid lacks the price. */
+/**
+ * A bid for a token. It replaces all earlier bids for this token. Bids are stored if the protocol's event of an accepted bid lacks the
+ * price.
+ */
 export type TokenBid = EventPosition & {
   kind: 'token-bid';
   protocol: Address;

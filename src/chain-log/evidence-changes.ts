@@ -1,4 +1,5 @@
-// What the events of blocks change in the evidence of orders. Orders and mirrored listings that depend on this evidence are evaluated again.
+// What the events of blocks change in the evidence of orders. Orders and mirrored listings that depend on this evidence are evaluated
+// again.
 
 import { toCollectionId } from '../core/collection.ts';
 import type { LoggedEvent } from './chain-event.ts';

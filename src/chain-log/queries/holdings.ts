@@ -111,8 +111,8 @@ export async function listFormerHolders(
 const decodeTokensOfHolder = rowDecoder('holding', { holder: text, tokens: safeInteger });
 
 /**
- * How many different tokens of a collection each of `accounts` holds; 0 for an account that holds none. If `accounts` is null, the result has
- * all accounts that hold a token.
+ * How many different tokens of a collection each of `accounts` holds; 0 for an account that holds none. If `accounts` is null, the result
+ * has all accounts that hold a token.
  */
 export async function listTokensOfHolders(
   db: Queryable,
