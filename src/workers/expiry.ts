@@ -28,7 +28,9 @@ const OLD_IMPORTS_MAX = 5;
 /** How long a view is kept. Tasks need the time of the view for some minutes, and the time of the token's last refresh for some hours. */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
-/** How long the points of histories are kept. A reorganisation deletes no older points, because the follower does not revert older blocks. */
+/**
+ * How long the points of histories are kept. A reorganisation deletes no older points, because the follower does not revert older blocks.
+ */
 const POINTS_KEPT_MS = 31 * 24 * 60 * 60_000;
 
 export function createExpiryTask(context: WorkerContext): Task {

@@ -120,7 +120,9 @@ export class RunningTasks {
     return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
   }
 
-  /** Every task that reads the followed collections becomes due. A process that runs such a task notices this when it reads the schedule. */
+  /**
+   * Every task that reads the followed collections becomes due. A process that runs such a task notices this when it reads the schedule.
+   */
   async #nudgeFollowers(): Promise<void> {
     const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
     await updateTasksNudged(this.#context.main, names);
