@@ -243,7 +243,9 @@ class MetadataRun {
   }
 }
 
-/** Calls `lane` `count` times at once. If a call fails, `stop` must make the other calls return. The error is thrown after all have ended. */
+/**
+ * Calls `lane` `count` times at once. If a call fails, `stop` must make the other calls return. The error is thrown after all have ended.
+ */
 async function runLanes(count: number, lane: () => Promise<void>, stop: () => void): Promise<void> {
   const run = async () => {
     try {

@@ -6,7 +6,9 @@ import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
 import type { AssetId } from '../core/address.ts';
 import type { ReadCollection } from './context.ts';
 
-/** Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so the read is not repeated at once. */
+/**
+ * Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so the read is not repeated at once.
+ */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
 
 export class UriReads {
