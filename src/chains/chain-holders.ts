@@ -23,9 +23,9 @@ import type { MovedTokens } from './log-effects.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
 /**
- * Processes one collection. If a collection has joined its chain and its holders are not stored yet, stores all its holders. Otherwise takes a
- * collection that is no longer followed, and counts its holders from the owners of its tokens. Returns the ids of the collections that
- * changed, or null when there is nothing to do.
+ * Processes one collection. If a collection has joined its chain and its holders are not stored yet, stores all its holders. Otherwise
+ * takes a collection that is no longer followed, and counts its holders from the owners of its tokens. Returns the ids of the collections
+ * that changed, or null when there is nothing to do.
  */
 export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;

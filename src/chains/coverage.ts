@@ -1,5 +1,5 @@
-// Stores in the indexer which collections a chain covers, and up to which time. A chain covers the collections in its live stream, up to the
-// time of the last block whose events are in the indexer.
+// Stores in the indexer which collections a chain covers, and up to which time. A chain covers the collections in its live stream, up to
+// the time of the last block whose events are in the indexer.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';

@@ -53,8 +53,8 @@ const DENSE_BLOCKS_MIN = 512;
  */
 const SPARSE_INTERVAL = 1_024;
 /**
- * The hash of a block that is older than this is deleted, unless DENSE_BLOCKS_MIN keeps it. After a reorganisation that goes back beyond all
- * stored hashes, the chain is not read any more.
+ * The hash of a block that is older than this is deleted, unless DENSE_BLOCKS_MIN keeps it. After a reorganisation that goes back beyond
+ * all stored hashes, the chain is not read any more.
  */
 const SPARSE_MS = 30 * 24 * 60 * 60_000;
 /** Old blocks are deleted when the cursor passes a multiple of this number. */

@@ -11,7 +11,9 @@ import type { Hex } from '../core/evm.ts';
 export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
-  /** The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation. */
+  /**
+   * The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation.
+   */
   rewindTo: number | null;
   /**
    * `since`: when the first orphaned block was applied, in milliseconds. `collectionIds`: the collections that the orphaned events concern.

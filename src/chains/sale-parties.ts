@@ -22,7 +22,10 @@ function transfersOf({ contract, asset }: FillSale, transfers: readonly Transfer
   return transfers.filter((transfer) => transfer.contract === contract && transfer.tokenId === asset);
 }
 
-/** An unnamed buyer is the receiver of the first transfer from the seller. An unnamed seller is the sender of the first transfer to the buyer. */
+/**
+ * An unnamed buyer is the receiver of the first transfer from the seller. An unnamed seller is the sender of the first transfer to the
+ * buyer.
+ */
 function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillSale {
   const { seller, buyer } = sale;
   if (buyer === null && seller !== null) {
@@ -35,8 +38,9 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * The account that holds the token after the buyer and its receivers sent it on. The search ends at the account that signed the transaction, at
- * an account that sold the token in the same transaction, and before a burn. If the fill does not name the signer, the result is the buyer.
+ * The account that holds the token after the buyer and its receivers sent it on. The search ends at the account that signed the
+ * transaction, at an account that sold the token in the same transaction, and before a burn. If the fill does not name the signer, the
+ * result is the buyer.
  */
 function findLastHolder(
   { fill, contract, asset, buyer }: FillSale & { buyer: Address },

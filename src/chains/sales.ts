@@ -14,11 +14,13 @@ export type FillSale = {
   contract: Address;
   asset: SoldAsset;
   /**
-   * Base units of the native currency, wrapped or not. Null when a payment is unknown or in another currency, and when the tokens are of several
-   * contracts.
+   * Base units of the native currency, wrapped or not. Null when a payment is unknown or in another currency, and when the tokens are of
+   * several contracts.
    */
   priceRaw: bigint | null;
-  /** `priceRaw` as text. If `priceRaw` is null, a text that cannot be parsed as an amount: a description of the payments, or UNKNOWN_PRICE. */
+  /**
+   * `priceRaw` as text. If `priceRaw` is null, a text that cannot be parsed as an amount: a description of the payments, or UNKNOWN_PRICE.
+   */
   price: string;
   seller: Address | null;
   buyer: Address | null;

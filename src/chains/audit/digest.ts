@@ -80,8 +80,8 @@ async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTim
 }
 
 /**
- * The same for mirrored listings. Their stored states are not used, because services may differ in whether they judged a listing again after
- * it expired.
+ * The same for mirrored listings. Their stored states are not used, because services may differ in whether they judged a listing again
+ * after it expired.
  */
 async function deriveListingsExpiredSince(
   { main, indexer }: Sides,

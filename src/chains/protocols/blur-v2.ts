@@ -71,8 +71,8 @@ function packed(feeSide: 'maker' | 'taker' | null): EventDecoder {
 }
 
 /**
- * `tokenWord` has the token id (11 bytes), the listing index (1 byte) and the trader (20 bytes). `priceWord` has the side (1 byte), the price
- * (11 bytes) and the collection (20 bytes).
+ * `tokenWord` has the token id (11 bytes), the listing index (1 byte) and the trader (20 bytes). `priceWord` has the side (1 byte), the
+ * price (11 bytes) and the collection (20 bytes).
  */
 function unpack(orderHash: Hex, tokenWord: string, priceWord: string): Execution {
   const side = Number.parseInt(priceWord.slice(0, 2), 16);

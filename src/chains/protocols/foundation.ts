@@ -41,8 +41,8 @@ function accepted(isBid: boolean): EventDecoder {
 }
 
 /**
- * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer precedes the
- * event. If the transaction has finalised another auction earlier, the transfer follows the event of that auction.
+ * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer precedes
+ * the event. If the transaction has finalised another auction earlier, the transfer follows the event of that auction.
  */
 const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];

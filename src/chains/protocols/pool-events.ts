@@ -33,7 +33,9 @@ export type PoolEvents = {
 export type PoolTemplate = {
   /** The function of the factory that returns the address of the template, such as `erc721ETHTemplate()`. */
   getter: string;
-  /** The number of the last bytes. They begin with the factory, the curve, the collection (20 bytes each) and the type of the pool (1 byte). */
+  /**
+   * The number of the last bytes. They begin with the factory, the curve, the collection (20 bytes each) and the type of the pool (1 byte).
+   */
   bytes: number;
   tokenIdAt: number | null;
   currencyAt: number | null;
@@ -50,8 +52,8 @@ const PROXY =
   /^0x3d3d3d3d363d3d3760(?<size>[0-9a-f]{2})603536393660\k<size>013d73(?<template>[0-9a-f]{40})5af43d3d93803e603357fd5bf3(?<facts>[0-9a-f]*)$/;
 
 /**
- * The pool that has this code. Null for any other contract. The code is sufficient evidence: a proxy runs only the code of its template, and
- * the template reads the factory from the last bytes.
+ * The pool that has this code. Null for any other contract. The code is sufficient evidence: a proxy runs only the code of its template,
+ * and the template reads the factory from the last bytes.
  */
 export function parsePool(code: Hex, factories: readonly FactoryTemplates[]): Pool | null {
   const { size = '', template: delegate = '', facts = '' } = PROXY.exec(code)?.groups ?? {};

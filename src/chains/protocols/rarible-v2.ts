@@ -32,9 +32,9 @@ function currencyOf({ className, data }: Asset): Address | null {
 }
 
 /**
- * The words are the hashes, makers and filled amounts of the left and the right order, and the asset that each order offers. A filled amount is
- * what the order received. The left order was signed; the right order is that of the calling account. A match is ignored unless it exchanges a
- * token for a currency.
+ * The words are the hashes, makers and filled amounts of the left and the right order, and the asset that each order offers. A filled
+ * amount is what the order received. The left order was signed; the right order is that of the calling account. A match is ignored unless
+ * it exchanges a token for a currency.
  */
 const match: EventDecoder = ({ address, data }, position, events) => {
   const [left, right] = [assetAt(data, 6), assetAt(data, 7)];

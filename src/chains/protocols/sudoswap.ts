@@ -41,7 +41,9 @@ function lastReceived({ log, moved }: Swap): readonly Transfer[] {
   return moved.slice(moved.findLastIndex(({ from, to }) => to !== receiver || from === log.address) + 1);
 }
 
-/** If a pool sells, the amount includes all fees and royalties that the buyer paid. If a pool buys, the amount is what the seller receives. */
+/**
+ * If a pool sells, the amount includes all fees and royalties that the buyer paid. If a pool buys, the amount is what the seller receives.
+ */
 function secondVersion(isBid: boolean, tokensOf: (swap: Swap) => SoldToken[]): SwapDecoder {
   return (position, swap) => {
     const tokens = tokensOf(swap);

@@ -11,7 +11,9 @@ export const ZORA_V3_TOPICS = {
   askFilled: '0x21a9d8e221211780696258a05c6225b1a24f428e2fd4d51708f1ab2be4224d39',
 } as const satisfies Record<string, Hex>;
 
-/** The first word is the finder of the buyer. The other words are the ask: seller, receiver of the payment, currency, finder's fee, price. */
+/**
+ * The first word is the finder of the buyer. The other words are the ask: seller, receiver of the payment, currency, finder's fee, price.
+ */
 const askFilled: EventDecoder = ({ address, topics, data }, position, events) => {
   events.push(
     toFill(position, {

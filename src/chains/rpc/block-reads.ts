@@ -57,8 +57,8 @@ export class BlockReads {
   }
 
   /**
-   * The lowest of the heads of the endpoints that can be called now and are at most LAG_MAX blocks behind: all these endpoints have this block.
-   * With a single endpoint, its head.
+   * The lowest of the heads of the endpoints that can be called now and are at most LAG_MAX blocks behind: all these endpoints have this
+   * block. With a single endpoint, its head.
    */
   async sharedHead(): Promise<number> {
     const { number } = await this.head();

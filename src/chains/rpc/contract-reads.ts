@@ -216,8 +216,8 @@ export class ContractReads {
   }
 
   /**
-   * Calls a contract at the newest block, once with each call data in `each`, in one batch. A contract that makes calls fail does not make the
-   * endpoint count as failed.
+   * Calls a contract at the newest block, once with each call data in `each`, in one batch. A contract that makes calls fail does not make
+   * the endpoint count as failed.
    */
   #callEach(to: Address, each: readonly Hex[]): Promise<CallResult[]> {
     const fetch = async (endpoint: Endpoint, tag: string): Promise<CallResult[]> => {
@@ -249,8 +249,8 @@ export class ContractReads {
   }
 
   /**
-   * `topic` is the same for every attempt to read the same state. `isEvidence` false: a different result is no evidence against an endpoint. If
-   * the first result is then outvoted, a result that two endpoints returned is used.
+   * `topic` is the same for every attempt to read the same state. `isEvidence` false: a different result is no evidence against an
+   * endpoint. If the first result is then outvoted, a result that two endpoints returned is used.
    */
   async #readAgreed<T>(
     at: AtBlock,

@@ -12,7 +12,9 @@ export type Dispute = {
   since: number;
 };
 
-/** A dispute that no read has repeated for this long is dropped, because some reads are not repeated: an order may not be submitted again. */
+/**
+ * A dispute that no read has repeated for this long is dropped, because some reads are not repeated: an order may not be submitted again.
+ */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
 

@@ -23,7 +23,9 @@ export type ComparisonStatus = {
   uncompared: number;
   /** Calls to contracts, and reads of transactions, that were accepted without a comparison since the process started. */
   uncomparedCalls: number;
-  /** The oldest dispute about a new block, otherwise the oldest dispute. Nothing that is disputed is stored. Null while the endpoints agree. */
+  /**
+   * The oldest dispute about a new block, otherwise the oldest dispute. Nothing that is disputed is stored. Null while the endpoints agree.
+   */
   disputed: Dispute | null;
 };
 
@@ -57,8 +59,8 @@ export type EndpointComparisonOptions = { pool: EndpointPool; compared: Compared
 
 /**
  * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long or is more than LAG_MAX blocks lower.
- * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. A stored block that is the
- * newest block of one endpoint, but that another endpoint has replaced, is not reverted for this long.
+ * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. A stored block that is
+ * the newest block of one endpoint, but that another endpoint has replaced, is not reverted for this long.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {
@@ -246,8 +248,8 @@ function contradict(endpoint: Endpoint, block: number): void {
 }
 
 /**
- * What an endpoint has at a block number: the hash of the block, and the parent hash of the next block. Each is null if the endpoint does not
- * have the block. `head`: the number of its newest block.
+ * What an endpoint has at a block number: the hash of the block, and the parent hash of the next block. Each is null if the endpoint does
+ * not have the block. `head`: the number of its newest block.
  */
 type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 

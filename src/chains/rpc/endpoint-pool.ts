@@ -117,7 +117,10 @@ export class EndpointPool {
     return [...available.filter((endpoint) => !lags(endpoint)), ...available.filter(lags)];
   }
 
-  /** Waits before a read is repeated. `attempt` is the number of attempts so far. Throws RpcFailure of kind `closed` if the reader is closed. */
+  /**
+   * Waits before a read is repeated. `attempt` is the number of attempts so far. Throws RpcFailure of kind `closed` if the reader is
+   * closed.
+   */
   async pause(attempt: number): Promise<void> {
     await wait(backoffMs(attempt, BACKOFF, this.#options.random), this.#options.signal);
   }

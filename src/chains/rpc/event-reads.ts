@@ -105,7 +105,9 @@ export class EventReads {
     throw new RpcFailure('contradicted', `blocks ${from} to ${fetched.to}`);
   }
 
-  /** How many of the blocks from `from` to `to` an endpoint returns at once. For an estimate: the events are neither decoded nor compared. */
+  /**
+   * How many of the blocks from `from` to `to` an endpoint returns at once. For an estimate: the events are neither decoded nor compared.
+   */
   async countAccepted(from: number, to: number, filter: EventFilter): Promise<number> {
     const query = new LogQuery(filter);
     const fetched = await this.#pool.read((endpoint) => this.#fetchAcceptedRange(endpoint, { from, to }, query));
@@ -113,8 +115,8 @@ export class EventReads {
   }
 
   /**
-   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if no other endpoint can
-   * be compared. Sends no request if new blocks are not compared.
+   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if no other endpoint
+   * can be compared. Sends no request if new blocks are not compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
     return (
@@ -144,8 +146,8 @@ export class EventReads {
   }
 
   /**
-   * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range at once, the second endpoint
-   * in at most PARTS_MAX parts.
+   * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range at once, the second
+   * endpoint in at most PARTS_MAX parts.
    */
   #expectedEnd(from: number, to: number): number {
     if (!this.#comparison.compares('past')) return to;

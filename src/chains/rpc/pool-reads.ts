@@ -62,9 +62,9 @@ export class PoolReads {
   }
 
   /**
-   * The swaps in the transactions `txs` at pools of `factories`, in block order. If no endpoint serves the logs of all contracts, or if the read
-   * fails ATTEMPTS_MAX times, the result is empty, and the range is counted and logged: the sales of pools must not stop the reading of the
-   * chain. Throws RpcFailure of kind `contradicted` when the endpoints return different data.
+   * The swaps in the transactions `txs`, in block order, with the pools that `factories` made. If no endpoint serves the logs of all
+   * contracts, or if the read fails ATTEMPTS_MAX times, the result is empty, and the range is counted and logged: the sales of pools must
+   * not stop the reading of the chain. Throws RpcFailure of kind `contradicted` when the endpoints return different data.
    */
   async swaps(range: SwapRange, factories: ReadonlyMap<Address, PoolEvents>): Promise<PoolLog[]> {
     try {
