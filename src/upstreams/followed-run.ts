@@ -53,7 +53,8 @@ const OF_COLLECTION: ReadonlySet<UpstreamReason> = new Set(['not-found', 'reject
 /** Failures of a collection that an outage of the upstream is unlikely to cause. */
 const PERMANENT: ReadonlySet<UpstreamReason> = new Set(['not-found', 'rejected']);
 /**
- * The longer a collection has waited since its last run, the more urgent it is. For a recently viewed collection, the wait counts four times.
+ * The longer a collection has waited since its last run, the more urgent it is. For a recently viewed collection, the wait counts four
+ * times.
  */
 const VIEWED_WEIGHT = 4;
 /** A collection is due again when this share of the period has passed since it was last processed completely. */

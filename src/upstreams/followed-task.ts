@@ -112,8 +112,8 @@ const TOLERATED_SHARE = 0.01;
 
 /**
  * How many rejected rows a list may have and still cover the subject. For listings: one for each hundred rows, and at least one from ten
- * rows on. A rejected listing is not served, so the floor agrees with the served listings. The error in the number of listings is smaller than
- * the usual change of this number between two reads. For other subjects: none, because a token or a sale counts forever.
+ * rows on. A rejected listing is not served, so the floor agrees with the served listings. The error in the number of listings is smaller
+ * than the usual change of this number between two reads. For other subjects: none, because a token or a sale counts forever.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;

@@ -107,8 +107,8 @@ export class Ingester {
 
   /**
    * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row, the oldest rows are stored
-   * first. So after a failure halfway, no row that is older than the newest stored row is missing. Ingests nothing when `isAccepted` returns
-   * false.
+   * first. So after a failure halfway, no row that is older than the newest stored row is missing. Ingests nothing when `isAccepted`
+   * returns false.
    */
   async ingestReversed(
     pages: AsyncGenerator<ParsedPage, WalkEnd>,

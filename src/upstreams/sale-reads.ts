@@ -32,7 +32,8 @@ export async function beginSaleRead(
 ): Promise<SaleRead> {
   const { collectionId } = follow;
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
-  // For the first read, sales that were read from a chain do not count: the marketplace may know the listings of these sales, and more sales.
+  // For the first read, sales that were read from a chain do not count: the marketplace may know the listings of these sales, and more
+  // sales.
   const newest = await findNewestSaleTime(indexer, { source, collectionId, isReported: covered === null });
   const startedAt = clock();
   // `since` is never after the start of the read: a stored time in the future comes from a process with a wrong clock.

@@ -178,8 +178,8 @@ async function* withListingIds<End>(
 }
 
 /**
- * A seller may have listed a token both in a pool and outside of it. Then the listing with the price of the sale was filled. If no listing has
- * this price, no id is set.
+ * A seller may have listed a token both in a pool and outside of it. Then the listing with the price of the sale was filled. If no listing
+ * has this price, no id is set.
  */
 function withListingId(sale: SourceRecord, stored: readonly KnownListing[]): SourceRecord {
   const offers = stored.filter(({ mint, seller }) => mint === sale['mint'] && seller === sale['seller']);

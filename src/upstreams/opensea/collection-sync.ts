@@ -52,8 +52,8 @@ export class CollectionRefresh {
   }
 
   /**
-   * The token standard that OpenSea reports for the contract. Fetched once for each collection while the process runs, and only if the stored
-   * collection has no token standard.
+   * The token standard that OpenSea reports for the contract. Fetched once for each collection while the process runs, and only if the
+   * stored collection has no token standard.
    */
   async #findStandard({ main }: UpstreamContext, run: OpenSeaRun, key: string): Promise<string | null> {
     const { upstream, follow, collection, signal } = run;

@@ -1,5 +1,5 @@
-// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, currency and price agree with the signed order
-// in the row. The seller is taken from the order.
+// Converts OpenSea's listings of a collection to records. A row is accepted only if its token, currency and price agree with the signed
+// order in the row. The seller is taken from the order.
 
 import { parseAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -66,8 +66,8 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 /**
  * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; if they are not sorted, the walk has
  * the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units.
- * So with an ERC-1155 token among the listings the sort order is not checked. `below` is then zero, so that no listing is retired. If the walk
- * read all listings, `below` is null even then.
+ * So with an ERC-1155 token among the listings the sort order is not checked. `below` is then zero, so that no listing is retired. If the
+ * walk read all listings, `below` is null even then.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
