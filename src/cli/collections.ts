@@ -12,7 +12,7 @@ import { formatTable, printable } from './output.ts';
 type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
 type Options = { json?: true };
 
-/** The options of `add` with which vendors' own names of a collection are given. */
+/** The options of `add` that give the name of the collection at each vendor. */
 const VENDOR_NAMES = VENDORS.flatMap(({ collectionName }) => collectionName ?? []);
 
 export const defineCollections: DefineCommand = (collections, io) => {

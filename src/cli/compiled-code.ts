@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module';
 
 /**
  * Called when a long-running process has started. Otherwise Node would store the code while the process ends, when no deadline applies any
- * more. After an installation these are hundreds of files.
+ * more. After an installation, the code consists of hundreds of files.
  */
 export function saveCompiledCode(): void {
   flushCompileCache();

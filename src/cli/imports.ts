@@ -90,7 +90,7 @@ async function undoAll(id: string, { stderr, signal }: CommandIo): Promise<UndoP
   return total;
 }
 
-/** The largest number of left rows that the text names. */
+/** The most rows of `kept` that the text names. */
 const KEPT_PRINTED_MAX = 20;
 
 function addParts(sum: UndoPart, part: UndoPart): UndoPart {

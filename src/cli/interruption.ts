@@ -13,7 +13,7 @@ export class Interruption extends Error {
   }
 }
 
-/** Whether SIGTERM stopped the command, as from a service manager, and not Ctrl-C. */
+/** Whether the command was stopped by SIGTERM, which a service manager sends, and not by Ctrl-C. */
 export function isTerminated({ reason }: AbortSignal): boolean {
   return reason instanceof Interruption && reason.stopSignal === 'SIGTERM';
 }

@@ -1,5 +1,5 @@
-// Ends a process that npm started when its parent process ends. Reason: npm runs a script through a shell that does not forward signals, so
-// the service would survive a stop of npm.
+// If npm started this process, ends the process when its parent has ended. Reason: npm runs a script through a shell that does not forward
+// signals, so the service would survive a stop of npm.
 
 const POLL_PERIOD_MS = 500;
 

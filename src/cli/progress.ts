@@ -7,7 +7,7 @@ export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; co
 export type ProgressState = { done: number; total: number | null; text: string };
 
 const REDRAW_PERIOD_MS = 100;
-/** The remaining time is estimated from this time on. */
+/** The remaining time is shown only after this time, because earlier estimates are too inexact. */
 const ESTIMATE_AFTER_MS = 3_000;
 const BAR_WIDTH = 24;
 const COLUMNS_DEFAULT = 80;

@@ -221,7 +221,7 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** A duration in the largest unit of which it has at least two, such as `90 min` or `2 h`. */
+/** A duration in the largest unit that fits into it at least twice, such as `90 min` or `2 h`. */
 function toSpan(seconds: number): string {
   const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= 2 * unitSeconds) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;

@@ -24,7 +24,7 @@ import {
  */
 export type FieldRule = { names: readonly string[]; accepts: AcceptValues };
 
-/** The rules of the fields of one kind of record. Of several rules of a field, the first that finds a column applies. */
+/** The rules of the fields of one kind of record. If a field has several rules, the first that finds a column applies. */
 export type FieldRules = Readonly<Record<string, FieldRule | readonly FieldRule[]>>;
 
 const TOKEN_ID_NAMES = [
@@ -306,7 +306,7 @@ export const SOURCE_NAMES = [
   'order_source',
   'fill_source',
 ];
-/** Dune names the marketplace `project`. Other files name the collection so, which is not one of these values. */
+/** In files of Dune, the column `project` has the marketplace. In other files it has the collection, whose names do not match `form`. */
 export const PROJECT_OF_DUNE = {
   name: 'project',
   form: /^(opensea|blur|looksrare|x2y2|magiceden|sudoswap|rarible|zora|foundation|superrare|larvalabs|cryptopunks|element|nftx|reservoir|tensor)$/i,

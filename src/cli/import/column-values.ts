@@ -6,7 +6,7 @@ import type { ColumnSource } from '../../intake/csv/column-map.ts';
 import type { Conversion } from '../../intake/csv/conversions.ts';
 import { createConversion } from '../../intake/csv/conversions.ts';
 
-/** Returns how the values are read, or null if they are not of the kind. The values are those of the first rows, without blank ones. */
+/** Returns how the values are read, or null if they are not recognised. `samples`: the values of the first rows, without blank values. */
 export type AcceptValues = (samples: readonly string[]) => Partial<ColumnSource> | null;
 
 function all(samples: readonly string[], form: RegExp): boolean {
@@ -95,7 +95,7 @@ export function findTimes(samples: readonly string[]): Conversion[] {
     const convert = createConversion(conversion);
     const times = samples.map((sample) => parseTime(String(convert(sample.trim(), terms))) ?? 0);
     if (times.some((time) => time < TIME_MIN)) continue;
-    // Patterns that read the same times, such as MM and M, are one reading.
+    // Of several patterns that read the same times from all samples, such as MM and M, only the first is returned.
     const reading = times.join();
     if (!found.has(reading)) found.set(reading, conversion);
   }
@@ -109,7 +109,7 @@ export function acceptTime(samples: readonly string[]): Partial<ColumnSource> | 
 
 /** Numbers from this limit on are base units, because no sale costs a trillion native units. */
 const BASE_UNITS_MIN = 1e12;
-/** An amount with its currency before another amount in parentheses, as in `0.5 ETH ($1,234.56)`. */
+/** An amount with its currency, followed by another amount in parentheses, as in `0.5 ETH ($1,234.56)`. */
 const WITH_SECOND_AMOUNT = /^[^()]*\d[^()]*\([^()]*\)$/;
 
 export function acceptPrice(samples: readonly string[]): Partial<ColumnSource> | null {
@@ -118,7 +118,7 @@ export function acceptPrice(samples: readonly string[]): Partial<ColumnSource> |
   return amounts && { pattern: '^\\s*([^(]*[^(\\s])', ...amounts };
 }
 
-/** A column of amounts that may also hold numbers of units. Values that are all 1 are numbers of units. */
+/** Like `acceptPrice`, for a column that may have numbers of units instead of prices. If all values are 1, they are numbers of units. */
 export function acceptAmountNotUnits(samples: readonly string[]): Partial<ColumnSource> | null {
   return all(samples, /^1(\.0)?$/) ? null : acceptPrice(samples);
 }

@@ -34,7 +34,7 @@ import { count, describeDryRun, describeImports, describeSummary, toRate, withRe
 import type { ImportFlags, ImportRequest } from './usage.ts';
 import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
-/** What an import depends on, replaceable in tests. `chains` is called only for recorded responses. */
+/** What an import depends on, replaceable in tests. `chains` is called only for recorded responses and for --explain. */
 export type ImportEnvironment = {
   connect: () => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;

@@ -226,7 +226,9 @@ class JsonValueSplitter {
 const MISPLACED = 'a comma or a bracket is missing or misplaced';
 const UNCLOSED = 'a quote or a bracket is not closed';
 
-/** Recognises objects that begin a line with as many spaces and tabs before them as the first object that does. */
+/**
+ * Recognises objects that begin a line with the known indentation: the number of spaces and tabs before the first object that began a line.
+ */
 class ObjectLayout {
   /** Null until an object begins a line. */
   #indentation: number | null = null;
@@ -244,7 +246,7 @@ class ObjectLayout {
     return this.#leading === 0;
   }
 
-  /** Reads the next byte of the file. Returns whether this byte begins an object, and a line, with the indentation if it is known. */
+  /** Reads the next byte of the file. Returns whether it begins a line and an object. The line must have the indentation, if one is known. */
   read(byte: number): boolean {
     this.#begunAt = -1;
     if (byte === LF) this.#leading = 0;
