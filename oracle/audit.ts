@@ -60,7 +60,7 @@ export type FillableAuditOptions = {
   clock: () => number;
 };
 
-/** The limit of comparisons of one collection. After a comparison without differences there is no further one. */
+/** The most comparisons of one collection. A comparison without differences is the last one. */
 const ATTEMPTS_MAX = 5;
 /** The time between two comparisons of a collection. */
 const PAUSE_MS = 1_500;

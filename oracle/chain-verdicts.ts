@@ -28,8 +28,8 @@ const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
 /** The selector of Seaport's error for a fraction of an order that has no integer price. */
 const INEXACT_FRACTION = '0xc63cf089';
 /**
- * The selector of Seaport's error for an order that has expired or not started at the block. It gives no verdict, because the service
- * compares with the clock and not with the block. `compare.ts` then decides by the expiry time.
+ * The selector of Seaport's error for an order that has expired or not started at the block. After this error the verdict is null, because
+ * the service compares times with the clock and not with the block. `compare.ts` then decides by the expiry time.
  */
 const INVALID_TIME = '0x21ccfeb7';
 /** The names of errors by selector, for the reasons in findings. Other errors are shown as the endpoint returned them. */
@@ -167,7 +167,7 @@ function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, stan
   ];
 }
 
-/** The verdict that follows from the facts. Null if no fact excludes a fill, but a fact is not known. */
+/** The verdict that follows from the facts. `fillable` is null if no fact excludes a fill, but a fact is not known. */
 function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
   const [statusResult, counterResult, holderResult, allResult, approvedResult] = facts;
   const status =

@@ -1,5 +1,5 @@
 // The services of a run: `mercat serve` processes that follow the same local chain, each with its own database and endpoint. The run uses
-// only their outside: the public interface over HTTP, and the operator's operations and the intake over the local socket.
+// only their interfaces: the public interface over HTTP, and the operator's operations and the intake over the local socket.
 
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
