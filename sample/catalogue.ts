@@ -18,7 +18,7 @@ export type SampleCollection = {
   /** In native units. The prices of sales rise towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
-  /** The record of the collection says that the token records are all tokens, and each has its owner. */
+  /** The sample has all tokens of the collection, each with its owner. The collection record says so in `tokensComplete`. */
   complete?: true;
   /** The number of tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;

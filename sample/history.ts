@@ -59,7 +59,7 @@ export type SampleSale = {
   heldSince: number;
 };
 
-/** A marketplace that cannot have the name of the service, because that name cannot contain a hyphen. */
+/** A marketplace that cannot have the name of the service, because the name of a service cannot contain a hyphen. */
 const OTHER_MARKETPLACE = 'magic-eden';
 
 export function createCollectionContext(spec: SampleCollection, chain: Chain, serviceName: string): CollectionContext {

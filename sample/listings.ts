@@ -76,7 +76,7 @@ function canBeListed(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
 
-/** Whether the sample records the owner of the token. In a collection that is not complete, it does so for the tokens that may be listed. */
+/** Whether the sample records the owner of the token. In a collection that is not complete, only tokens that may be listed have an owner. */
 export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): boolean {
   return spec.complete === true || canBeListed(asset);
 }
