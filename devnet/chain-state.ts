@@ -1,6 +1,6 @@
 // A simulation's own record of the state of its chain: holders, approvals, filled and cancelled orders. A reorganisation restores an
-// earlier copy of the record. It is computed from the actions and, except for counters, not read from the chain. If it is wrong,
-// transactions fail.
+// earlier copy of the record. The record is computed from the actions, and from the EVM logs of transactions of wallets. Only counters are
+// read from the chain. If the record is wrong, transactions fail.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';

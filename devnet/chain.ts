@@ -76,7 +76,7 @@ export function callOf(
   return { from, to: to.address, data: encodeFunctionData({ abi: to.abi, functionName, args }), value };
 }
 
-/** Sends a transaction that no other transaction waits for, and mines it. It may fail, and its receipt then says so. */
+/** Mines the transaction that `sendOne` sends. No other transaction may be pending. If the transaction fails, its receipt says so. */
 export async function mineAlone(chain: LocalChain, sendOne: () => Promise<Hex>): Promise<Receipt> {
   const hash = await sendOne();
   await mine(chain);
@@ -127,7 +127,7 @@ export async function readChain(
   return decodeFunctionResult({ abi, functionName, data: result, args });
 }
 
-/** Mines one block with all pending transactions. It has the time of the clock, but no earlier time than its parent. */
+/** Mines one block with all pending transactions. The block has the time of the clock, but no earlier time than its parent block. */
 export async function mine(chain: LocalChain): Promise<void> {
   const { timestamp } = await readBlock(chain, 'latest');
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));

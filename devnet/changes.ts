@@ -109,7 +109,7 @@ export const approveAgain: Planner = (context) => {
   return row ? planOperator(context, row, true) : null;
 };
 
-/** Approves an operator for one token, or revokes that approval. Only for owners without an approval of the operator for all tokens. */
+/** Approves an operator for one token, or revokes that approval. Only for owners who have not approved the operator for all tokens. */
 export const approveOne: Planner = (context) => {
   const { state, random, world } = context;
   const candidates = heldTokens(context).filter(

@@ -34,7 +34,7 @@ const WRAPPED_ADDRESSES: Readonly<Record<number, Address>> = {
   33139: '0x48b62137edfa95a428d35c09e44256a739f6b557',
   2741: '0x3439153eb7af838ad19d56e1571fbd09333c2809',
 };
-const NETWORK_UNKNOWN_WRAPPED = '0x00000000000000000000000000000000000e7e00';
+const WRAPPED_ADDRESS_DEFAULT = '0x00000000000000000000000000000000000e7e00';
 /** The balance that the creator of the conduit gets for its gas, in wei. */
 const CONDUIT_OWNER_BALANCE = '0xde0b6b3a7640000';
 /** The chain id under which Seaport is deployed, before the chain gets its final chain id (see `installSeaport`). */
@@ -42,14 +42,14 @@ const SETUP_CHAIN_ID = 999_999;
 
 /** Installs the contracts on an empty chain. */
 export async function installProtocol(chain: LocalChain): Promise<Protocol> {
-  // While the chain id is changed, transactions are sent by impersonation: accounts sign for the chain id of anvil's start.
+  // While the chain id is changed, transactions are sent by impersonation, because the accounts sign for the chain id of anvil's start.
   await chain.rpc.call('anvil_autoImpersonateAccount', true);
   await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
   const { conduitController, conduitCodeHash } = await installConduitController(chain);
   const seaport = await installSeaport(chain, conduitController.address);
   await installConduit(chain, conduitController, conduitCodeHash);
   const wrapped = readContract('DevnetWrapped');
-  const address = WRAPPED_ADDRESSES[chain.chainId] ?? NETWORK_UNKNOWN_WRAPPED;
+  const address = WRAPPED_ADDRESSES[chain.chainId] ?? WRAPPED_ADDRESS_DEFAULT;
   await chain.rpc.call('anvil_setCode', address, wrapped.deployedBytecode);
   await chain.rpc.call('anvil_setChainId', chain.chainId);
   await chain.rpc.call('anvil_autoImpersonateAccount', false);
@@ -79,8 +79,9 @@ async function installConduitController(chain: LocalChain) {
 }
 
 /**
- * Seaport's code contains the domain of the chain id and address of its deployment. Only under another chain id does it compute the domain
- * from its current address. So it is deployed under one chain id, copied to its real address, and then the chain id is changed.
+ * Seaport's code contains the domain for the chain id and the address of its deployment. If the chain has another chain id, Seaport computes
+ * the domain from its current address instead. So Seaport is deployed under SETUP_CHAIN_ID and copied to its real address. The caller then
+ * sets the final chain id.
  */
 async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
   const artifact = readSeaport();

@@ -108,8 +108,8 @@ const FILLED_EVENT = toEventSelector(
 );
 
 /**
- * Creates a simulation on a chain whose world was just created. Only the simulation may change the chain afterwards, and wallets through
- * `include`.
+ * Creates a simulation on a chain whose world was just created. Afterwards, only the simulation may change the chain, and wallets only
+ * through `include`.
  */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   return new Simulation(options, await readHeight(options.world.chain));
@@ -225,12 +225,16 @@ export class Simulation {
       if (this.#options.random.happens(0.5)) await this.#act(1);
       else await this.#mineEmpty();
     }
-    // Not earlier: a marketplace that has read the replaced blocks cannot check an order while the chain is shorter than they were.
+    // Listings are posted only now. Earlier, the chain was shorter than before the reorganisation, so a marketplace that has read the replaced
+    // blocks could not check an order.
     await this.#postSigned();
     return step;
   }
 
-  /** Plans `count` actions and mines them in one block. Their listings are signed but not posted. Each action is planned on the state after the action before it. */
+  /**
+   * Plans `count` actions and mines them in one block. Their listings are signed but not posted. Each action is planned on the state after
+   * the action before it.
+   */
   async #act(count: number): Promise<Step> {
     const plans: Plan[] = [];
     while (plans.length < count) {

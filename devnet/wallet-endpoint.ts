@@ -72,7 +72,7 @@ export async function startWalletEndpoint(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // A website cannot send this type to another origin without asking first, and this server allows none.
+    // A browser sends this content type to another origin only after a preflight request, and this server allows no origin.
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       response.writeHead(415).end();
       return;

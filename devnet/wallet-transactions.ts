@@ -1,4 +1,5 @@
-// The effects of transactions that a simulation has not planned, on its record of the state. They are read from the EVM logs of a receipt.
+// Records the effects of transactions of wallets, which a simulation has not planned, in its record of the state. The effects are read from
+// the EVM logs of a receipt.
 
 import type { Address, Hex } from 'viem';
 import { isAddressEqual, parseEventLogs, zeroAddress } from 'viem';

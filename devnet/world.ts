@@ -70,7 +70,7 @@ const VISITOR_TOKENS = 8;
 const VISITOR_UNITS = 5n;
 const SPENDING_MONEY = parseEther('100000');
 const POOL_MONEY = parseEther('10000');
-/** The chain at whose addresses the other settlement protocols are installed. */
+/** The chain that has the other settlement protocols. Their contracts are installed at their addresses on the real chain of this name. */
 const CHAIN_OF_OTHERS = 'ethereum';
 const UNLIMITED = 2n ** 256n - 1n;
 
@@ -171,7 +171,7 @@ async function createOthers(
   { collections, people }: Pick<World, 'collections' | 'people'>,
 ): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
-  // Not the account that makes the other contracts: their addresses depend on the number of its transactions.
+  // The pools are made by another account than the other contracts, whose addresses depend on how many transactions their deployer has sent.
   const from = people.at(-1)?.address;
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {
