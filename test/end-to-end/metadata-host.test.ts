@@ -159,7 +159,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks from a ho
     },
   );
 
-  await t.test('a slow host is read, and a token that it never answers waits', async () => {
+  await t.test('a slow host is read, and a token for which the host never responds waits', async () => {
     publish(TOKENS);
     host.documents.set(pathOf('collection'), COLLECTION);
     host.set('slow');

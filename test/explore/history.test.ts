@@ -174,7 +174,7 @@ forEachMarket('history', {}, (market) => {
     }
   });
 
-  test('a collection that does not exist is a 404, and one on no chain has no points', async () => {
+  test('a collection that does not exist is a 404, and a collection on no chain has no points', async () => {
     assert.equal((await market.get('/explore/v1/collections/nowhere/history')).status, 404);
     await market.load([{ kind: 'collection', name: 'Afloat', slug: 'afloat' }]);
     assert.deepEqual((await market.ok('/explore/v1/collections/afloat/history')).data, []);

@@ -78,7 +78,7 @@ forEachEngine('orders', (engine) => {
       assert.deepEqual([status, dormant], ['active', { reasons: ['not-started'] }]);
     });
 
-    test('an order that the operator cancelled has the cancel as evidence, and nothing to fill it', async () => {
+    test('an order that the operator cancelled has the cancel as evidence, and no data with which it could be filled', async () => {
       const { body } = await intake.send('POST', '/orders', { body: await submissionOf(ask({ tokenId: 42n })) });
       const { orderId } = body.data;
       assert.equal((await intake.send('POST', `/orders/${orderId}/cancel`, { key: intake.keys.intake })).status, 200);

@@ -129,7 +129,7 @@ forEachStore('products', (store) => {
       await readers;
     });
 
-    test('shows no product to another shop that names its id, although it is cached', async () => {
+    test('shows no product to another shop that names its id, although the product is cached', async () => {
       const [shop, other] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);

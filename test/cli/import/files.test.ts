@@ -109,7 +109,7 @@ describe('JSON', () => {
     assert.equal(await toLines('[]'), '');
   });
 
-  test('a line break inside a text does not become valid', async () => {
+  test('a raw line break inside a JSON string stays invalid', async () => {
     const [line = ''] = (await toLines('[{"a":"x\ny"}]')).split('\n');
     assert.throws(() => JSON.parse(line), /control character/i);
   });

@@ -40,7 +40,7 @@ test('statistics become records with an exact floor', async (t) => {
   assertTaken(records);
 });
 
-test('the collection is found by the slug that its contract has', async (t) => {
+test('the collection of a contract is found by the slug that OpenSea has for the contract', async (t) => {
   const market = makeMarket();
   const { upstream } = await start(t, [market]);
   assert.deepEqual(await findOpenSeaContract(upstream, apes), { slug: APES.slug, tokenStandard: 'ERC-721' });
