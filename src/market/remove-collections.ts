@@ -38,8 +38,8 @@ export async function removeCollections(
     // here, no copy can restore a removed figure.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
-    // A merge of the activity log takes this lock. So a merge in progress cannot append a change of a removed collection after its changes
-    // were deleted.
+    // A merge of the activity log takes this lock. So, if both schemas are in one database, a merge in progress cannot append a change of a
+    // removed collection after its changes were deleted.
     await lockActivityHead(tx);
     const deleted = await deleteCollections(tx, ids);
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];
