@@ -8,7 +8,7 @@ import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding
 /** The times for which shared caches may keep a response and serve it stale, in seconds. `immutable`: the response never changes. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
 
-/** The policy of responses that another one should replace soon, such as degraded ones. */
+/** The policy of responses that should soon be replaced, such as degraded responses. */
 export const SHORT_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 } satisfies CachePolicy;
 
 /** One year, so that a cache never has to request the response again. */
@@ -28,7 +28,7 @@ export type CachedResponse = {
   validUntil: number | null;
   /** Whether the response is incomplete or old because a read failed. */
   degraded: boolean;
-  /** How long before the response its data was read, if the response is no longer fresh. 0 for a fresh response. */
+  /** The age of the data when the response is sent, if the response is no longer fresh. 0 for a fresh response. */
   ageMs: number;
   /** The body, split where the time of the response is inserted. */
   parts: readonly Buffer[];

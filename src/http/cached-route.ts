@@ -45,8 +45,8 @@ export function cachedRoute<Query extends object>(
 }
 
 /**
- * The path, and the parameters that the caller sent in the order of the schema, percent-encoded as by `encodeURIComponent`. A default value
- * is part of the key only if the caller sent it.
+ * The path, and the parameters that the caller sent. The parameters are in the order of the schema, and percent-encoded as by
+ * `encodeURIComponent`. A default value is part of the key only if the caller sent it.
  */
 export function toCacheKey(target: string, query: object): string {
   const sent = splitQuery(queryOf(target));
