@@ -11,7 +11,7 @@ import type { Database } from './port.ts';
 /** The channel on which PostgreSQL sends the notices to all processes. */
 export const CHANGES_CHANNEL = 'mercat_changes';
 
-/** A process sends its next notice at least this long after the previous one has been sent. Changes of the meantime share one notice. */
+/** The pause of a process between two notices. Changes that are reported during the pause share the next notice. */
 const GAP_MS = 10;
 const TIMEOUT_MS = 2_000;
 /** PostgreSQL accepts payloads of less than 8,000 bytes. A longer list of collections becomes a notice about all collections. */
@@ -67,7 +67,7 @@ export class ChangeNotices {
     while (this.#pending) {
       const payload = toPayload(this.#process, this.#pending);
       this.#pending = null;
-      // The commit does not wait for the disk, because a notice has nothing to keep.
+      // The commit does not wait for the disk, because a notice need not survive a crash.
       const sql = `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
       await this.#main
         .within(TIMEOUT_MS)

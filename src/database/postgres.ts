@@ -27,7 +27,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  */
 const CONNECTION_CHECK_MS = 1_000;
 const GENERAL_OPTIONS = `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`;
-/** Behind PgBouncer these settings belong to the role, and `createDatabase` limits the transactions of the store itself. */
+/** PgBouncer drops these settings. Behind it, the operator sets them for the role, and `createDatabase` limits the store's transactions. */
 const SESSION_OPTIONS: Record<PoolPurpose, string> = {
   general: GENERAL_OPTIONS,
   store: `${GENERAL_OPTIONS} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}`,

@@ -9,7 +9,10 @@ const TABLES_MAX = 3;
 
 const summaries = new BoundedMap<string, string>(SUMMARIES_MAX);
 
-/** Traces show a statement only as a part of a request or task. Otherwise the workers, which read their queues every second, would fill them. */
+/**
+ * Traces show a statement only as a part of a request or task. Otherwise the statements with which workers read their queues every second
+ * would fill the traces.
+ */
 export function describeStatement(database: string, sql: string): () => TracedOperation {
   return () => ({
     ...describe(database, summaryOf(sql)),
@@ -21,7 +24,7 @@ export function describeStatement(database: string, sql: string): () => TracedOp
   });
 }
 
-/** The statements of the transaction are its parts. */
+/** In a trace, the statements are parts of their transaction. */
 export function describeTransaction(database: string): () => TracedOperation {
   return () => describe(database, 'transaction');
 }
