@@ -111,7 +111,7 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 
 /**
  * The public message about a violation of HTTP, or null. Transfer codings other than `chunked` and HTTP versions other than 1.0 and 1.1 are
- * violations. In HTTP/1.1, so is a missing, repeated or malformed Host header (RFC 9112).
+ * violations. In HTTP/1.1, a missing, repeated or malformed Host header is a violation too (RFC 9112).
  */
 function findViolation({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   const coding = headers['transfer-encoding'];

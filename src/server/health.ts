@@ -10,7 +10,7 @@ import { readOncePerSecond } from './recent-read.ts';
 
 /** The time limit of a check of the primary. */
 const CHECK_TIMEOUT_MS = 1_000;
-/** The same for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
+/** The time limit for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
 const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
 /** A primary that responded within this time is in reach, even if all connections are too busy for a check. */
 const RESPONDED_MS = 2_000;

@@ -1,4 +1,4 @@
-// Tells where the local socket of a data directory is, whether a server listens on it, and whether another user could have put it there.
+// Finds the local socket of a data directory. Checks whether a server listens on it, and whether another user could have created it.
 // Of this program, this file imports only OperatorError, so that commands start fast.
 
 import { createHash } from 'node:crypto';

@@ -213,7 +213,7 @@ function toStoreContext(
 /** Stops listening, waits for the responses in progress, and destroys the connections that are open after CLOSE_TIMEOUT_MS. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  // A keep-alive connection becomes idle after its response. Without this timer, the server would wait until its client closes it.
+  // A keep-alive connection becomes idle after its response. Without this timer, the server would wait until the client closes it.
   const closeIdle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
   try {
     await app.close();
