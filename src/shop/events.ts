@@ -22,7 +22,7 @@ export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'in
 /** The type of test events. A test event is recorded on request for one webhook, even if the webhook does not subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** The data of each type that `recordEvent` records. `inventory.low` is recorded by the statement that changes the stock instead. */
+/** The data of each type that `recordEvent` records. It does not record `inventory.low`: the statement that changes the stock does. */
 export type EventData = {
   'product.created': ProductView;
   'product.updated': ProductView & { changed: (keyof ProductFields)[] };

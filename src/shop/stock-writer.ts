@@ -16,7 +16,7 @@ import type { StockRequest } from './stock.ts';
 import { changeStocks } from './stock.ts';
 
 export type StockWriterOptions = {
-  /** Returns the statements of one group of changes of a shop. If all of them wait for one product, `productId` names it. */
+  /** Returns the statements of one group of changes of a shop. If all changes of the group wait for one product, it is `productId`. */
   statementsOf: (shopId: string, productId?: string) => Statements;
   clock: Clock;
   secretKeys: SecretKeys;
@@ -123,7 +123,8 @@ class ShopChanges {
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
-      // The group has waited for no lock, so it missed its deadline because the database hangs. The waiting changes would miss theirs too.
+      // The group has waited for no lock, so it missed its deadline because the database hangs. The changes in the queue would miss their
+      // deadlines too.
       if (isStuck(error)) this.#rejectWaiting();
     } finally {
       this.#groups -= 1;

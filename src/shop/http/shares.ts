@@ -77,7 +77,7 @@ export class StoreShares {
     return this.#queue.admit(shopId, work);
   }
 
-  /** Like `statementsOf`, for statements that several requests share. Each of these requests is admitted by itself. */
+  /** Like `statementsOf`, for statements that several requests share. Each of these requests must be counted with `admit`. */
   sharedStatementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
     return inTurn(this.#main, new TimeBudget(options.timeoutMs), this.#turnOf(shopId, options.productId));
   }

@@ -180,7 +180,7 @@ export async function insertProduct(tx: Queryable, shopId: string, product: Prod
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Stores the fields of a locked product except its stock, which `updateStock` changes. Returns null if the shop has no such product. After
+ * Stores the fields of a locked product except its stock, which `updateStocks` changes. Returns null if the shop has no such product. After
  * `slug-taken` the transaction can only be rolled back.
  */
 export async function updateProduct(

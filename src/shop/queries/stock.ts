@@ -36,7 +36,7 @@ export type StockChange = {
   expected: number | null;
 };
 
-/** A change of a group, with the id for its low-stock event. */
+/** One change of a group, with the id for its low-stock event if one is recorded. */
 export type GroupedStockChange = StockChange & {
   keyId: string | null;
   reason: string;

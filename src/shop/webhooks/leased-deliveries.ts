@@ -61,7 +61,7 @@ export class LeasedDeliveries {
     return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 
-  /** Whether fewer deliveries wait for the webhook than are sent at a time. */
+  /** Whether fewer deliveries wait for the webhook than may be sent to it at a time. */
   isLow(webhookId: string): boolean {
     return (this.#queues.get(webhookId)?.waiting.length ?? 0) < this.#sendingMax;
   }
