@@ -5,7 +5,7 @@ import type { ImportWarnings } from './import-warnings.ts';
 import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';
 
-/** The summary must fit into one line of the response, together with the ids of the imported collection records. */
+/** Limited, because the ids must fit into one line of the response, together with the ids of the imported collection records. */
 export const CREATED_COLLECTIONS_MAX = 5_000;
 
 /** `conflict`: sales that are stored already with another price, time, seller or buyer. Such a record changes nothing. */

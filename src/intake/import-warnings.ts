@@ -32,9 +32,9 @@ export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 
 /** A price below 10 to the power of -TINY_DECIMALS native units is noted as tiny. */
 const TINY_DECIMALS = 6;
-/** The chain of the first tokens began in 2015. */
+/** Ethereum, the chain of the first tokens, began in 2015. */
 const TIME_MIN = Date.UTC(2015, 0, 1);
-/** Clocks differ by less. */
+/** The time of a record may be this much in the future, because clocks differ, but by less than this. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 /** The largest number of collections for which one import checks whether a collection record exists. */
 const COLLECTIONS_MAX = 10_000;

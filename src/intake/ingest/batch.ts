@@ -266,7 +266,7 @@ async function writeIndexed(
   return { counts, conflicts: sales.conflicts };
 }
 
-/** Writes listings, and other listings of the same orders. Returns the assets of all written listings. */
+/** Writes listings, and updates other listings of the same orders. Returns the assets of all these listings. */
 async function writeListings(
   tx: Queryable,
   listings: readonly NewListing[],

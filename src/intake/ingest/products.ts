@@ -26,8 +26,8 @@ export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 type Outcome = keyof UpsertCounts | { rejected: string };
 
 /**
- * Stores the records, those of one product in the order given. Imports into one shop wait for each other. Without this wait, two imports
- * could deadlock: each would hold a product lock or a new slug that the other needs.
+ * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for each other. Without this wait,
+ * two imports could deadlock: each would hold a product lock or a new slug that the other needs.
  */
 export async function ingestProducts(
   tx: Queryable,

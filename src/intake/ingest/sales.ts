@@ -51,7 +51,7 @@ async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = tr
     const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
-  // The stored sale is deleted and inserted again, so neither statement knows the sale before and after the change.
+  // The stored sale is deleted and inserted again, so no statement knows the sale both before and after the change.
   return track(tx, 'sale', [...lastByKey.keys(), ...(await listKeysToName(tx, last))], async () => {
     const replaced = await deleteDifferingSales(tx, last);
     const { inserted, updated } = await upsertSales(tx, last);

@@ -47,12 +47,12 @@ export async function lockOpenImport(tx: Queryable, schema: ImportSchema, import
   return row !== undefined && !decodeClosed(row).closed;
 }
 
-/** Names a change. The later change of an import has the higher number. */
+/** Names a change. Later changes of an import have higher numbers. */
 type ChangeId = { importId: string; seq: number };
 
 /**
- * Records the rows of one writing statement: the rows that it inserted, and the rows that it updated with their image before. The statement
- * must write rows of this kind. Another transaction must not be able to change them meanwhile.
+ * Records the rows of one writing statement: the inserted rows, and the updated rows with their images from before the update. The
+ * statement must write rows of this kind. Another transaction must not be able to change them meanwhile.
  */
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {

@@ -35,8 +35,8 @@ export function rejectField(fields: Fields, name: string, why: string): never {
 }
 
 /**
- * Returns the reason with the value in brackets. Adds nothing if the reason quotes the value, or the value is an object, an array or
- * absent.
+ * Returns the reason with the value in brackets. Adds nothing if the reason quotes the value already, or if the value is an object, an
+ * array or absent.
  */
 export function withValue(reason: string, value: unknown): string {
   const isNumber = value instanceof JsonNumber;

@@ -28,7 +28,7 @@ export class ChangeLog {
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();
-  /** The transactions in which the import was found open. It stays open until they end. */
+  /** The transactions in which the import was found open. The import stays open until each of them ends. */
   readonly #open = new WeakSet<Queryable>();
 
   constructor(importId: string, startedAt: number) {
