@@ -1,4 +1,4 @@
-// `mercat keys`: API keys of the store API and of the intake. Only the command that creates a key prints its secret.
+// `mercat keys`: API keys of the store API and of the intake. A secret is printed only by the command that creates it.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';

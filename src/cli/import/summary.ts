@@ -36,8 +36,8 @@ export function describeSummary(summary: CompleteSummary): string {
 }
 
 /**
- * The commands that take the imports back, if they have stored something. The newest comes first, because it may have changed rows of the
- * earlier ones.
+ * The commands that take the imports back. Empty if the imports have stored nothing. The newest import comes first, because it may have
+ * changed rows of earlier imports.
  */
 export function describeImports({ imports, inserted, updated }: ImportSummary): string[] {
   if (inserted + updated === 0) return [];
