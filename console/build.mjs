@@ -7,7 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** Everything that the built files depend on. */
-const SOURCES = ['console/src', 'console/index.html', 'console/vite.config.mjs', 'client', 'package-lock.json'];
+const SOURCES = [
+  'console/src',
+  'console/index.html',
+  'console/first-paint.mjs',
+  'console/vite.config.mjs',
+  'client',
+  'package-lock.json',
+];
 const BUILT = path.join(ROOT, 'console/dist/index.html');
 
 if (!process.argv.includes('--force') && isUpToDate()) process.exit(0);

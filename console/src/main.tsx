@@ -5,7 +5,22 @@ import { App } from './app.tsx';
 import { copyExactAmounts } from './parts/price.tsx';
 import { applyTheme } from './shell/theme.ts';
 
+/** A tab in the background does not paint. */
+const PAINT_MAX_MS = 300;
+
 applyTheme();
 copyExactAmounts();
 const root = document.getElementById('console');
-if (root) render(<App />, root);
+if (root) {
+  const start = () => render(<App />, root);
+  if (root.firstElementChild) void afterPaint().then(start);
+  else start();
+}
+
+/** Resolves when the browser has painted what the page has. Otherwise the first drawing of the components would delay it. */
+function afterPaint(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, PAINT_MAX_MS);
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
+}

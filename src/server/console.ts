@@ -1,4 +1,4 @@
-// The web console: one HTML page for all its paths, and the files that `npm run build` has written for it (console/dist). The console reads
+// The web console: one HTML page for all its paths, which has a first paint of the market only at the path of the market, and the files that `npm run build` has written for it (console/dist). The console reads
 // the public interfaces like any other client; no interface depends on it.
 
 import { createHash } from 'node:crypto';
@@ -26,6 +26,9 @@ const PAGE_PATHS = [
   '/service',
   '/service/:section',
 ];
+/** What the market displays before its scripts have run (console/first-paint.mjs). */
+const FIRST_PAINT = /<!--first paint of the market-->.*<!--end of the first paint-->/s;
+const FIRST_PAINT_PATH = '/';
 const ONE_YEAR_S = 31_536_000;
 
 /** Content types by extension. A built file of another type is not served. */
@@ -57,7 +60,8 @@ export function registerConsole(app: FastifyInstance, { folder, baseUrl }: Conso
   const assets = new Assets(path.join(folder, ASSETS_PATH));
 
   for (const pagePath of PAGE_PATHS) {
-    app.get(pagePath, routeOptions, (request, reply) => sendPage(toPage(page, baseUrl()), request, reply));
+    const pageOfPath = pagePath === FIRST_PAINT_PATH ? page : page.replace(FIRST_PAINT, '');
+    app.get(pagePath, routeOptions, (request, reply) => sendPage(toPage(pageOfPath, baseUrl()), request, reply));
   }
   for (const name of assets.names) {
     app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) =>

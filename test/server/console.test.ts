@@ -12,10 +12,12 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const PAGE = '<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script>';
+const FIRST_PAINT = '<!--first paint of the market--><h1>Market</h1>\n<!--end of the first paint-->';
+const PAGE = `<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
 /** The page as it is served below this path. */
 const BASE_URL = 'https://market.example/mercat';
 const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"');
+const MARKET_PATHS = ['/', '/?chain=base'];
 const SCRIPT = `document.title = "${'Mercat '.repeat(400)}";`;
 const PAGE_PATHS = [
   '/',
@@ -56,10 +58,12 @@ after(cleanUp);
 describe('the web console', () => {
   const service = useService({ BASE_URL });
 
-  test('one page is served at every path of the console, with the path of the service as the base of its links', async () => {
+  test('one page is served at every path of the console, with the base path of the service, and with a first paint at that of the market alone', async () => {
     for (const target of PAGE_PATHS) {
       const { status, headers, body } = await request(service.url, target);
-      assert.deepEqual([status, headers['content-type'], body], [200, 'text/html; charset=utf-8', SERVED_PAGE], target);
+      assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], target);
+      const expected = MARKET_PATHS.includes(target) ? SERVED_PAGE : SERVED_PAGE.replace(FIRST_PAINT, '');
+      assert.equal(body, expected, target);
     }
   });
 
@@ -83,7 +87,9 @@ describe('the web console', () => {
   test('a browser checks at each visit whether it has the current page', async () => {
     const { headers } = await request(service.url, '/c/harbour-lights');
     assert.equal(headers['cache-control'], 'no-cache');
-    const again = await request(service.url, '/', { headers: { 'if-none-match': headers['etag'] ?? assert.fail() } });
+    const again = await request(service.url, '/service', {
+      headers: { 'if-none-match': headers['etag'] ?? assert.fail() },
+    });
     assert.deepEqual([again.status, again.body], [304, '']);
   });
 

@@ -182,20 +182,21 @@ export const holdersQuery = (id: string) =>
     staleTime: SELDOM_MS,
   });
 
-/**
- * `address` may be the id of the collection, because rows of Solana name their collection by its id only, which does not keep the letter
- * case of the mint. The token is null if it does not exist.
- */
+/** `address` may be the id of the collection, because rows of Solana name their collection by its id only. The token is null if it does not exist. */
 export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token', chain, address, tokenId],
-    queryFn: async () => {
-      const isCollectionId = address.startsWith(`${chain}_`);
-      const collection = isCollectionId ? (await queries.ensureQueryData(collectionQuery(address))).data : null;
-      return tokenBatches.read({ chain, address: collection?.contractAddress ?? address, tokenId });
-    },
+    queryFn: async () => tokenBatches.read({ chain, address: await contractOf(chain, address), tokenId }),
     refetchInterval: OFTEN_MS,
   });
+
+/** The id of a collection contains the address of its contract. An address of Solana loses its letter case there. */
+async function contractOf(chain: string, addressOrId: string): Promise<string> {
+  if (!addressOrId.startsWith(`${chain}_`)) return addressOrId;
+  const address = addressOrId.slice(chain.length + 1);
+  if (address.startsWith('0x')) return address;
+  return (await queries.ensureQueryData(collectionQuery(addressOrId))).data.contractAddress ?? address;
+}
 
 export const orderQuery = (orderId: string) =>
   queryOptions({

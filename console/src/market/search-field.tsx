@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import type { SearchResult } from '../../../client/src/market.ts';
 import { searchQuery } from '../data/market-queries.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
@@ -11,6 +11,7 @@ import { Picture } from '../parts/picture.tsx';
 import { texts } from '../texts.ts';
 import { collectionPath, tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { Link } from '../parts/link.tsx';
 
 /** A search begins when the reader has paused for this long. */
 const PAUSE_MS = 200;

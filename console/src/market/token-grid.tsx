@@ -1,6 +1,5 @@
 // Tokens as cards: the picture first, then the name, the rank and the price.
 
-import { Link } from 'wouter-preact';
 import type { Token } from '../../../client/src/market.ts';
 import { formatCount } from '../format/amount.ts';
 import { openRow } from '../parts/open-row.ts';
@@ -10,6 +9,7 @@ import { Skeleton } from '../parts/states.tsx';
 import { texts } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { Link } from '../parts/link.tsx';
 
 export function TokenGrid({
   label,

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
-import { Link, useParams } from 'wouter-preact';
+import { useParams } from 'wouter-preact';
 import type { ActivityKind, ListedActivity, MarketItem, Order, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
@@ -25,6 +25,7 @@ import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { Link } from '../parts/link.tsx';
 
 export function TokenPage() {
   const { chain, address, id } = useParams<{ chain: string; address: string; id: string }>();

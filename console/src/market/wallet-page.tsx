@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
-import { Link, useParams } from 'wouter-preact';
+import { useParams } from 'wouter-preact';
 import type { MarketItem, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { walletListingsQuery, walletTokensQuery } from '../data/market-queries.ts';
@@ -25,6 +25,7 @@ import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { tokenName } from './token-name.ts';
+import { Link } from '../parts/link.tsx';
 
 const TABS: readonly ['tokens', 'listings', 'activity'] = ['tokens', 'listings', 'activity'];
 const SKELETONS = 6;

@@ -1,9 +1,9 @@
 // A link to a wallet, by the short form of its address.
 
-import { Link } from 'wouter-preact';
 import { shortAddress } from '../format/address.ts';
 import { texts } from '../texts.ts';
 import { Unknown } from './unknown.tsx';
+import { Link } from './link.tsx';
 
 export function Account({ address, reason = texts.unknown.account }: { address: string | null; reason?: string }) {
   if (address === null) return <Unknown reason={reason} />;

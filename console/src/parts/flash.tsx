@@ -1,18 +1,24 @@
 // Marks a value that has changed while it was displayed, by a background that fades once.
 
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Component, createRef } from 'preact';
 
-export function Flash({ value, children }: { value: string | number | bigint | null; children: ComponentChildren }) {
-  const element = useRef<HTMLSpanElement>(null);
-  const previous = useRef(value);
-  useLayoutEffect(() => {
-    if (previous.current === value) return;
-    previous.current = value;
+type FlashProps = { value: string | number | bigint | null; children: ComponentChildren };
+
+/** A class, because a table has thousands of them, and hooks would run an effect for each when it is drawn. */
+export class Flash extends Component<FlashProps> {
+  readonly #element = createRef<HTMLSpanElement>();
+
+  override componentDidUpdate({ value }: FlashProps): void {
+    const element = this.#element.current;
+    if (!element || value === this.props.value) return;
     // A second change restarts the animation.
-    element.current?.classList.remove('flash');
-    void element.current?.offsetWidth;
-    element.current?.classList.add('flash');
-  }, [value]);
-  return <span ref={element}>{children}</span>;
+    element.classList.remove('flash');
+    void element.offsetWidth;
+    element.classList.add('flash');
+  }
+
+  override render() {
+    return <span ref={this.#element}>{this.props.children}</span>;
+  }
 }

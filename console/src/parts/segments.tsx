@@ -1,7 +1,7 @@
 // A choice of a few values, all visible. The choice stands in the URL, so each value is a link.
 
 import type { ComponentChildren } from 'preact';
-import { Link } from 'wouter-preact';
+import { Link } from './link.tsx';
 
 export type Segment<Value extends string> = { value: Value; name: ComponentChildren; label?: string };
 

@@ -1,6 +1,6 @@
 // The parts of a page. The chosen part stands in the URL, so each tab is a link.
 
-import { Link } from 'wouter-preact';
+import { Link } from './link.tsx';
 
 export type Tab = { id: string; name: string; count?: string | null };
 

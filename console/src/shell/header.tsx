@@ -1,12 +1,13 @@
 // The header of all pages: the workplaces, the search, the theme and the help.
 
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { ExternalIcon, KeyboardIcon, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx';
 import { SearchField } from '../market/search-field.tsx';
 import { texts } from '../texts.ts';
 import { serviceUrl } from './base-path.ts';
 import { useStore } from './store.ts';
 import { chooseNextTheme, theme } from './theme.ts';
+import { Link } from '../parts/link.tsx';
 
 const WORKPLACES = [
   { path: '/', name: texts.shell.market, isOpen: (path: string) => !/^\/(shop|service)(\/|$)/.test(path) },

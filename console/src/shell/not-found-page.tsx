@@ -1,7 +1,7 @@
-import { Link } from 'wouter-preact';
 import { EmptyState } from '../parts/states.tsx';
 import { texts } from '../texts.ts';
 import { usePageTitle } from './shell.tsx';
+import { Link } from '../parts/link.tsx';
 
 /** The page of paths that the console does not have. */
 export function NotFoundPage({ reason = texts.states.unknownPage }: { reason?: string }) {

@@ -1,7 +1,6 @@
 // The filter of tokens by their traits: in a rail at the left, or folded above the tokens in a narrow window.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { Link } from 'wouter-preact';
 import type { Trait } from '../../../../client/src/market.ts';
 import { traitsQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
@@ -11,6 +10,7 @@ import { Unknown } from '../../parts/unknown.tsx';
 import type { UrlState } from '../../parts/url-state.ts';
 import { texts } from '../../texts.ts';
 import { chosenTraits, toggleTrait, traitParameter } from './trait-choice.ts';
+import { Link } from '../../parts/link.tsx';
 
 /** Traits with more values are folded at first. */
 const OPEN_VALUES_MAX = 8;

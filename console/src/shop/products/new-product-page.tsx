@@ -1,7 +1,7 @@
 // A new product.
 
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import { refreshShop } from '../../data/shop-queries.ts';
 import { texts } from '../../texts.ts';
 import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
@@ -11,6 +11,7 @@ import { UnsavedBar } from '../unsaved.tsx';
 import type { ProductDraft } from './product-draft.ts';
 import { EMPTY_DRAFT, changedFields, invalidNumbers, toCreate } from './product-draft.ts';
 import { ProductForm } from './product-form.tsx';
+import { Link } from '../../parts/link.tsx';
 
 export function NewProductPage({ session }: { session: ShopSession }) {
   const [, navigate] = useLocation();

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link, useLocation, useParams } from 'wouter-preact';
+import { useLocation, useParams } from 'wouter-preact';
 import type { GetProductResult } from '../../../../client/src/store.ts';
 import { MercatError } from '../../../../client/src/store.ts';
 import { isNotFound, queries } from '../../data/client.ts';
@@ -21,6 +21,7 @@ import { ConflictPanel } from './conflict-panel.tsx';
 import type { FieldConflict, ProductDraft } from './product-draft.ts';
 import { changedFields, invalidNumbers, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
 import { ProductForm } from './product-form.tsx';
+import { Link } from '../../parts/link.tsx';
 
 /** Another editor may change the product again between the reading of its version and the next attempt. */
 const ATTEMPTS_MAX = 3;

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { useLocation } from 'wouter-preact';
 import type { ProductSummary } from '../../../../client/src/store.ts';
 import type { ProductType } from '../../data/shop-queries.ts';
 import { productsQuery } from '../../data/shop-queries.ts';
@@ -19,6 +19,7 @@ import { texts } from '../../texts.ts';
 import { productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { StockLevel } from '../stock/stock-level.tsx';
+import { Link } from '../../parts/link.tsx';
 
 const TYPES: readonly ProductType[] = ['physical', 'digital', 'nft'];
 const ALL = 'all';

@@ -2,7 +2,6 @@
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { Adjustment } from '../../../../client/src/store.ts';
 import { logQuery, stockQuery } from '../../data/shop-queries.ts';
 import { formatCount } from '../../format/amount.ts';
@@ -17,6 +16,7 @@ import { texts } from '../../texts.ts';
 import { productPath } from '../paths.ts';
 import { shortId } from '../short-id.ts';
 import type { ShopSession } from '../session.ts';
+import { Link } from '../../parts/link.tsx';
 
 const SKELETONS = 8;
 

@@ -2,7 +2,6 @@
 
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { InventoryItem } from '../../../../client/src/store.ts';
 import { LOW_STOCK, stockQuery } from '../../data/shop-queries.ts';
 import type { Column } from '../../parts/data-table.tsx';
@@ -15,6 +14,7 @@ import { logPath, productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { StockDialog } from './stock-dialog.tsx';
 import { StockLevel } from './stock-level.tsx';
+import { Link } from '../../parts/link.tsx';
 
 const SHOWN: readonly ['all', 'low'] = ['all', 'low'];
 const SKELETONS = 8;

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Link, useLocation, useParams } from 'wouter-preact';
+import { useLocation, useParams } from 'wouter-preact';
 import type { GetWebhookResult } from '../../../../client/src/store.ts';
 import { isNotFound, queries } from '../../data/client.ts';
 import { describeError } from '../../data/errors.ts';
@@ -19,6 +19,7 @@ import type { ShopSession } from '../session.ts';
 import { Deliveries } from './deliveries.tsx';
 import { SecretPanel } from './secret-panel.tsx';
 import { WebhookState } from './webhook-state.tsx';
+import { Link } from '../../parts/link.tsx';
 
 const t = texts.shop.webhook;
 

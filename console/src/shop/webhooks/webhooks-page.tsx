@@ -2,7 +2,6 @@
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
 import type { Webhook } from '../../../../client/src/store.ts';
 import { refreshShop, webhooksQuery } from '../../data/shop-queries.ts';
 import type { Column } from '../../parts/data-table.tsx';
@@ -17,6 +16,7 @@ import { webhookPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { SecretPanel } from './secret-panel.tsx';
 import { WebhookState } from './webhook-state.tsx';
+import { Link } from '../../parts/link.tsx';
 
 type EventName = Webhook['events'][number];
 

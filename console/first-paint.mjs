@@ -1,0 +1,23 @@
+// What the market displays before its scripts have run: the header and the title of the page. The components of these parts
+// (shell/header.tsx, market/collections-page.tsx) take over the elements, so their classes and their order must be the same.
+
+import { texts } from './src/texts.ts';
+
+/** The service leaves out what stands between these comments on all other pages (src/server/console.ts). */
+const START = '<!--first paint of the market-->';
+const END = '<!--end of the first paint-->';
+
+const MARK = `<svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="8" class="mark-ground" /><path d="M7 14.5 9.4 8h13.2l2.4 6.5a3 3 0 0 1-6 0 3 3 0 0 1-6 0 3 3 0 0 1-6 0Z" class="mark-figure" /><path d="M9.5 19.5V24h13v-4.5" class="mark-line" /></svg>`;
+
+const HEADER = `<header class="header"><button type="button" class="skip-link">${texts.shell.skip}</button><a href="./" class="wordmark" aria-label="${texts.name}">${MARK}<span>${texts.name}</span></a><nav class="workplaces" aria-label="${texts.shell.workplaces}"><a href="./" aria-current="page">${texts.shell.market}</a><a href="./shop">${texts.shell.shop}</a><a href="./service">${texts.shell.service}</a></nav></header>`;
+
+const MAIN = `<main id="content" class="content" tabindex="-1"><div class="page market"><div class="page-head"><h1>${texts.market.title}</h1><p class="muted">${texts.market.lead}</p></div></div></main>`;
+
+/** A plugin of Vite that puts the first paint into the page. */
+export function firstPaint() {
+  return {
+    name: 'first-paint',
+    transformIndexHtml: (page) =>
+      page.replace('<div id="console"></div>', `<div id="console">${START}${HEADER}${MAIN}${END}</div>`),
+  };
+}
