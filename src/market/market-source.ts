@@ -30,13 +30,18 @@ export class MarketSource {
     return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
-  /** Returns a `read` whose calls share one deadline. Time between the calls is not subtracted. */
+  /** Returns a `read` whose calls share one deadline. Only time in which at least one of the calls runs is subtracted. */
   withinOneDeadline(): MarketSource['read'] {
     let leftMs = this.timeoutMs;
+    let running = 0;
+    let startedAt = 0;
     return async (query) => {
-      const startedAt = performance.now();
-      const result = await this.read(query, Math.max(0, leftMs));
-      leftMs -= performance.now() - startedAt;
+      const now = performance.now();
+      if (running === 0) startedAt = now;
+      running += 1;
+      const result = await this.read(query, Math.max(0, leftMs - (now - startedAt)));
+      running -= 1;
+      if (running === 0) leftMs -= performance.now() - startedAt;
       return result;
     };
   }

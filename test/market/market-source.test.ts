@@ -54,3 +54,22 @@ test('a read after the shared deadline fails', async (t) => {
   assert.deepEqual(await read(hangFor(0)), { ok: false, reason: 'timeout' });
   assert.deepEqual(limits, [5, 0]);
 });
+
+test('reads that run at the same time use the shared time once', async (t) => {
+  const { source, clock, limits } = createSource(t, 60_000);
+  const read = source.withinOneDeadline();
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  const reads = [read(() => first.promise)];
+  clock.now += 10;
+  reads.push(read(() => second.promise));
+  clock.now += 30;
+  first.resolve();
+  await reads[0];
+  clock.now += 5;
+  second.resolve();
+  await reads[1];
+  clock.now += 100;
+  await read(() => Promise.resolve());
+  assert.deepEqual(limits, [60_000, 59_990, 59_955]);
+});
