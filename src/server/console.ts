@@ -1,4 +1,4 @@
-// The web console: one HTML page for all its paths, which has a first paint of the market only at the path of the market, and the files that `npm run build` has written for it (console/dist). The console reads
+// The web console: one HTML page for all its paths, and the files that `npm run build` has written for it (console/dist). The console reads
 // the public interfaces like any other client; no interface depends on it.
 
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ const PAGE_PATHS = [
   '/service',
   '/service/:section',
 ];
-/** What the market displays before its scripts have run (console/first-paint.mjs). */
+/** The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the path of the market has it. */
 const FIRST_PAINT = /<!--first paint of the market-->.*<!--end of the first paint-->/s;
 const FIRST_PAINT_PATH = '/';
 const ONE_YEAR_S = 31_536_000;
