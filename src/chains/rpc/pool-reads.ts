@@ -46,6 +46,7 @@ export class PoolReads {
   readonly #log: Log;
   readonly #known = new LRUCache<Address, { pool: Pool | null }>({ max: CONTRACTS_MAX });
   readonly #templates = new Map<Address, FactoryTemplates>();
+  /** The start of the range that failed last, and how often it has failed in a row. */
   #failing = { from: -1, attempts: 0 };
   #unreadRanges = 0;
 
@@ -70,7 +71,7 @@ export class PoolReads {
     try {
       const logs = await this.#readLogs(range);
       const pools = await this.#readPools(new Set(logs.map(({ address }) => address)), factories, range.to);
-      this.#failing.attempts = 0;
+      if (this.#failing.from === range.from) this.#failing.attempts = 0;
       return logs.map((log) => ({ log, pool: pools.get(log.address) ?? null }));
     } catch (error) {
       if (!isSkippable(error)) throw error;

@@ -95,4 +95,22 @@ suite('swaps of pools', () => {
     assert.deepEqual(await pools.swaps(range, FACTORIES), []);
     assert.equal(pools.unreadRanges(), 1);
   });
+
+  test('a range that fails again and again is left out, even if another range is read in between', async (t) => {
+    let isFailing = true;
+    const url = await endpointThat(t, (response) => (isFailing ? { result: 'not a list' } : response));
+    const reader = createTestReader({ chain: CHAIN, urls: [url], openMs: 20, patienceMs: 20 });
+    t.after(() => reader.close());
+    const { pools } = reader;
+    const other = { ...range, from: 1 };
+    for (const _ of [1, 2]) {
+      isFailing = true;
+      await assert.rejects(pools.swaps(range, FACTORIES), { name: 'ChainUnavailable' });
+      isFailing = false;
+      assert.equal((await pools.swaps(other, FACTORIES)).length, 1);
+    }
+    isFailing = true;
+    assert.deepEqual(await pools.swaps(range, FACTORIES), []);
+    assert.equal(pools.unreadRanges(), 1);
+  });
 });
