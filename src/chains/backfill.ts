@@ -1,6 +1,7 @@
 // Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is committed
 // together with the number of its last block. A collection that has been read up to the chain's cursor joins the chain's live stream.
 
+import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
@@ -18,16 +19,18 @@ const DISPUTED_MAX = 4;
 
 /**
  * Reads one slice for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
- * at most DISPUTED_MAX follows in all. `more` is false when no slice was read.
+ * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet.
  */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
   const { main, reader } = context;
+  const cursor = await findChainCursor(main, reader.chain.id);
+  if (!cursor) return { changed: new Set(), more: false };
   const behind = (await listFollows(main, reader.chain.id)).filter(
     (follow) => !follow.joined && follow.fromBlock !== null,
   );
   for (const follow of behind.toSorted((a, b) => a.createdAt - b.createdAt).slice(0, DISPUTED_MAX)) {
     try {
-      return { changed: await readSlice(context, follow), more: true };
+      return { changed: await readSlice(context, cursor, follow), more: true };
     } catch (error) {
       // The status reports the disagreement (EndpointComparison). New blocks are read meanwhile.
       if (!(error instanceof RpcFailure && error.kind === 'contradicted')) throw error;
@@ -36,11 +39,9 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
   return { changed: new Set(), more: false };
 }
 
-async function readSlice(context: FollowContext, follow: Follow): Promise<Set<string>> {
+async function readSlice(context: FollowContext, cursor: ChainCursor, follow: Follow): Promise<Set<string>> {
   const { main, reader, protocols, clock, log } = context;
   const chain = reader.chain.id;
-  const cursor = await findChainCursor(main, chain);
-  if (!cursor) return new Set();
   const { collectionId, contractAddress, readToBlock } = follow;
   const contracts = [contractAddress];
   const from = readToBlock === null ? (follow.fromBlock ?? 0) : readToBlock + 1;

@@ -155,6 +155,13 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'filled');
   });
 
+  test('a backfill waits while no block of its chain is stored', async () => {
+    const db = await engine.open();
+    const { context } = followWorld({ main: db, indexer: db }, world);
+    await follow(db, world);
+    assert.deepEqual(await backfillOnce(context), { changed: new Set(), more: false });
+  });
+
   test('a backfill that is interrupted after a slice continues with the next slice', async (t) => {
     const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
     t.after(() => narrow.close());
