@@ -51,6 +51,24 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
   });
 
+  test('a reorganisation of the first block that was stored is reverted', async () => {
+    const { call } = world.chain.rpc;
+    const [first] = world.people;
+    await mine(world.chain);
+    const snapshot = await call('evm_snapshot');
+    await mine(world.chain);
+    const db = await engine.open();
+    const { settle } = followWorld({ main: db, indexer: db }, world);
+    await settle();
+    await call('evm_revert', snapshot);
+    // The new blocks get another miner than the earlier test has set, so that their hashes differ.
+    await call('anvil_setCoinbase', first);
+    for (let blocks = 0; blocks < 3; blocks += 1) await mine(world.chain);
+    await settle();
+    const cursor = await findChainCursor(db, 'ethereum');
+    assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [await readHeight(world.chain), 1, null]);
+  });
+
   test('recent blocks are all kept, older blocks one in each interval, and blocks that are too old are deleted', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
