@@ -94,8 +94,8 @@ export class MarketCopy {
       this.#orders.values(),
       (order) => `${order.seller} ${order.collectionId} ${order.tokenId}`,
     );
-    // `/v1` leaves out sales without a price, such as those of several tokens.
-    const sold = this.#validEvents().filter(({ kind, price }) => kind === 'sale' && price);
+    // `/v1` leaves out sales without a price, and sales of several tokens, which have no token.
+    const sold = this.#validEvents().filter(({ kind, price, tokenId }) => kind === 'sale' && price && tokenId !== null);
     return {
       owners: owned.map(({ token, owner }) => `${token} ${owner}`),
       'tokens of wallets': owned.map(({ token, owner }) => `${owner} ${token}`),
