@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ import type { Engine } from '../src/database/port.ts';
 import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServiceProcess } from '../test/support/service/service-process.ts';
-import { say } from './measure.ts';
+import { residentMiB, say } from './measure.ts';
 
 const PRODUCTS = Number(process.env['BENCH_PRODUCTS'] ?? 200_000);
 const READS = 100;
@@ -70,9 +70,9 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
     // The first read of a process also compiles the code and fills the caches of the database.
     await readConcurrently(service.url, large, 1);
     const quiet = await probeAll(delay(QUIET_MS));
-    const before = residentMegabytes(service.pid);
+    const before = residentMiB(service.pid);
     let peak = before;
-    const watch = setInterval(() => (peak = Math.max(peak, residentMegabytes(service.pid))), MEMORY_PERIOD_MS);
+    const watch = setInterval(() => (peak = Math.max(peak, residentMiB(service.pid))), MEMORY_PERIOD_MS);
     const startedAt = performance.now();
     const reads = readConcurrently(service.url, large, READS);
     const busy = await probeAll(reads);
@@ -162,10 +162,4 @@ function p99(result: Probe | undefined): number {
 
 function verdict(isReached: boolean): string {
   return isReached ? 'reached' : 'missed';
-}
-
-/** The resident memory of a process on Linux. */
-function residentMegabytes(pid: number): number {
-  const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kilobytes) / 1_024);
 }

@@ -14,6 +14,7 @@ import { benchImport } from './import.ts';
 import { benchKeyTiming } from './key-timing.ts';
 import { benchLarge } from './large.ts';
 import { benchLargeInventory } from './large-inventory.ts';
+import { benchPeers } from './peers.ts';
 import { benchReads } from './reads.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRarity } from './rarity.ts';
@@ -39,6 +40,7 @@ const BENCHMARKS = {
   commands: benchCommands,
   store: benchStore,
   inventory: benchLargeInventory,
+  peers: benchPeers,
   'key-timing': benchKeyTiming,
   deliveries: benchDeliveries,
   decode: benchDecode,

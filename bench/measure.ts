@@ -1,5 +1,7 @@
 // Measurement for the benchmarks. Rounds alternate, so that a change of the machine's speed affects both sides of a ratio.
 
+import { readFileSync } from 'node:fs';
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -36,4 +38,14 @@ export function say(line: string): void {
 
 export function spread(values: readonly number[]): string {
   return `${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
+}
+
+/** The resident memory of a process in MiB. NaN if the system does not report it. */
+export function residentMiB(pid: number): number {
+  try {
+    const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
 }

@@ -2,12 +2,12 @@
 // later starts, and the resident memory after the start and after requests.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFirstOutput, stopProgram } from './child-program.ts';
-import { median, say, spread } from './measure.ts';
+import { median, residentMiB, say, spread } from './measure.ts';
 
 const ROUNDS = 5;
 const REQUESTS = 2_000;
@@ -27,14 +27,14 @@ export async function benchStart(): Promise<void> {
       `first start, sample loaded: ${first.ms.toFixed(0)} ms; warm start: ${median(warm).toFixed(0)} ms (${spread(warm)})`,
     );
     const started = await start(dir);
-    const idle = residentMib(started.pid);
+    const idle = residentMiB(started.pid);
     for (let request = 0; request < REQUESTS; request += 1) {
       await (
         await fetch(`${started.url}/v1/collections/harbour-lights/listings?limit=${1 + (request % 100)}`)
       ).arrayBuffer();
     }
     say(
-      `resident memory: ${idle.toFixed(0)} MiB after start, ${residentMib(started.pid).toFixed(0)} MiB after ${REQUESTS} requests`,
+      `resident memory: ${idle.toFixed(0)} MiB after start, ${residentMiB(started.pid).toFixed(0)} MiB after ${REQUESTS} requests`,
     );
     await started.stop();
   } finally {
@@ -54,14 +54,4 @@ async function start(dir: string) {
   await (await fetch(`${url}/v1`)).arrayBuffer();
   const ms = performance.now() - begin;
   return { ms, url, pid: child.pid ?? 0, stop: () => stopProgram(child) };
-}
-
-/** The resident memory of a process in MiB. NaN if the system does not report it. */
-function residentMib(pid: number): number {
-  try {
-    const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) / 1_024;
-  } catch {
-    return Number.NaN;
-  }
 }

@@ -54,7 +54,8 @@ export async function benchStore(): Promise<void> {
   }
 }
 
-async function openShop(main: Database, serviceUrl: string): Promise<Shop> {
+/** Makes a shop with a key and `PRODUCTS` products. */
+export async function openShop(main: Database, serviceUrl: string): Promise<Shop> {
   const context = {
     main,
     clock: systemClock,

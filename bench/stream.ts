@@ -1,7 +1,7 @@
 // Measures the stream with 2,000 subscribers: the time from the commit of a change until each subscriber has its event, and the memory that
 // the service uses for clients that do not read. The change is committed and merged by another process than the one that serves the stream.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ import {
 } from '../test/support/engines/postgres-server.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { startServer } from './hot-listings.ts';
-import { median, say } from './measure.ts';
+import { median, residentMiB, say } from './measure.ts';
 
 const SUBSCRIBERS = 2_000;
 const EVENTS = 100;
@@ -154,11 +154,6 @@ const merge = (main: Database) =>
 async function readStatus(socketPath: string): Promise<Record<string, number> & { bufferedBytes: number }> {
   const { body } = await sendToSocket(socketPath, 'POST', '/operator/v1/status', {});
   return body.result.stream;
-}
-
-function residentMiB(pid: number): number {
-  const [, kib = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1_024;
 }
 
 async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {

@@ -1,0 +1,89 @@
+// Measures the store beside other programs with the same 1,000 products: requests a second, the slowest percent, and memory. All programs
+// run at the same time, and their rounds alternate.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import autocannon from 'autocannon';
+import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
+import { median, residentMiB, say, spread } from './measure.ts';
+import { medusa } from './peers/medusa.ts';
+import { mercat } from './peers/mercat.ts';
+import type { Load, Peer, Row, RunningPeer } from './peers/peer.ts';
+import { ROWS } from './peers/peer.ts';
+import { jsonServer, prism } from './peers/plain.ts';
+import { vendure } from './peers/vendure.ts';
+
+const ROUNDS = 5;
+const ROUND_S = 4;
+/** A peer that needs a second for a response needs several seconds until its rate is steady. */
+const WARM_UP_S = 6;
+const CONNECTIONS = 32;
+
+type Measured = { rate: number; p99: number; failed: number };
+type MeasuredPeer = Peer & { running: RunningPeer; rounds: Record<Row, Measured[]> };
+
+export async function benchPeers(): Promise<void> {
+  if (!canRunPostgres()) return say('peers: not run, no PostgreSQL on this machine');
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+  const postgres = await startPostgres({ durable: true });
+  const peers: MeasuredPeer[] = [];
+  try {
+    for (const peer of [mercat, medusa, vendure, jsonServer, prism]) {
+      const running = await peer.start({ databaseUrl: await createTestDatabase(postgres.url), dir });
+      peers.push({ ...peer, running, rounds: { list: [], read: [], update: [], stock: [] } });
+    }
+    for (const row of ROWS) await measureRow(row, peers);
+    printTable(peers);
+  } finally {
+    for (const { running } of peers) await running.stop();
+    await postgres.discard();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function measureRow(row: Row, peers: readonly MeasuredPeer[]): Promise<void> {
+  for (const { running } of peers) await send(running.loads[row], WARM_UP_S);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { running, rounds } of peers) rounds[row].push(await send(running.loads[row], ROUND_S));
+  }
+}
+
+async function send(load: Load, seconds: number): Promise<Measured> {
+  const result = await autocannon({ connections: CONNECTIONS, duration: seconds, ...load });
+  return {
+    rate: result.requests.total / result.duration,
+    p99: result.latency.p99,
+    failed: result.non2xx + result.errors,
+  };
+}
+
+/** Prints a Markdown table, and a verdict for each aim. */
+function printTable(peers: readonly MeasuredPeer[]): void {
+  say('| requests/s (p99 in ms) | list 50 | read | update | stock | memory, MiB |');
+  say('|---|---|---|---|---|---|');
+  for (const { name, rounds, running } of peers) {
+    const cells = ROWS.map((row) => {
+      const rates = rounds[row].map(({ rate }) => rate);
+      const failed = rounds[row].reduce((sum, round) => sum + round.failed, 0);
+      const p99 = median(rounds[row].map((round) => round.p99));
+      return `${median(rates).toFixed(0)} (${p99.toFixed(0)})${failed > 0 ? `, ${failed} failed` : ''}`;
+    });
+    say(`| ${[name, ...cells, residentMiB(running.pid).toFixed(0)].join(' | ')} |`);
+  }
+  const [own, ...others] = peers;
+  if (!own) return;
+  for (const { name, aim, rounds } of others) {
+    const ratios = ROWS.map((row) => ratiosOf(own.rounds[row], rounds[row]));
+    const texts = ROWS.map(
+      (row, index) => `${row} ${median(ratios[index] ?? []).toFixed(2)} (${spread(ratios[index] ?? [])})`,
+    );
+    const least = Math.min(...ratios.map(median));
+    const verdict = aim === null ? 'no aim' : `aim ${aim}: ${least >= aim ? 'reached' : 'missed'}`;
+    say(`peers, Mercat as a multiple of ${name}: ${texts.join(', ')}; ${verdict}`);
+  }
+}
+
+function ratiosOf(own: readonly Measured[], other: readonly Measured[]): number[] {
+  return own.map(({ rate }, index) => rate / (other[index]?.rate ?? Number.NaN));
+}
