@@ -16,7 +16,8 @@ export const defineBackup: DefineCommand = (backup, io) => {
       'Write both schemas, main and indexer, as they are at one moment, to one file. mercat restore writes the file into ' +
         'PostgreSQL or an embedded database. Servers may run during the backup. On PostgreSQL they do not wait for it. On the ' +
         'embedded database their reads and writes wait until the backup has read the last row.\n\nThe file contains the ' +
-        'secrets that sign webhooks and cursors as they are stored (mercat secrets list), so only its owner may read it. It has a temporary name until it is complete.',
+        'secrets that sign webhooks and cursors, encrypted or in clear as in the database (mercat secrets list shows which). ' +
+        'Only its owner may read it. The file has a temporary name until it is complete.',
     )
     .argument('<file>', 'the file to write')
     .option('--force', 'replace an existing file when the new file is complete')

@@ -1,6 +1,6 @@
-// Reports committed changes of collections to all processes that use the same primary database, so that their cached responses are out of
-// date within milliseconds. A notice may be lost, for example behind a pooler, so nothing may be cached for longer than a second without
-// one. The embedded engine has one process, which needs no notices.
+// Reports committed changes of collections to all processes that use the same primary database, so that they drop the cached
+// responses that the change affects within milliseconds. A notice may be lost, for example behind a pooler, so a response is cached for at
+// most a second even if no notice arrives. The embedded engine has one process, which needs no notices.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 // The order of the list of collections: launched collections first, then from high to low, unknown values last, ties by id. Within a chain,
-// values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest rate of any age. Values
+// values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest known rate. Values
 // on chains without a rate follow the values in dollars, and are compared in native units. All comparisons are exact: two different values
 // of one chain never tie, and a page begins exactly where the page before ended. Pure.
 

@@ -22,7 +22,10 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
   return (traceId, isParentSampled) => isParentSampled ?? root(traceId);
 }
 
-/** The last 56 bits of a trace id are random (W3C Trace Context, level 2), so every process decides the same about a trace. */
+/**
+ * The last 56 bits of a trace id are random (W3C Trace Context, level 2). The decision depends only on them and the ratio, so all processes
+ * with the same ratio decide the same about a trace.
+ */
 const RANDOM_DIGITS = 14;
 
 function createRootSampler(name: string, ratio: number): (traceId: string) => boolean {

@@ -35,7 +35,7 @@ const CONTRACTS = [EVM, toEvmAddress('second collection'), toEvmAddress('third c
 const idOf = (contract: string) => `ethereum_${contract}`;
 const COLLECTION = idOf(EVM);
 const at = (ms: number) => new Date(NOW + ms).toISOString();
-/** All random listings expire before this time. */
+/** Every random listing with an expiry has expired at this time. */
 const LATER = NOW + 60 * 60_000;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 
@@ -84,7 +84,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not counted to find the cheapest listings for a buyer: few rows of listings are read', async () => {
+  test('are not needed to find the cheapest listings for a buyer, which reads few rows', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');
@@ -137,7 +137,11 @@ forEachEngine('maintained figures', (engine) => {
     ['a report', [{ ...STALE, volume: { allTime: 2.5 }, floorRaw: '9' }, sale(SOLD)], ['2.5', '-Infinity']],
     ['a current report', [{ ...STALE, at: at(0), volume: { allTime: 2.5 }, floorRaw: '9' }], ['2.5', '9']],
     ['a listing', [listing({ priceRaw: '70' }), order({ tokenId: '2', priceRaw: '80' })], ['-Infinity', '70']],
-    ['an own order of the asset', [listing({ priceRaw: '70' }), order({ priceRaw: '80' })], ['-Infinity', '80']],
+    [
+      'a mirrored listing and an own order of the same token',
+      [listing({ priceRaw: '70' }), order({ priceRaw: '80' })],
+      ['-Infinity', '80'],
+    ],
   ];
   for (const [name, records, [volume, floor]] of rankings) {
     test(`include the ranking keys of a collection with ${name}`, async () => {

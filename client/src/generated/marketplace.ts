@@ -209,7 +209,7 @@ export type ListCollectionsParameters = {
   cursor?: string | undefined;
   /** Rows per page. */
   limit?: number | undefined;
-  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, both are compared in dollars by the newest rate of any age; collections on a chain without a rate follow, compared in native units. `recent`: newest record first. */
+  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars by the newest known rate, however old it is; collections on a chain without a rate follow, compared in native units. `recent`: newest record first. */
   sort?: 'volume' | 'floor' | 'recent' | undefined;
 };
 

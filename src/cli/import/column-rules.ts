@@ -4,7 +4,7 @@ import type { RecordKind } from '../../intake/records/kinds.ts';
 import type { AcceptValues } from './column-values.ts';
 import {
   acceptAddress,
-  acceptAmountNotUnits,
+  acceptPriceNotQuantity,
   acceptMint,
   acceptPrice,
   acceptSoldTokenId,
@@ -176,7 +176,7 @@ const PRICES: readonly FieldRule[] = [
   { names: PRICE_NAMES, accepts: acceptPrice },
   {
     names: ['amount', 'value', 'eth', 'sol', '*_price', 'price_*', '*_eth', 'preis_*', 'betrag', 'wert'],
-    accepts: acceptAmountNotUnits,
+    accepts: acceptPriceNotQuantity,
   },
 ];
 

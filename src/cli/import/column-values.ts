@@ -118,8 +118,8 @@ export function acceptPrice(samples: readonly string[]): Partial<ColumnSource> |
   return amounts && { pattern: '^\\s*([^(]*[^(\\s])', ...amounts };
 }
 
-/** Like `acceptPrice`, for a column that may have numbers of units instead of prices. If all values are 1, they are numbers of units. */
-export function acceptAmountNotUnits(samples: readonly string[]): Partial<ColumnSource> | null {
+/** Like `acceptPrice`, for a column that may have quantities of tokens instead of prices. If all values are 1, they are quantities. */
+export function acceptPriceNotQuantity(samples: readonly string[]): Partial<ColumnSource> | null {
   return all(samples, /^1(\.0)?$/) ? null : acceptPrice(samples);
 }
 

@@ -142,7 +142,7 @@ const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * The SQL subquery for the stored token, as it was before the statement, that a row of `other` names. `limit 1` makes PostgreSQL use the
+ * The SQL subquery for the token that a row of `other` names, as it was stored before the statement. `limit 1` makes PostgreSQL use the
  * primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
  */
 const storedToken = (other: string) =>

@@ -1,4 +1,4 @@
-// Makes the packed cluster that first starts of the embedded database unpack. initdb writes times and random numbers, so the file is made
+// Makes the packed cluster. The embedded database unpacks it when it starts for the first time. initdb writes times and random numbers, so the file is made
 // again only for another version of PGlite.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

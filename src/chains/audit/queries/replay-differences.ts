@@ -52,8 +52,8 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
   holder: ({ indexer }) =>
     `select collection_id || ' ' || owner as subject, tokens::text as value from ${indexer}.holder
      where ${FOLLOWED}`,
-  // The chain log does not have the ids of mirrored listings, so only the ids of own orders are compared. If the marketplace of a sale
-  // cannot be derived from the log, it is not compared, because another source may have reported it.
+  // The chain log does not have the ids of mirrored listings, so only the ids of own orders are compared. If the log does
+  // not show the marketplace of a sale, the sale is compared without its marketplace, which another source may have reported.
   sale: ({ main, indexer }) =>
     `select key::text as subject, (to_jsonb(sale) - 'key' - 'listing_id' || jsonb_build_object('order',
        (select id from ${main}.book_order where book_order.id = sale.listing_id), 'source',
