@@ -62,6 +62,7 @@ export const texts = {
   stale: {
     collection: 'The statistics could not be read. These are the last stored ones.',
     floor: 'The present total could not be computed. This is an earlier one.',
+    listings: (sources: string) => `The listings of ${sources} could not be read, so these are not all listings.`,
   },
   market: {
     title: 'Market',
@@ -112,7 +113,7 @@ export const texts = {
     buyerFloor: 'Buyer pays',
     volumeDay: '24 h volume',
     volumeWeek: '7 d volume',
-    volumeAll: 'All-time volume',
+    volumeAll: 'Total volume',
     salesWeek: '7 d sales',
     sales: 'Sales',
     owners: 'Owners',
@@ -241,6 +242,11 @@ export const texts = {
     empty: 'No activity is recorded yet.',
     collection: 'Collection',
     voided: 'taken back',
+    voidedWhy: 'The chain has replaced the block in which this happened.',
+    swept: (count: string) => `sweep of ${count}`,
+    sweptWhy: (count: string) => `One transaction bought ${count} of these tokens.`,
+    reorganised: (count: number) =>
+      `The chain has replaced blocks, and ${count === 1 ? 'one row of this list was' : `${count} rows of this list were`} taken back.`,
     reason: (reason: string) => `Reason: ${reason}`,
     columns: {
       kind: 'What',
@@ -303,6 +309,10 @@ export const texts = {
     includedFees: 'Fees',
     noFees: 'none apart from the price',
     total: 'Buyer pays',
+    totalOfUnit: 'Buyer pays for one unit',
+    askOfUnit: 'Seller asks for one unit',
+    units: 'Units of the order',
+    unitsPartlyFilled: (units: string) => `${units}, of which some are sold`,
     lastOrder: 'Last order',
     block: (block: string) => `block ${block}`,
     statuses: { active: 'Active', filled: 'Filled', cancelled: 'Cancelled', expired: 'Expired' },

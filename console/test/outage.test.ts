@@ -97,6 +97,13 @@ describe('while the index is gone', { skip: SKIP }, () => {
     assert.deepEqual(zeros, []);
   });
 
+  test('the depth names the source whose listings it lacks', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}${COLLECTION}?tab=depth`);
+    assert.match((await page.textContent('.tab .stale')) ?? '', /could not be read, so these are not all listings/);
+    await context.close();
+  });
+
   test('a page that was open continues by itself when the index is back', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}${COLLECTION}?tab=sales`);

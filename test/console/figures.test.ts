@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
+import { unitsOf } from '../../console/src/market/order-units.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
 import { exactAmount, formatAmount, formatUsd } from '../../console/src/format/amount.ts';
@@ -110,4 +111,16 @@ test('the chosen traits are in the URL, and choosing a value again removes it', 
   assert.deepEqual(toggleTrait(['Cap', 'Fez'], 'Cap'), ['Fez']);
   assert.deepEqual(toggleTrait([], 'Cap'), ['Cap']);
   assert.equal(toggleTrait(['Cap'], 'Cap'), null);
+});
+
+test('the units of an order are stated if it offers several, and after a first fill some of them are sold', () => {
+  const order = (offer: readonly object[], kinds: readonly string[] = []) => ({
+    fulfilment: { protocolAddress: '0x1', parameters: { offer }, signature: '0x2' },
+    evidence: kinds.map((kind) => ({ kind, at: '2026-11-22T00:00:00Z', block: null, tx: null })),
+  });
+  assert.equal(unitsOf(order([{ startAmount: '1' }])), null);
+  assert.equal(unitsOf({ fulfilment: null, evidence: [] }), null);
+  assert.deepEqual(unitsOf(order([{ startAmount: '5' }])), { offered: 5n, isPartlyFilled: false });
+  const filled = order([{ startAmount: '5' }], ['order-validated', 'order-fulfilled']);
+  assert.deepEqual(unitsOf(filled), { offered: 5n, isPartlyFilled: true });
 });

@@ -141,11 +141,17 @@ export const salesQuery = (id: string) =>
     refetchInterval: SELDOM_MS,
   });
 
-/** All listings of the window, cheapest first. */
+/** All listings of the window, cheapest first, with the sources that could not be read. */
 export const listingsQuery = (id: string) =>
   queryOptions({
     queryKey: ['listings', id],
-    queryFn: ({ signal }) => client.listListings({ id, limit: LISTINGS_PER_PAGE }, { signal }).take(Infinity),
+    queryFn: async ({ signal }) => {
+      const pages = await Array.fromAsync(client.listListings({ id, limit: LISTINGS_PER_PAGE }, { signal }).pages());
+      return {
+        listings: pages.flatMap(({ data }) => data),
+        staleSources: [...new Set(pages.flatMap(({ meta }) => meta?.staleSources ?? []))],
+      };
+    },
     refetchInterval: SELDOM_MS,
   });
 

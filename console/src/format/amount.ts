@@ -35,7 +35,7 @@ export function formatUsd(value: number): string {
   return `$${(value >= 1_000_000 ? compact : integer).format(value)}`;
 }
 
-export function formatCount(value: number): string {
+export function formatCount(value: number | bigint): string {
   return integer.format(value);
 }
 

@@ -6,9 +6,11 @@ import type { Activity, ListedActivity } from '../../../client/src/market.ts';
 import type { ActivityFilter } from '../data/market-queries.ts';
 import { activityQuery } from '../data/market-queries.ts';
 import { ALL_KINDS, useNewerEvents } from '../data/use-live.ts';
+import { formatCount } from '../format/amount.ts';
 import { Account } from '../parts/account.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { WarningIcon } from '../parts/icons.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { Price } from '../parts/price.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
@@ -30,7 +32,7 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
   );
   const pages = query.data?.pages;
   const rows = useMemo(
-    () => joinEvents(newer, pages?.flatMap(({ data }) => data) ?? [], (event) => concerns(filter, event)),
+    () => countSweeps(joinEvents(newer, pages?.flatMap(({ data }) => data) ?? [], (event) => concerns(filter, event))),
     [newer, pages, JSON.stringify(filter)],
   );
   if (query.isError && rows.length === 0)
@@ -38,6 +40,7 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
   if (query.isSuccess && rows.length === 0 && !query.hasNextPage) return <EmptyState title={texts.activity.empty} />;
   return (
     <div class="tab">
+      <ReorganisationNote newer={newer} rows={rows} />
       <DataTable
         label={texts.activity.label}
         columns={COLUMNS}
@@ -49,6 +52,46 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
       <MoreRows query={query} />
     </div>
   );
+}
+
+/** What the newest reorganisation took back, until the list is read again. The rows themselves stay marked. */
+function ReorganisationNote({ newer, rows }: { newer: readonly Activity[]; rows: readonly ListedActivity[] }) {
+  const reorg = newer.find(({ kind, offset }) => kind === 'reorg' && rows.some(({ voidedBy }) => voidedBy === offset));
+  const count = reorg ? rows.filter(({ voidedBy }) => voidedBy === reorg.offset).length : 0;
+  return (
+    <div role="status">
+      {reorg && (
+        <p class="note note-warn">
+          <WarningIcon />
+          <span>
+            {texts.activity.reorganised(count)} <Time at={reorg.at} />
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Row = ListedActivity & {
+  /** How many tokens were sold in the transaction of this sale, if there were several. */
+  swept: number | null;
+};
+
+/** A row stays the same object while its record and its count are the same, so that it is not drawn again. */
+const countedRows = new WeakMap<ListedActivity, Row>();
+
+function countSweeps(rows: readonly ListedActivity[]): Row[] {
+  const sales = new Map<string, number>();
+  for (const { kind, tx } of rows) if (kind === 'sale' && tx !== null) sales.set(tx, (sales.get(tx) ?? 0) + 1);
+  return rows.map((row) => {
+    const count = row.kind === 'sale' ? (sales.get(row.tx ?? '') ?? 1) : 1;
+    const swept = count > 1 ? count : null;
+    const known = countedRows.get(row);
+    if (known?.swept === swept) return known;
+    const counted = { ...row, swept };
+    countedRows.set(row, counted);
+    return counted;
+  });
 }
 
 /** Whether a list with this filter has the event. */
@@ -77,19 +120,29 @@ function joinEvents(
   ];
 }
 
-const COLUMNS: readonly Column<ListedActivity>[] = [
+const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'kind',
     head: texts.activity.columns.kind,
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(170px, 1.2fr)',
     place: 'bottom-left',
-    cell: ({ kind, voidedBy, reason }) => (
-      <>
+    cell: ({ kind, voidedBy, reason, swept }) => (
+      <span class="activity-kind">
         <span class="badge" {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}>
           {texts.activity.kinds[kind]}
         </span>
-        {voidedBy !== null && <span class="muted"> {texts.activity.voided}</span>}
-      </>
+        {voidedBy !== null ? (
+          <span class="badge badge-warn" data-tip={texts.activity.voidedWhy}>
+            {texts.activity.voided}
+          </span>
+        ) : (
+          swept !== null && (
+            <span class="muted" data-tip={texts.activity.sweptWhy(formatCount(swept))}>
+              {texts.activity.swept(formatCount(swept))}
+            </span>
+          )
+        )}
+      </span>
     ),
   },
   {
@@ -105,7 +158,15 @@ const COLUMNS: readonly Column<ListedActivity>[] = [
     width: 'minmax(110px, 1fr)',
     isNumber: true,
     place: 'top-right',
-    cell: ({ price }) => price && <Price price={price} />,
+    cell: ({ price, voidedBy }) =>
+      price &&
+      (voidedBy === null ? (
+        <Price price={price} />
+      ) : (
+        <s class="muted">
+          <Price price={price} />
+        </s>
+      )),
   },
   {
     id: 'from',

@@ -23,9 +23,12 @@ import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
+import { unitsOf } from './order-units.ts';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
+
+const ERC1155 = 'ERC-1155';
 
 export function TokenPage() {
   const { chain, address, id } = useParams<{ chain: string; address: string; id: string }>();
@@ -110,7 +113,7 @@ function ListingPanel({ token, activity }: { token: Token; activity: readonly Li
   const { listing, lastSale } = token;
   return (
     <section class="panel token-listing" aria-label={texts.token.listing}>
-      {listing ? <Listing listing={listing} /> : <Unlisted activity={activity} />}
+      {listing ? <Listing token={token} listing={listing} /> : <Unlisted activity={activity} />}
       {lastSale && (
         <p class="token-last-sale">
           <span class="muted">{texts.token.lastSale}</span>
@@ -124,14 +127,20 @@ function ListingPanel({ token, activity }: { token: Token; activity: readonly Li
   );
 }
 
-function Listing({ listing }: { listing: MarketItem }) {
+function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
   const order = useQuery({ ...orderQuery(listing.orderId ?? ''), enabled: listing.orderId !== null }).data?.data;
+  const { data: collection } = useQuery(collectionQuery(token.collectionId));
   const price = order?.buyerPrice ?? null;
+  const units = order ? unitsOf(order) : null;
+  const isOfUnits = units !== null || collection?.data.tokenStandard === ERC1155;
+  const totalName = isOfUnits ? texts.token.totalOfUnit : texts.token.total;
+  const askName = isOfUnits ? texts.token.askOfUnit : texts.token.ask;
   return (
     <>
       <p class="token-price">
-        <span class="muted">{price ? texts.token.total : texts.token.ask}</span>
-        <Price price={price?.total ?? listing.price} />
+        <span class="muted">{price ? totalName : askName}</span>
+        {/* The ask and the total are two figures, so the total does not flash as a change of the ask. */}
+        <Price key={price ? 'total' : 'ask'} price={price?.total ?? listing.price} />
       </p>
       {price && <PriceSplit price={price} />}
       {order && <OrderState order={order} />}
@@ -142,6 +151,13 @@ function Listing({ listing }: { listing: MarketItem }) {
         <Row name={texts.token.seller}>
           <Account address={listing.seller} />
         </Row>
+        {units && (
+          <Row name={texts.token.units}>
+            {units.isPartlyFilled
+              ? texts.token.unitsPartlyFilled(formatCount(units.offered))
+              : formatCount(units.offered)}
+          </Row>
+        )}
         <Row name={texts.token.listedAt}>
           <Time at={listing.timestamp} />
         </Row>

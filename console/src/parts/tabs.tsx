@@ -1,5 +1,6 @@
 // The parts of a page. The chosen part stands in the URL, so each tab is a link.
 
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from './link.tsx';
 
 export type Tab = { id: string; name: string; count?: string | null };
@@ -15,8 +16,14 @@ export function Tabs({
   current: string;
   hrefOf: (id: string) => string;
 }) {
+  const bar = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const tab = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    // On a phone, the bar is scrolled so that the open tab stands in its middle.
+    if (bar.current && tab) bar.current.scrollLeft = tab.offsetLeft - (bar.current.clientWidth - tab.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={bar} class="tabs" aria-label={label}>
       {tabs.map(({ id, name, count }) => (
         <Link key={id} href={hrefOf(id)} replace {...(id === current && { 'aria-current': 'page' as const })}>
           {name}

@@ -15,6 +15,8 @@ export const texts = {
   checking: 'Reading the chain through the wallet',
   list: 'List for sale',
   buy: (price: string) => `Buy for ${price}`,
+  buyUnits: (units: string, price: string) => `Buy ${units} units for ${price}`,
+  buyRest: (price: string) => `Buy the units that are left for at most ${price}`,
   wrapped: (amount: string) => `${amount} (wrapped)`,
   cancel: 'Cancel the listing',
   cannotFill: 'This listing cannot be bought here: the service has no signature of its seller.',

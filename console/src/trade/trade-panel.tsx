@@ -3,11 +3,13 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import type { Address } from 'viem';
-import type { Token } from '../../../client/src/market.ts';
+import type { Order, Token } from '../../../client/src/market.ts';
 import { queries } from '../data/client.ts';
 import type { TradingChain } from '../data/service-state.ts';
 import { orderQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
+import { formatCount } from '../format/amount.ts';
+import { unitsOf } from '../market/order-units.ts';
 import { chainName } from '../parts/chain-mark.tsx';
 import { useStore } from '../shell/store.ts';
 import type { ListingDraft, Reports } from './actions.ts';
@@ -188,9 +190,9 @@ function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, o
     <>
       {listing && !isSeller && order && fulfilment === null && <p class="muted">{texts.cannotFill}</p>}
       <div class="button-row trade-actions">
-        {canBuy && (
+        {order && canBuy && (
           <button type="button" class="button button-primary" disabled={isBusy} onClick={() => onBuy(orderId)}>
-            {texts.buy(describeTotal(fulfilment, access.chain))}
+            {describePurchase(order.data, describeTotal(fulfilment, access.chain))}
           </button>
         )}
         {isSeller && orderId !== null && fulfilment !== null && (
@@ -206,4 +208,11 @@ function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, o
       </div>
     </>
   );
+}
+
+/** A purchase fills the complete order. Seaport returns what the units that others have bought would have cost. */
+function describePurchase(order: Order, total: string): string {
+  const units = unitsOf(order);
+  if (!units) return texts.buy(total);
+  return units.isPartlyFilled ? texts.buyRest(total) : texts.buyUnits(formatCount(units.offered), total);
 }

@@ -7,6 +7,7 @@ import type { MarketCollection, MarketItem } from '../../../../client/src/market
 import { listingsQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { Chart } from '../../parts/chart.tsx';
+import { ClockIcon } from '../../parts/icons.tsx';
 import { Price } from '../../parts/price.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
@@ -16,14 +17,26 @@ export function DepthTab({ collection }: { collection: MarketCollection }) {
   const query = useQuery(listingsQuery(collection.id));
   if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <PartSkeleton />;
-  if (query.data.length === 0) return <EmptyState title={texts.depth.empty} />;
+  const { listings, staleSources } = query.data;
+  const isComplete = staleSources.length === 0;
+  if (listings.length === 0 && isComplete) return <EmptyState title={texts.depth.empty} />;
   return (
     <section class="tab">
       <h2>{texts.depth.chart}</h2>
-      <div class="panel">
-        <DepthChart listings={query.data} />
-      </div>
-      <DepthTable listings={query.data} />
+      {!isComplete && (
+        <p class="stale">
+          <ClockIcon />
+          {texts.stale.listings(staleSources.join(', '))}
+        </p>
+      )}
+      {listings.length > 0 && (
+        <>
+          <div class="panel">
+            <DepthChart listings={listings} />
+          </div>
+          <DepthTable listings={listings} />
+        </>
+      )}
     </section>
   );
 }

@@ -90,7 +90,7 @@ function ShareBar({ share }: { share: number }) {
       <span class="share-bar-track" aria-hidden="true">
         <span style={{ width: `${share * 100}%` }} />
       </span>
-      {formatShare(share)}
+      <span class="share-bar-text">{formatShare(share)}</span>
     </span>
   );
 }

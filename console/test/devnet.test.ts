@@ -1,0 +1,78 @@
+// What a reader of the console sees of a local market while it happens.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { cleanUp } from '../../test/support/engines/cleanup.ts';
+import type { WatchedPage } from './browser.ts';
+import { WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit } from './browser.ts';
+import type { DevnetMarket } from './devnet-market.ts';
+import { startDevnetMarket } from './devnet-market.ts';
+
+const DESKTOP = { width: 1_280, scheme: 'light' } as const;
+/** The simulation draws its steps at random, from a seed. */
+const STEPS_MAX = 300;
+const SEEN_WITHIN_MS = 10_000;
+
+describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
+  let market: DevnetMarket;
+  let browser: Browser;
+  /** The activity of each collection, and the market. */
+  let activities: WatchedPage[];
+  let overview: WatchedPage;
+
+  before(async () => {
+    market = await startDevnetMarket();
+    browser = await launchBrowser();
+    activities = [];
+    for (const { address } of market.world.collections) {
+      const opened = await openPage(browser, DESKTOP);
+      await visit(opened.page, `${market.service.url}/c/ethereum_${address}?tab=activity`);
+      activities.push(opened);
+    }
+    overview = await openPage(browser, DESKTOP);
+    await visit(overview.page, `${market.service.url}/`);
+  });
+  after(async () => {
+    await browser.close();
+    await market[Symbol.asyncDispose]();
+    await cleanUp();
+  });
+
+  /** The page of a collection on which an element appears. Undefined if none appears in time. */
+  const waitForPage = async (selector: string): Promise<WatchedPage | undefined> => {
+    const deadline = performance.now() + SEEN_WITHIN_MS;
+    while (performance.now() < deadline) {
+      for (const opened of activities) if ((await opened.page.locator(selector).count()) > 0) return opened;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return undefined;
+  };
+
+  /** Makes steps until one of them is of this kind and is seen. */
+  const stepUntilSeen = async (kind: RegExp, text: string): Promise<WatchedPage> => {
+    for (let count = 0; count < STEPS_MAX; count += 1) {
+      const { what } = await market.simulation.step();
+      const opened = kind.test(what) ? await waitForPage(`.table-row.flash:has-text("${text}")`) : undefined;
+      if (opened) return opened;
+    }
+    return assert.fail(`no step of the simulation was seen as "${text}"`);
+  };
+
+  test('sales, sweeps, cancels and transfers are visible as they happen', async () => {
+    await stepUntilSeen(/^fulfillOrder|^fulfillBasicOrder/, 'Sold');
+    await overview.page.waitForSelector('.ticker-sale.flash');
+    await stepUntilSeen(/^cancel of/, 'Cancelled');
+    await stepUntilSeen(/^transfer/, 'Transferred');
+    const swept = await stepUntilSeen(/^fulfillAvailableOrders of/, 'sweep of');
+    await assertGoodPage(swept, 'devnet-sweep', DESKTOP);
+  });
+
+  test('a reorganisation marks what it took back, and says so', async () => {
+    await stepUntilSeen(/^fulfillOrder|^fulfillBasicOrder/, 'Sold');
+    await market.simulation.reorganise(market.simulation.reorgDepth());
+    const note = '[role=status]:has-text("The chain has replaced blocks")';
+    const opened = await waitForPage(`${note} + .table .table-row:has-text("Sold"):has-text("taken back")`);
+    await assertGoodPage(opened ?? assert.fail('no page says what was taken back'), 'devnet-reorganisation', DESKTOP);
+  });
+});
