@@ -1,6 +1,6 @@
 // Removes collections from both databases, with their orders, listings, sales, tokens and figures.
 
-import { lockActivityHead } from '../activity/queries/activity-log.ts';
+import { deleteActivityOf, lockActivityHead } from '../activity/queries/activity-log.ts';
 import type { OnChanged } from '../core/collection-versions.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import { lockChainsAndBooks } from '../orders/book.ts';
@@ -21,8 +21,8 @@ const COUNTED_TABLES = {
 } as const satisfies Record<keyof RemovedRows, string>;
 
 /**
- * Removes collections and everything that is stored of them. With two databases, the indexer may fail after the primary has committed. The
- * removal can then be repeated.
+ * Removes collections and everything that is stored of them. With two databases, a later transaction may fail after the primary has
+ * committed. The removal can then be repeated.
  */
 export async function removeCollections(
   { main, indexer, onChanged }: RemovalContext,
@@ -44,7 +44,11 @@ export async function removeCollections(
     const deleted = await deleteCollections(tx, ids);
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];
   });
-  if (indexer !== main) removed.push(...(await indexer.transaction(removeObservations)));
+  if (indexer !== main) {
+    removed.push(...(await indexer.transaction(removeObservations)));
+    // Until the indexer had committed, a merge could read changes of the collections there and append them to the log.
+    await main.transaction((tx) => deleteActivityOf(tx, ids));
+  }
   onChanged({ collectionIds: new Set(ids), kinds: new Set(['collection', 'order', 'listing', 'sale', 'token']) });
   const counts = new Map(removed);
   const countOf = (kind: keyof RemovedRows) => counts.get(COUNTED_TABLES[kind]) ?? 0;

@@ -9,6 +9,7 @@ import type { ActivityRow } from '../../src/activity/queries/activity-rows.ts';
 import { ACTIVITY_COLUMNS, decodeActivity } from '../../src/activity/queries/activity-rows.ts';
 import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
 import type { Database } from '../../src/database/port.ts';
+import { removeCollections } from '../../src/market/remove-collections.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { NOW } from '../support/service/intake.ts';
 
@@ -142,6 +143,44 @@ forEachEngine('the merge of the activity log', (engine) => {
     await record('two', 'indexer', [list('c')]);
     await merge('two');
     assert.deepEqual(await readNames(), ['1 list a', '2 list b', '3 list c']);
+  });
+
+  test('a merge that read changes of a collection before its removal does not append them afterwards', async () => {
+    await record('two', 'indexer', [list('removed'), { ...list('kept'), collectionId: 'other' }]);
+    const remove = () =>
+      removeCollections({ main, indexer, onChanged: () => undefined }, [{ collectionId: 'c', chain: 'ethereum' }]);
+    let removal: ReturnType<typeof remove> | null = null;
+    const removing: Database = {
+      ...indexer,
+      within: () => ({
+        ...indexer,
+        query: async (sql, params) => {
+          const rows = await indexer.query<never>(sql, params);
+          if (sql.startsWith('delete')) return rows;
+          removal ??= remove();
+          await removal;
+          return rows;
+        },
+      }),
+    };
+    await mergeChanges({ main, indexer: removing, clock: () => NOW }, LIMITS);
+    assert.ok(removal);
+    assert.deepEqual(await readNames(), ['1 list kept']);
+  });
+
+  test('a merge between the two transactions of a removal leaves no change of the removed collection', async () => {
+    await record('two', 'indexer', [list('removed'), { ...list('kept'), collectionId: 'other' }]);
+    const merging: Database = {
+      ...indexer,
+      transaction: async (work) => {
+        await merge('two');
+        return indexer.transaction(work);
+      },
+    };
+    await removeCollections({ main, indexer: merging, onChanged: () => undefined }, [
+      { collectionId: 'c', chain: 'ethereum' },
+    ]);
+    assert.deepEqual(await readNames(), ['2 list kept']);
   });
 
   test('a reader that has received a position never receives a smaller one later, with concurrent writers and mergers', async () => {

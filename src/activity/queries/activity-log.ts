@@ -10,8 +10,8 @@ import { changesFrom } from './market-changes.ts';
 
 /**
  * `position`: the last assigned position; 0 before the first. `oldest`: the oldest position that is kept. `revision` and `merged` concern
- * an indexer in a database of its own. `revision` counts the merges of its changes. `merged` has the changes of the last merge, until they
- * are deleted in the indexer.
+ * an indexer in a database of its own. `revision` counts the merges of its changes, and the removals of collections. `merged` has the changes
+ * of the last merge, until they are deleted in the indexer.
  */
 export type ActivityHead = { position: number; oldest: number; revision: number; merged: number[] };
 
@@ -155,6 +155,16 @@ export async function insertReorgActivity(
     [rows, after, new Date(now), origin],
   );
   return decodeCount(row ?? {}).count;
+}
+
+/**
+ * Deletes the changes of collections from the log. A merge that has read changes of an indexer in a database of its own before, and has
+ * not written them, reads them again.
+ */
+export async function deleteActivityOf(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
+  await lockActivityHead(tx);
+  await tx.query(`update main.activity_head set revision = revision + 1`);
+  await tx.query(`delete from main.activity where collection_id = any($1)`, [collectionIds]);
 }
 
 /** Whether `deleteOldActivity` would find rows that were merged before `before`, in milliseconds. Takes no lock. */
