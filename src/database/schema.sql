@@ -942,6 +942,7 @@ create table indexer.token_metadata (
   constraint token_metadata_collection_id_asset_fkey FOREIGN KEY (collection_id, asset) REFERENCES indexer.token(collection_id, asset) ON DELETE CASCADE,
   constraint token_metadata_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX token_metadata_by_chain ON indexer.token_metadata USING btree (split_part(collection_id, '_'::text, 1), "left"(lower((name COLLATE "C")), 100), collection_id, asset) WHERE (name IS NOT NULL);
 CREATE INDEX token_metadata_by_name ON indexer.token_metadata USING btree ("left"(lower((name COLLATE "C")), 100), collection_id, asset) WHERE (name IS NOT NULL);
 CREATE INDEX token_metadata_due ON indexer.token_metadata USING btree (collection_id, due_at, asset) WHERE (due_at IS NOT NULL);
 CREATE INDEX token_metadata_failed ON indexer.token_metadata USING btree (collection_id, failure, host) WHERE (failure IS NOT NULL);

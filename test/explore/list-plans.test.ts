@@ -63,6 +63,10 @@ function declareTests(engine: TestEngine): void {
     await db.query(
       `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
     );
+    await db.query(
+      `update indexer.token_metadata set name = 'Harbour ' || asset where collection_id = $1 and length(asset) < 5`,
+      [id],
+    );
     await crowd(db, { id, now: NOW });
   });
   after(() => db.close());

@@ -75,6 +75,41 @@ forEachMarket('search', {}, (market) => {
     assert.equal((await find('owls', '&limit=1')).length, 1);
   });
 
+  test('finds names in the metadata of a chain behind hundreds of names on other chains', async () => {
+    const [first, wanted] = [newCollection({ chain: 'base' }), newCollection({ chain: 'polygon' })];
+    await market.load([first.collection(), wanted.collection(), wanted.token('1'), first.token('0')]);
+    await market
+      .indexer()
+      .query(
+        `insert into indexer.token (collection_id, asset, chain) select $1, n::text, 'base' from generate_series(1, 201) as n`,
+        [first.id],
+      );
+    await market.indexer().query(
+      `insert into indexer.token_metadata (collection_id, asset, source, name)
+       select collection_id, asset, 'chain', case chain when 'base' then 'Marble Fox' else 'Marble Fox the Last' end
+       from indexer.token where collection_id in ($1, $2)`,
+      [first.id, wanted.id],
+    );
+    assert.deepEqual(await find('marble fox', '&chain=polygon'), ['Marble Fox the Last']);
+    await market
+      .indexer()
+      .query(`update indexer.token set burned = true where collection_id = $1 and asset <> '7'`, [first.id]);
+    assert.deepEqual(await find('marble f', '&chain=base'), ['Marble Fox']);
+  });
+
+  test('finds the name that the contract of a collection states behind hundreds of names on other chains', async () => {
+    const wanted = newCollection({ chain: 'polygon', slug: 'velvet' });
+    await market.load([wanted.collection({ name: wanted.address })]);
+    await market.indexer().query(
+      `insert into main.collection_metadata (collection_id, name)
+       select 'base_' || n, 'Velvet Moths of the Night' from generate_series(1, 201) as n
+       union all select $1, 'Velvet Moths of the Nights'`,
+      [wanted.id],
+    );
+    for (const text of ['velvet moths', 'velvt moths of the night'])
+      assert.deepEqual(await find(text, '&chain=polygon'), ['velvet'], text);
+  });
+
   test('the parameters are checked', async () => {
     for (const query of [
       '',

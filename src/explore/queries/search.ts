@@ -22,6 +22,9 @@ const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`;
 
 const NAME = `left(lower(name collate "C"), 100)`;
 
+/** The chain of a row that has no column for it: the part of the collection id before the address. */
+const CHAIN = `split_part(collection_id, '_', 1)`;
+
 /** `parts`: groups of trigrams. A similar name has all trigrams of at least one group. */
 export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
 
@@ -35,12 +38,14 @@ export async function listCollectionsLike(
   const rows = await db.query(
     `with ids as (
        (select id from main.collection where ${NAME} >= $1 and ${NAME} < $2 and chain = any($3) order by ${NAME}, id limit $4)
-       union (select collection_id from main.collection_metadata where name is not null and ${NAME} >= $1 and ${NAME} < $2
+       union (select collection_id from main.collection_metadata
+         where name is not null and ${NAME} >= $1 and ${NAME} < $2 and ${CHAIN} = any($3)
          order by ${NAME}, collection_id limit $4)
        union (select id from main.collection where slug >= $1 and slug < $2 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where contract_address = $5 or id = $6)
        union (select id from main.collection where (${hasPart || 'false'}) and chain = any($3) limit $4)
-       union (select collection_id from main.collection_metadata where name is not null and (${hasPart || 'false'}) limit $4)
+       union (select collection_id from main.collection_metadata
+         where name is not null and (${hasPart || 'false'}) and ${CHAIN} = any($3) limit $4)
      )
      select collection.id, collection.slug, collection.contract_address,
        case when collection.name = contract_address then coalesce(metadata.name, collection.name) else collection.name end as name
@@ -59,7 +64,10 @@ const decodeToken = rowDecoder('token', {
   name: nullable(text),
 });
 
-/** Tokens by the beginning of the name, by mint, and by token id within the given collections. `limit` of each kind. */
+/**
+ * Tokens by the beginning of the name, by mint, and by token id within the given collections, which must be on the given chains. `limit`
+ * of each kind, and of each chain by name.
+ */
 export async function listTokensLike(
   db: Queryable,
   {
@@ -75,16 +83,19 @@ export async function listTokensLike(
 ): Promise<FoundToken[]> {
   const rows = await db.query(
     `select token.* from unnest($3::text[]) as wanted (chain) cross join lateral (
-       select collection_id, asset, name from indexer.token
-       where chain = wanted.chain and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
-       order by ${NAME}, collection_id, asset limit $4) as token
-     union all (select collection_id, asset, name from indexer.token_metadata where name is not null and ${NAME} >= $1 and ${NAME} < $2
-       order by ${NAME}, collection_id, asset limit $4)
-     union all (select collection_id, asset, name from indexer.token where asset = $5 and chain = 'solana' and not burned limit $4)
+       (select collection_id, asset, name from indexer.token
+         where chain = wanted.chain and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
+         order by ${NAME}, collection_id, asset limit $4)
+       union all (select collection_id, asset, name from indexer.token_metadata as metadata cross join lateral (
+           select from indexer.token as stored
+           where stored.collection_id = metadata.collection_id and stored.asset = metadata.asset and not burned limit 1) as kept
+         where ${CHAIN} = wanted.chain and name is not null and ${NAME} >= $1 and ${NAME} < $2
+         order by ${NAME}, collection_id, asset limit $4)) as token
+     union all (select collection_id, asset, name from indexer.token
+       where asset = $5 and chain = 'solana' and 'solana' = any($3) and not burned limit $4)
      union all (select token.collection_id, asset, name from unnest($6::text[]) as wanted (id) cross join lateral (
        select * from indexer.token where collection_id = wanted.id and asset = $7 and not burned limit 1) as token)`,
     [prefix, afterPrefix(prefix), chains, limit, mint, numbered?.collectionIds ?? [], numbered?.tokenId ?? null],
   );
-  const isWanted = ({ collectionId }: FoundToken) => chains.some((chain) => collectionId.startsWith(`${chain}_`));
-  return rows.map(decodeToken).filter(isWanted);
+  return rows.map(decodeToken);
 }
