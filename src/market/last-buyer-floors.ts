@@ -45,7 +45,8 @@ export class LastBuyerFloors {
   note(collectionId: string, raw: bigint | null): void {
     const now = this.#clock();
     const last = this.#written.get(collectionId);
-    if (last && last.raw === raw && now - last.at < REWRITE_MS) return;
+    // A clock that was set back must not delay the next write.
+    if (last && last.raw === raw && now >= last.at && now - last.at < REWRITE_MS) return;
     if (this.#written.size >= COLLECTIONS_MAX) this.#written.clear();
     this.#written.set(collectionId, { raw, at: now });
     const write = this.#write(collectionId, raw, now).finally(() => this.#writes.delete(write));

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createLog } from '../../../src/core/log.ts';
+import { LastBuyerFloors } from '../../../src/market/last-buyer-floors.ts';
+import { MarketSource } from '../../../src/market/market-source.ts';
 import type { TestCollection } from '../../support/service/market.ts';
 import {
   HOUR_MS,
@@ -259,6 +262,27 @@ forEachMarket('floor', { settings }, (market) => {
       market.advance(MINUTE_MS);
       assert.deepEqual(await rawsOf(subject), [null, null], 'a floor is served although every listing has ended');
     });
+  });
+
+  test('of the last reads is stored again after the clock was set back', async (t) => {
+    const subject = newCollection();
+    await market.load([subject.collection()]);
+    let now = market.now();
+    const clock = () => now;
+    const options = { db: market.indexer(), timeoutMs: 60_000, log: createLog('silent'), clock, random: () => 0 };
+    const source = new MarketSource({ name: 'last buyer floors', ...options });
+    t.after(() => source.close());
+    const floors = new LastBuyerFloors(source, clock);
+    const note = async () => {
+      floors.note(subject.id, 5n);
+      await floors.settled();
+    };
+    await note();
+    // Another process found no listing.
+    await market.indexer().query(`delete from main.last_buyer_floor where collection_id = $1`, [subject.id]);
+    now -= HOUR_MS;
+    await note();
+    assert.equal(await floors.find(subject.id), 5n);
   });
 
   test('is up to date in the first request after each import', async () => {
