@@ -24,6 +24,31 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     );
   };
 
+  test('an address on several chains names the collection with the largest volume, in the first request after each sale', async () => {
+    const contractAddress = toEvmAddress('traded on two chains');
+    const sale = (chain: string, price: string) => ({
+      kind: 'sale',
+      source: 'opensea',
+      chain,
+      contractAddress,
+      tokenId: price,
+      price,
+      timestamp: market.ago(300 * MINUTE_MS),
+    });
+    const collections = ['ethereum', 'base'].map((chain) => ({
+      kind: 'collection',
+      chain,
+      contractAddress,
+      name: chain,
+    }));
+    const firstChain = async () =>
+      (await market.ok(`/explore/v1/activity?collection=${contractAddress}`)).data[0].chain;
+    await market.load([...collections, sale('ethereum', '5'), sale('base', '4')]);
+    assert.equal(await firstChain(), 'ethereum');
+    await market.load([sale('base', '9')]);
+    assert.equal(await firstChain(), 'base');
+  });
+
   test('a collection has its listings, its floors and all its sales, newest first and each once', async () => {
     const subject = newCollection();
     const query = `collection=${subject.slug}`;

@@ -14,7 +14,7 @@ import { marketResponses, pageQuery, readCursor } from '../../market/http/envelo
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
 import { readPriceContext } from '../../market/http/price.ts';
 import type { Market } from '../../market/market.ts';
-import { locationOf, resolveCollection } from '../../market/resolve-collection.ts';
+import { cacheTagOf, locationOf, resolveCollection } from '../../market/resolve-collection.ts';
 import type { ActivityPosition } from '../activity.ts';
 import { NEWEST, readActivity } from '../activity.ts';
 import type { ActivityFilter } from '../queries/activity.ts';
@@ -98,7 +98,7 @@ async function respond(
   query: Query,
   wallet: string | null,
 ): Promise<ExploreContent> {
-  const filter = await toFilter(market, query, wallet);
+  const { filter, cacheTag } = await toFilter(market, query, wallet);
   const scope = `activity ${JSON.stringify(filter)}`;
   const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
   const isHidden = filter.account !== null && new Set<string>(market.custodyWallets.keys()).has(filter.account);
@@ -107,7 +107,7 @@ async function respond(
     readPriceContext(market),
   ]);
   return {
-    cacheTag: filter.collectionId ?? ALL_COLLECTIONS,
+    cacheTag,
     policy: CACHE_POLICY,
     body: {
       data: page.rows.map((change) => toListedActivity(market, change, prices)),
@@ -119,18 +119,21 @@ async function respond(
   };
 }
 
-async function toFilter(market: Market, query: Query, wallet: string | null): Promise<ActivityFilter> {
+type TaggedFilter = { filter: ActivityFilter; cacheTag: string };
+
+async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {
   const account = wallet === null ? null : parseAnyAddress(wallet);
   if (wallet !== null && account === null)
     throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
   const kinds = toKinds(query.kind);
   if (query.collection === undefined) {
     if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
-    return { collectionId: null, asset: null, account, kinds };
+    return { filter: { collectionId: null, asset: null, account, kinds }, cacheTag: ALL_COLLECTIONS };
   }
   const collection = await resolveCollection(market, query.collection);
   const asset = query.token === undefined ? null : requireAsset(market.chainOf(collection.chain)?.family, query.token);
-  return { collectionId: locationOf(market, collection)?.collectionId ?? collection.id, asset, account, kinds };
+  const collectionId = locationOf(market, collection)?.collectionId ?? collection.id;
+  return { filter: { collectionId, asset, account, kinds }, cacheTag: cacheTagOf(collection, query.collection) };
 }
 
 function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {
