@@ -120,11 +120,13 @@ async function readKnown(
     now,
   );
   const floors = stored !== null && stored.traitListings === stored.listedAssets;
-  const ends = [stored?.nextExpiry, figures.supply?.validUntil, figures.listedCount?.validUntil];
+  const ends = [stored?.nextExpiry, figures.supply?.validUntil, figures.listedCount?.validUntil].flatMap(
+    (end) => end ?? [],
+  );
   return {
     counts: stored !== null && stored.traitSets === stored.tokens && isCounted(figures.supply),
     listed: floors && isCounted(figures.listedCount),
     floors,
-    validUntil: ends.reduce<number | null>((first, end) => Math.min(first ?? Infinity, end ?? Infinity), null),
+    validUntil: ends.length === 0 ? null : Math.min(...ends),
   };
 }
