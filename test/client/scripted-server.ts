@@ -16,12 +16,15 @@ export type ScriptedServer = { url: string; requests: ReceivedRequest[] };
 export async function startScriptedServer(context: TestContext, ...steps: Step[]): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
-      const { method = '', url = '', headers } = request;
-      const step = steps[Math.min(requests.length, steps.length - 1)];
-      requests.push({ method, url, headers, body, atMs: performance.now() });
-      step?.(response);
-    });
+    void readBody(request).then(
+      (body) => {
+        const { method = '', url = '', headers } = request;
+        const step = steps[Math.min(requests.length, steps.length - 1)];
+        requests.push({ method, url, headers, body, atMs: performance.now() });
+        step?.(response);
+      },
+      () => response.destroy(),
+    );
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   context.after(() => {

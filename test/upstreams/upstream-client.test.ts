@@ -1,6 +1,8 @@
 // The client of HTTP upstreams, against a server that fails on demand.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { JsonNumber } from '../../src/core/json-text.ts';
@@ -352,4 +354,16 @@ test('JSON that is nested too deeply is rejected before it is parsed', () => {
   assert.throws(() => parseExactJson(nested(200_000)), /deep/);
   assert.doesNotThrow(() => parseExactJson(Buffer.from(JSON.stringify('[{'.repeat(100) + '\\"'))));
   assert.ok(parseExactJson(Buffer.from('1e400')) instanceof JsonNumber);
+});
+
+test('the replay server of the tests outlives a client that disconnects while it sends a body', async (t) => {
+  const replay = await startReplayServer(t, [{ path: /\/one/, origin: 'schema', answer: () => ({}) }]);
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(replay.url).port) });
+  await once(socket, 'connect');
+  socket.write('POST /one HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\npart');
+  assert.equal((await fetch(`${replay.url}/one`)).status, 200);
+  socket.destroy();
+  await once(socket, 'close');
+  assert.equal((await fetch(`${replay.url}/one`)).status, 200);
+  assert.equal(replay.count(), 2);
 });

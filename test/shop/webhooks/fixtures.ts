@@ -36,11 +36,14 @@ export type Receiver = {
 
 export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
   const server = http.createServer((request, response) => {
-    void readBody(request).then((body) => {
-      const one = { path: request.url ?? '', headers: request.headers, body };
-      receiver.received.push(one);
-      receiver.respond(one, response);
-    });
+    void readBody(request).then(
+      (body) => {
+        const one = { path: request.url ?? '', headers: request.headers, body };
+        receiver.received.push(one);
+        receiver.respond(one, response);
+      },
+      () => response.destroy(),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const receiver: Receiver = {

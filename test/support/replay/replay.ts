@@ -130,7 +130,7 @@ export async function startReplayServer(
 
   const server = http.createServer((incoming, outgoing) => {
     outgoing.on('error', () => outgoing.destroy());
-    void readRequest(incoming).then((request) => {
+    const respond = (request: ReplayRequest) => {
       requests.push(`${request.method} ${incoming.url}`);
       const fault = takeFault(request.path);
       const breaking = fault && BREAKING[fault.fault];
@@ -140,7 +140,9 @@ export async function startReplayServer(
       if (status === 304) return outgoing.writeHead(status).end();
       const sending = (fault && SENDING[fault.fault]) ?? sendWhole;
       return sending(outgoing, { status, bytes: Buffer.from(body), ms: fault?.ms });
-    });
+    };
+    // A client may disconnect while it sends the body.
+    void readRequest(incoming).then(respond, () => outgoing.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = async () => {
