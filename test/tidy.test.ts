@@ -225,6 +225,11 @@ const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
   },
 };
 
+/** A header of one to five lines says what the file is responsible for. */
+function findWithoutHeader(files: readonly SourceFile[]): string[] {
+  return files.filter(({ text }) => !/^(?:#!.*\n)?\/\/ /.test(text)).map(({ name }) => name);
+}
+
 function reachableFrom(name: string, files: readonly SourceFile[]): Set<string> {
   const targets = new Map(files.map((file) => [file.name, importsOf(file)]));
   const reached = new Set([name]);
@@ -242,11 +247,19 @@ function readSource(folder: string): SourceFile[] {
 const source = readSource('../src/');
 const oracle = readSource('../oracle/');
 const client = readSource('../client/src/');
+const tests = readSource('./');
 
 describe('the architecture', () => {
   for (const [name, { rule }] of Object.entries(RULES)) test(name, () => assert.deepEqual(rule(source), []));
   for (const [name, { rule }] of Object.entries(ORACLE_RULES)) test(name, () => assert.deepEqual(rule(oracle), []));
   for (const [name, { rule }] of Object.entries(CLIENT_RULES)) test(name, () => assert.deepEqual(rule(client), []));
+});
+
+test('every file of the service and of its tests begins with a comment that says what the file is responsible for', () => {
+  assert.deepEqual(findWithoutHeader([...source, ...tests]), []);
+  assert.deepEqual(findWithoutHeader([{ name: 'a.test.ts', text: `import assert from 'node:assert/strict';` }]), [
+    'a.test.ts',
+  ]);
 });
 
 describe('a broken rule is reported', () => {
