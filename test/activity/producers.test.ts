@@ -77,6 +77,17 @@ forEachEngine('changes of the market', (engine) => {
     assert.deepEqual((await readNew()).toSorted(), ['cancel 200 B', 'fill 90 A', 'floor']);
   });
 
+  test('a retired listing that its marketplace reports again is recorded as listed', async () => {
+    await load(listing({ id: 'A' }));
+    await db.query(`update indexer.listing set status = 'cancelled', retired_at = now()`);
+    await readNew();
+    await load(listing({ id: 'A' }));
+    assert.deepEqual(
+      (await readNew()).filter((change) => !change.startsWith('floor')),
+      ['list 100 A'],
+    );
+  });
+
   test('a listing that has already ended when it is first reported is not recorded', async () => {
     await load(listing({ id: 'A', status: 'filled' }), listing({ id: 'B', tokenId: '2', expiresAt: at(-MINUTE) }));
     assert.deepEqual(await readNew(), []);

@@ -682,7 +682,7 @@ export type ExploreMethods = {
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
-  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
+  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. Only the events of a collection that is removed later are missing from it afterwards. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
   listActivityAfter(parameters: ListActivityAfterParameters, options?: CallOptions): Promise<ListActivityAfterResult>;
 };
 

@@ -76,8 +76,8 @@ const CHANGED_COLUMNS = [
 ];
 
 /**
- * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts. If a
- * listing now has another order than before, it is recorded as listed again. All expressions of a statement read the stored rows as they
+ * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts, except
+ * that a listing is recorded as listed again if it now has another order than before, or if a marketplace reports it after it had ended. All expressions of a statement read the stored rows as they
  * were before the statement, so `before` has the earlier row. `$1` is the present time. `limit 1` makes PostgreSQL find each earlier row by
  * its key.
  */

@@ -22,6 +22,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       summary: 'Read the past of the stream',
       description:
         `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` does not change, so caches may keep it. ` +
+        'Only the events of a collection that is removed later are missing from it afterwards. ' +
         'The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty.',
       tags: ['Activity'],
       params: Type.Object({
@@ -53,7 +54,8 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       const { entries, end, isFull } = await feed.readPage(position);
       return createCachedResponse({
         cacheTag: NO_COLLECTION,
-        // The oldest kept event changes, so the page that begins with it is not the same for ever.
+        // The oldest kept event changes, so the page that begins with it is not the same for ever. The removal of a collection deletes its
+        // events from every page. Copies in caches keep them: an operation this rare does not justify short lifetimes.
         policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : SHORT_POLICY,
         body: {
           data: entries.map(({ json }): unknown => JSON.parse(json)),
