@@ -20,7 +20,6 @@ type Listed = Omit<Issued, 'secret'> & { name: string | null; revokedAt: string 
 type Options = { json?: true };
 
 const HOUR_MS = 60 * 60_000;
-const SPANS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
 const SECRET_NOTE = 'The secret is printed only once, because the service stores only a digest of it.';
 
 export const defineKeys: DefineCommand = (keys, io) => {
@@ -32,7 +31,7 @@ export const defineKeys: DefineCommand = (keys, io) => {
     .requiredOption('--scopes <a,b>', 'what the key may do, comma-separated', splitScopes)
     .option('--shop <name>', 'the shop of the key, by name or id; needed for the scopes of a shop')
     .option('--name <name>', 'a name to recognize the key by')
-    .option('--expires <when>', 'a time (2027-01-31T00:00:00Z), or a span from now (90d, 12h)', parseExpiry)
+    .option('--expires <when>', 'a time (2027-01-31T00:00:00Z), or a span from now (90d, 12h)')
     .option('--json', JSON_OPTION)
     .addHelpText(
       'after',
@@ -114,11 +113,4 @@ function splitScopes(text: string): string[] {
 function parseHours(text: string): number {
   if (/^\d{1,4}(\.\d{1,6})?$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a number of hours.');
-}
-
-/** Converts a span such as `90d` to a time. Other text is returned unchanged, and the service validates it. */
-function parseExpiry(text: string): string {
-  const [, amount, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
-  if (amount === undefined) return text;
-  return new Date(Date.now() + Number(amount) * (SPANS_MS[unit] ?? 0)).toISOString();
 }

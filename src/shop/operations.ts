@@ -13,7 +13,11 @@ import type { ShopContext } from './context.ts';
 
 /** A date without a time. As an expiry, it means the start of that day in UTC. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const OVERLAP_MS_MAX = 366 * 24 * 60 * 60_000;
+/** A span from now, as an expiry. */
+const SPAN = /^(\d{1,5})([hd])$/;
+const HOUR_MS = 60 * 60_000;
+const SPAN_UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
+const OVERLAP_MS_MAX = 366 * 24 * HOUR_MS;
 
 export type OperationInput = Readonly<Record<string, unknown>>;
 
@@ -69,10 +73,16 @@ function readScopes(value: unknown): string[] {
 function readExpiry(value: unknown, now: number): number | null {
   if (value === undefined || value === null) return null;
   const text = typeof value === 'string' ? value : '';
-  const time = parseTime(DATE.test(text) ? `${text}T00:00Z` : text);
+  const [, amount, unit = ''] = SPAN.exec(text) ?? [];
+  const time =
+    amount === undefined
+      ? parseTime(DATE.test(text) ? `${text}T00:00Z` : text)
+      : now + Number(amount) * (SPAN_UNITS_MS[unit] ?? 0);
   return time !== null && time > now
     ? time
-    : refuseUsage('the expiry must be a time in the future, such as 2027-01-31T00:00:00Z');
+    : refuseUsage(
+        'the expiry must be a time in the future, such as 2027-01-31T00:00:00Z, or a span such as 90d or 12h',
+      );
 }
 
 function readOverlap(value: unknown): number | undefined {

@@ -155,6 +155,8 @@ forEachEngine('store commands', (engine) => {
         ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: '2001-01-01T00:00:00Z' }],
         ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: 'soon 2090' }],
         ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: '2090-02-30' }],
+        ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: '0d' }],
+        ['keys.create', { shop: 'Harbour', scopes: ['products:read'], expiresAt: '90 days' }],
         ['keys.create', { shop: 'Harbour', scopes: ['products:read'], name: 'a\u0000' }],
         ['keys.rotate', { id: 'x', overlapMs: -1 }],
         ['keys.rotate', { id: 'x', overlapMs: 1e300 }],

@@ -36,6 +36,21 @@ forEachStore('the lifetime of a key', (store) => {
     assert.ok(!(await works(shop, secret)));
   });
 
+  test('an expiry that is a span is counted from the time of the service', async () => {
+    const shop = await store.shop();
+    for (const [span, spanMs] of [
+      ['12h', 12 * HOUR_MS],
+      ['90d', 90 * DAY_MS],
+    ] as const) {
+      const { expiresAt } = await store.operate('keys.create', {
+        shop: shop.id,
+        scopes: ['products:read'],
+        expiresAt: span,
+      });
+      assert.equal(expiresAt, new Date(store.now() + spanMs).toISOString());
+    }
+  });
+
   test('a rotated key works beside its successor for a day', async () => {
     const shop = await store.shop();
     const old = await shop.newKey(['products:read']);
