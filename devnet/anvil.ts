@@ -58,7 +58,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     // Without this setting, anvil moves old states to disk. Contracts have no code in states that it reads back.
     'prune-history': String(STATES_KEPT),
   };
-  const args = ['--no-mining', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
+  // By default anvil allows every website to send requests to the chain.
+  const args = ['--no-mining', '--no-cors', ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
   // The child has a separate process group, so that Ctrl-C at the terminal ends only this process, which then stops the chain.
   const child = spawn('sh', ['-c', GUARD, 'sh', program, ...args], { stdio: 'pipe', detached: true });
   const ended = new Promise<void>((resolve) => {

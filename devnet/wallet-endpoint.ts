@@ -46,6 +46,8 @@ const READS = new Set([
   'net_version',
   'web3_clientVersion',
 ]);
+/** The hosts under which the endpoint is reached. */
+const OWN_HOSTS = new Set(['127.0.0.1', 'localhost']);
 const METHOD_NOT_FOUND = -32_601;
 const FAILED = -32_000;
 
@@ -72,6 +74,13 @@ export async function startWalletEndpoint(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // A website can give its own name the address 127.0.0.1 (DNS rebinding). A browser then counts its requests as of one origin, but names
+    // the website's host.
+    const host = URL.parse(`http://${request.headers.host ?? ''}`)?.hostname;
+    if (host === undefined || !OWN_HOSTS.has(host)) {
+      response.writeHead(403).end();
+      return;
+    }
     // A browser sends this content type to another origin only after a preflight request, and this server allows no origin.
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       response.writeHead(415).end();

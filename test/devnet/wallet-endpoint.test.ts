@@ -1,6 +1,8 @@
 // Wallets on a local chain: their transactions are mined at once, and the simulation continues with their effects.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import type { Hex } from 'viem';
 import { encodeFunctionData, zeroHash } from 'viem';
@@ -79,4 +81,26 @@ test('a wallet cannot change the chain other than by transactions', async (t) =>
   const headers = { 'content-type': 'text/plain' };
   assert.equal((await fetch(endpoint.url, { method: 'POST', headers, body })).status, 415);
   assert.equal(await createRpc(endpoint.url).call('eth_blockNumber'), `0x${height.toString(16)}`);
+
+  // A browser sends the host of a website that has given its name the address of this machine.
+  const statusAt = async (host: string) => {
+    const post = { method: 'POST', headers: { 'content-type': 'application/json', host } };
+    const [response] = await once(request(endpoint.url, post).end(body), 'response');
+    return response.resume().statusCode;
+  };
+  const { port } = new URL(endpoint.url);
+  assert.deepEqual(await Promise.all([`localhost:${port}`, `127.0.0.1:${port}`].map(statusAt)), [200, 200]);
+  const others = [`example.com:${port}`, `127.0.0.1.example.com:${port}`, `localhost@example.com:${port}`];
+  assert.deepEqual(await Promise.all(others.map(statusAt)), [403, 403, 403]);
+
+  // The chain itself allows no website either: it has no response to the preflight request.
+  const preflight = await fetch(network.world.chain.url, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'http://example.com',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type',
+    },
+  });
+  assert.equal(preflight.headers.get('access-control-allow-origin'), null);
 });
