@@ -35,3 +35,8 @@ export function formatTable(heads: readonly string[], rows: readonly (readonly C
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** The text as one argument in a command line of a POSIX shell. Text of harmless characters is not quoted. */
+export function quoteForShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -13,7 +13,7 @@ import type { RecordContext } from '../../intake/records/identifiers.ts';
 import type { ParsedRecord } from '../../intake/records/parse.ts';
 import { parseRecord } from '../../intake/records/parse.ts';
 import type { CommandIo } from '../command.ts';
-import { formatTable, printable } from '../output.ts';
+import { formatTable, printable, quoteForShell } from '../output.ts';
 import type { Guess, SampledColumn } from './column-guess.ts';
 import { guessColumns } from './column-guess.ts';
 import { describeRecord } from './record-text.ts';
@@ -90,11 +90,11 @@ function printReady(
   { what, options }: ReadyFile,
   { file, request, io }: { file: string; request: ExplainRequest; io: CommandIo },
 ): void {
-  const command = `mercat import ${request.file}${options}`;
+  const command = `mercat import ${quoteForShell(request.file)}${options}`;
   io.stdout.write(
     request.json
       ? `${JSON.stringify({ file, layout: what, command })}\n`
-      : `${printable(file)}: ${what}\nImport:\n  ${command}\n`,
+      : `${printable(file)}: ${what}\nImport:\n  ${printable(command)}\n`,
   );
 }
 
@@ -125,7 +125,7 @@ function toExplanation(
     records: accepted.slice(0, EXAMPLES_MAX).map((record) => describeRecord(request.context.chains, record)),
     notes: guess.notes,
     unusedColumns: sample.columns.filter(({ name }) => !used.has(name)).map(({ name }) => name),
-    command: `mercat import ${request.file} --map ${mapFile} --dry-run`,
+    command: `mercat import ${quoteForShell(request.file)} --map ${quoteForShell(mapFile)} --dry-run`,
   };
 }
 
@@ -148,7 +148,7 @@ function printExplanation(
 
 function describeNextStep({ mapFile, command }: Explanation, { map }: Guess): string {
   const step = Object.values(map).some(isPlaceholder) ? 'Replace the values that begin with REPLACE' : 'Check it';
-  return `\nThe map is in ${mapFile}. ${step}, then:\n  ${command}\n`;
+  return `\nThe map is in ${printable(mapFile)}. ${step}, then:\n  ${printable(command)}\n`;
 }
 
 function isPlaceholder(from: FieldSource): boolean {
