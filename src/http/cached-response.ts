@@ -1,7 +1,7 @@
 // A cached response: the bytes and headers of a 200, serialised once and written to many requests.
 
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
 
@@ -129,8 +129,7 @@ export function writeCachedResponse(
   response: CachedResponse,
   { now, extraHeaders = [] }: { now: number; extraHeaders?: readonly string[] },
 ): void {
-  const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, response.etag)) {
+  if (isNotModified(request.headers, response.etag)) {
     reply.writeHead(304, [...response.notModifiedHeaders, ...extraHeaders]).end();
     return;
   }
@@ -161,8 +160,13 @@ function toBody({ parts }: CachedResponse, now: number): Buffer | undefined {
   return Buffer.concat(parts.flatMap((part, index) => (index === 0 ? [part] : [time, part])));
 }
 
-/** Weak comparison: RFC 9110, section 13.1.2, requires it for `If-None-Match`. */
-function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+/**
+ * Whether `If-None-Match` names the response with the weak ETag `etag`, so that a 304 is sent. The comparison is weak, as RFC 9110, section
+ * 13.1.2, requires.
+ */
+export function isNotModified(headers: IncomingHttpHeaders, etag: string): boolean {
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   const opaque = etag.slice('W/'.length);
   return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque);

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isNotModified } from '../http/cached-response.ts';
 import { EncodedBodies, chooseCoding } from '../http/content-coding.ts';
 
 /** Where `npm run build` writes the console. The folder has the same place in the npm package and in the image. */
@@ -107,7 +108,7 @@ function sendPage(page: string, request: FastifyRequest, reply: FastifyReply): F
     'cache-control': 'no-cache',
     etag,
   });
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (isNotModified(request.headers, etag)) return reply.code(304).send();
   return reply.type('text/html; charset=utf-8').send(page);
 }
 
@@ -118,7 +119,7 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
     etag: asset.etag,
     ...(asset.encoded && { vary: 'Accept-Encoding' }),
   });
-  if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
+  if (isNotModified(request.headers, asset.etag)) return reply.code(304).send();
   void reply.type(asset.type);
   const coding = asset.encoded && chooseCoding(request.headers['accept-encoding']);
   if (!asset.encoded || !coding) return reply.send(asset.plain);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isNotModified } from '../http/cached-response.ts';
 import { acceptsCoding } from '../http/content-coding.ts';
 
 export type StaticAsset = { type: string; plain: Buffer; gzipped: Buffer; etag: string };
@@ -25,7 +26,7 @@ export function sendAsset(asset: StaticAsset, request: FastifyRequest, reply: Fa
     vary: 'Accept-Encoding',
     'cache-control': `public, max-age=${MAX_AGE_S}`,
   });
-  if (request.headers['if-none-match'] === asset.etag) return reply.code(304).send();
+  if (isNotModified(request.headers, asset.etag)) return reply.code(304).send();
   void reply.type(`${asset.type}; charset=utf-8`);
   if (!acceptsCoding(request.headers['accept-encoding'], 'gzip')) return reply.send(asset.plain);
   return reply.header('content-encoding', 'gzip').send(asset.gzipped);
