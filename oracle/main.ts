@@ -1,49 +1,24 @@
 // `npm run oracle`: performs a run and prints its result as a table. In a run, two services follow one chain. The exit code is 1 if a
 // listing differs from the chain, or if the rows of the two services differ.
 
-import { parseArgs } from 'node:util';
+import type { OracleArguments } from './run/arguments.ts';
+import { parseOracleArguments, USAGE } from './run/arguments.ts';
 import { describeResult } from './run/report.ts';
 import { runOracle } from './run/run.ts';
 import { createTwoServices } from './run/two-services.ts';
 
-const DEFAULTS = {
-  blocks: '3000',
-  orders: '500',
-  /** The number of mirrored listings in a hundred orders. */
-  mirrored: '50',
-  kills: '20',
-  reorganisations: '60',
-  'reorg-depth': '60',
-  seed: '1',
-  /** How many of 1,000 requests to the endpoint of the first service fail or get a wrong response. */
-  faults: '20',
-} as const;
-
-const USAGE = `npm run oracle -- ${Object.entries(DEFAULTS)
-  .map(([name, value]) => `[--${name} ${value}]`)
-  .join(' ')}
-`;
-
-const values = readArguments();
-
-const numberOf = (name: keyof typeof DEFAULTS): number => {
-  const value = Number(values[name]);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  return endWithUsage(`--${name} takes a whole number`);
-};
-
-const seed = numberOf('seed');
-const services = createTwoServices({ seed, faultShare: numberOf('faults') / 1_000 });
+const given = readArguments();
+const services = createTwoServices({ seed: given.seed, faultShare: given.faults / 1_000 });
 const startedAt = performance.now();
 try {
   const result = await runOracle({
-    seed,
-    blocks: numberOf('blocks'),
-    orders: numberOf('orders'),
-    mirrorShare: numberOf('mirrored') / 100,
-    kills: numberOf('kills'),
-    reorganisations: numberOf('reorganisations'),
-    reorgDepthMax: numberOf('reorg-depth'),
+    seed: given.seed,
+    blocks: given.blocks,
+    orders: given.orders,
+    mirrorShare: given.mirrored / 100,
+    kills: given.kills,
+    reorganisations: given.reorganisations,
+    reorgDepthMax: given['reorg-depth'],
     followers: services.settings,
     onProgress: (line) => process.stderr.write(`${line}, ${seconds()} s\n`),
   });
@@ -58,13 +33,10 @@ function seconds(): number {
   return Math.round((performance.now() - startedAt) / 1_000);
 }
 
-function readArguments(): Partial<Record<string, string>> {
+function readArguments(): OracleArguments {
   if (process.argv.includes('--help')) endWithUsage();
   try {
-    const options = Object.fromEntries(
-      Object.entries(DEFAULTS).map(([name, value]) => [name, { type: 'string', default: value }] as const),
-    );
-    return parseArgs({ options }).values;
+    return parseOracleArguments(process.argv.slice(2));
   } catch (error) {
     return endWithUsage(error instanceof Error ? error.message : String(error));
   }
