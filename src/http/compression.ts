@@ -11,7 +11,7 @@ import { ENCODED_BYTES_MIN, chooseCoding, encode } from './content-coding.ts';
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if ((request.method !== 'GET' && request.method !== 'HEAD') || !isCompressible(reply, payload)) return payload;
-    reply.header('vary', 'Accept-Encoding');
+    reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept-Encoding'].flat().join(', '));
     const coding = chooseCoding(request.headers['accept-encoding']);
     if (coding === null) return payload;
     const encoded = await encode(Buffer.from(payload), coding);

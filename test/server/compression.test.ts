@@ -6,7 +6,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { EncodedBodies, chooseCoding } from '../../src/http/content-coding.ts';
+import Fastify from 'fastify';
+import { compressResponses } from '../../src/http/compression.ts';
+import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from '../../src/http/content-coding.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import type { TestService } from '../support/service/service.ts';
@@ -48,6 +50,14 @@ test('a body is encoded once in each coding, however many clients request the co
   assert.equal(new Set(all).size, 1);
   assert.equal(bodies.get('br'), all[0]);
   assert.notEqual(await bodies.get('gzip'), all[0]);
+});
+
+test('the headers on which a response depends already are kept in Vary', async () => {
+  const app = Fastify();
+  compressResponses(app);
+  app.get('/', (_request, reply) => reply.header('vary', 'Origin').send({ data: 'x'.repeat(ENCODED_BYTES_MIN) }));
+  const { headers } = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } });
+  assert.deepEqual([headers['vary'], headers['content-encoding']], ['Origin, Accept-Encoding', 'gzip']);
 });
 
 const DECODERS = {
