@@ -52,7 +52,10 @@ export type PoolState = {
   open: number;
   idle: number;
   waiting: number;
-  /** When a statement most recently succeeded (`performance.now()`). Only statements in a transaction or with a deadline are recorded. */
+  /**
+   * When a statement most recently succeeded (`performance.now()`). Of PostgreSQL, only statements in a transaction or with a deadline are
+   * recorded.
+   */
   respondedAt: number;
 };
 
@@ -239,8 +242,8 @@ export async function repeatAborted<T>(
 }
 
 /**
- * A pool, the statements that begin a transaction, and the time of the latest success (`performance.now()`). Only statements in a
- * transaction or with a deadline are recorded. If `order` is null, callers get connections in the order of their calls.
+ * A pool, the statements that begin a transaction, and the time of the latest success (see PoolState). If `order` is null, callers get
+ * connections in the order of their calls.
  */
 type PoolInUse = {
   pool: Pool;
