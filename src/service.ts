@@ -15,7 +15,7 @@ import { isEmpty } from './database/emptiness.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases } from './database/open.ts';
-import { openDatabases } from './database/open.ts';
+import { openDatabases, openReplicas } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
@@ -150,7 +150,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
   const clock = options.clock ?? (await startClock(databases, log, closers));
-  const context = createContext({ ...options, clock, databases });
+  const replicas = await openReplicas(config, log);
+  closers.push(replicas.close);
+  const context = createContext({ ...options, clock, databases, replicas });
   const { market, changes, secretKeys } = context;
   closers.push(context.close);
   const telemetry = await openTelemetry(context, closers);
@@ -184,7 +186,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const { stream, status: streamStatus } = startStream(context, rejections, frontClosers);
   const readStatus = createStatusReader(
     [
-      createDatabaseStatus(databases),
+      createDatabaseStatus(databases, replicas.sets),
       ...(windows ? [windows.status] : []),
       ...(config.tradingChains.size > 0 ? [createTradingStatus(config.tradingChains, context)] : []),
       createDeliveryStatus(databases.main),
@@ -194,7 +196,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     ],
     clock,
   );
-  const health = new Health(createPrimaryCheck(databases.main));
+  const isPrimaryInReach = createPrimaryCheck(databases.main);
+  // The public reads do not need the primary while they have replicas.
+  const health = new Health(async () => (await isPrimaryInReach()) || replicas.main?.isUsable === true);
   const intake = {
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
@@ -202,6 +206,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const responses = new ResponseCache(changes, clock);
   const metrics = await openMetrics(context, telemetry, {
     tasks: workers.tasks,
+    replicas: replicas.sets,
     http: { responses, rejections, store: databases.store, stream },
   });
   frontClosers.push(metrics.close);
@@ -348,7 +353,7 @@ async function openTelemetry(context: ServiceContext, closers: Closer[]): Promis
 async function openMetrics(
   context: ServiceContext,
   telemetry: Telemetry | null,
-  sources: Pick<MetricsSources, 'tasks' | 'http'>,
+  sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>,
 ): Promise<{ observers: RequestObserver[]; close: Closer }> {
   const { config, log } = context;
   const observers: RequestObserver[] = [];
@@ -413,7 +418,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
       context.followed.close();
       return stopped;
     });
-    const metrics = await openMetrics(context, telemetry, { tasks: workers.tasks, http: null });
+    const metrics = await openMetrics(context, telemetry, { tasks: workers.tasks, replicas: [], http: null });
     closers.push(metrics.close);
     return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {

@@ -80,12 +80,17 @@ function tableOf(heads: readonly string[], rows: readonly (readonly Cell[])[], s
 }
 
 function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, stdout: Stdout): string {
-  const rows = Object.entries(databases).map(([name, { engine, answers, latencyMs }]) => [
+  const rows = Object.entries(databases).map(([name, { engine, answers, latencyMs, replica }]) => [
     name,
     engine,
-    answers ? `responds in ${latencyMs} ms` : 'does not respond',
+    `${answers ? `responds in ${latencyMs} ms` : 'does not respond'}${replica ? describeReplica(replica) : ''}`,
   ]);
   return tableOf(['database', 'engine', 'state'], rows, stdout);
+}
+
+function describeReplica({ leftOut, lagMs }: NonNullable<DatabaseStatus['replica']>): string {
+  const lag = lagMs === null ? '' : `, at most ${lagMs} ms behind`;
+  return `${lag}, ${leftOut === null ? 'serves public reads' : `left out: ${leftOut}`}`;
 }
 
 function describeChains(chains: readonly ChainStatus[], stdout: Stdout): string {

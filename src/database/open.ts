@@ -7,6 +7,7 @@ import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import type { PoolPurpose } from './postgres.ts';
+import { ReplicaSet } from './replicas/replica-set.ts';
 import { STORE_LOCK_TIMEOUT_MS, checkPostgres, openPostgres } from './postgres.ts';
 
 export type DatabaseSettings = {
@@ -15,6 +16,21 @@ export type DatabaseSettings = {
   databaseUrl: string | null;
   /** Null: the indexer is a schema in the primary's database. */
   indexerDatabaseUrl: string | null;
+};
+
+export type ReplicaSettings = {
+  databaseReplicaUrls: readonly string[];
+  indexerDatabaseReplicaUrls: readonly string[];
+  /** A replica that is further behind is not read. */
+  replicaMaxLagMs: number;
+};
+
+/** The replicas of each database. Null: it has none. If the indexer is a schema in the primary's database, both are the same set. */
+export type DatabaseReplicas = {
+  main: ReplicaSet | null;
+  indexer: ReplicaSet | null;
+  /** Each set once. */
+  sets: readonly ReplicaSet[];
 };
 
 export type Databases = {
@@ -43,6 +59,41 @@ export async function openDatabases(config: DatabaseSettings, log: Log): Promise
       await Promise.all([...new Set([main, store, indexer])].map((database) => database.close()));
     },
   };
+}
+
+/**
+ * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of its
+ * database. Must be called after the migrations, because a replica may have the schema later.
+ */
+export async function openReplicas(
+  config: DatabaseSettings & ReplicaSettings,
+  log: Log,
+): Promise<DatabaseReplicas & { close(): Promise<void> }> {
+  const { databaseUrl, indexerDatabaseUrl, replicaMaxLagMs: lagMaxMs } = config;
+  const open = (
+    name: string,
+    primaryUrl: string | null,
+    [setting, replicaUrls]: readonly [string, readonly string[]],
+  ) =>
+    primaryUrl === null || replicaUrls.length === 0
+      ? null
+      : new ReplicaSet({ name, primaryUrl, replicaUrls, setting, lagMaxMs, log });
+  const main = open('main', databaseUrl, ['DATABASE_REPLICA_URLS', config.databaseReplicaUrls]);
+  const ownIndexer = open('indexer', indexerDatabaseUrl, [
+    'INDEXER_DATABASE_REPLICA_URLS',
+    config.indexerDatabaseReplicaUrls,
+  ]);
+  const sets = [main, ownIndexer].filter((set) => set !== null);
+  const close = async () => {
+    await Promise.all(sets.map((set) => set.close()));
+  };
+  try {
+    await Promise.all(sets.map((set) => set.start()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { main, indexer: indexerDatabaseUrl === null ? main : ownIndexer, sets, close };
 }
 
 async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {

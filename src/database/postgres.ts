@@ -7,10 +7,13 @@ import type { Log } from '../core/log.ts';
 import type { Queryable } from './port.ts';
 import { rowDecoder, safeInteger } from './rows.ts';
 
-/** What a pool is for. `store`: requests of the store, which must not wait long for a locked row. */
-export type PoolPurpose = 'general' | 'store';
+/**
+ * What a pool is for. `store`: requests of the store, which must not wait long for a locked row. `check`: repeated checks of a server, which
+ * must not wait for other statements.
+ */
+export type PoolPurpose = 'general' | 'store' | 'check';
 
-const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 10 };
+const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 10, check: 1 };
 /**
  * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
  * a locked row would hold connections until the deadline of each request.
@@ -30,6 +33,7 @@ const GENERAL_OPTIONS = `-c client_connection_check_interval=${CONNECTION_CHECK_
 /** PgBouncer drops these settings. Behind it, the operator sets them for the role, and `createDatabase` limits the store's transactions. */
 const SESSION_OPTIONS: Record<PoolPurpose, string> = {
   general: GENERAL_OPTIONS,
+  check: GENERAL_OPTIONS,
   store: `${GENERAL_OPTIONS} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}`,
 };
 /** `close` waits this long for connections to end, then cuts them. */

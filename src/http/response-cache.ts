@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
+import { readFromReplicas } from '../database/replicas/read-scope.ts';
 import type { CachedResponse } from './cached-response.ts';
 import { toStaleResponse } from './cached-response.ts';
 
@@ -21,8 +22,18 @@ const BODIES = 2;
 /** An estimate of the memory of an entry beside its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
-/** `createdAt` is the time at which the computation of the response began. `version` is the number of the latest change before that time. */
-type Entry = { response: CachedResponse; version: number; createdAt: number; freshUntil: number };
+/**
+ * `createdAt` is the time at which the computation of the response began. `version` is the number of the latest change before that time.
+ * `beganAt` and `endedAt` are the beginning and the end of the computation by `performance.now()`.
+ */
+type Entry = {
+  response: CachedResponse;
+  version: number;
+  createdAt: number;
+  freshUntil: number;
+  beganAt: number;
+  endedAt: number;
+};
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
 export class ResponseCache {
@@ -86,9 +97,17 @@ export class ResponseCache {
   #compute(key: string, compute: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const version = this.#changes.latest();
     const createdAt = this.#clock();
-    const promise = compute().then((response) => {
+    const beganAt = performance.now();
+    // The stored response may contain all that was committed before its computation ended, and a computation that still runs all that was
+    // committed until now. A replica must have as much.
+    const seenUntil = this.#entries.peek(key)?.endedAt ?? Number.NEGATIVE_INFINITY;
+    const notBefore = this.#computations.has(key) ? beganAt : seenUntil;
+    const promise = readFromReplicas(notBefore, compute).then((response) => {
       const freshUntil = Math.min(createdAt + FRESH_MS, response.validUntil ?? Number.POSITIVE_INFINITY);
-      this.#entries.set(key, { response, version, createdAt, freshUntil });
+      const stored = this.#entries.peek(key);
+      // A slow computation must not replace the response of a computation that began after it.
+      if (!stored || stored.beganAt <= beganAt)
+        this.#entries.set(key, { response, version, createdAt, freshUntil, beganAt, endedAt: performance.now() });
       return response;
     });
     const computation: Computation = { version, promise };

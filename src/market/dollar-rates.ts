@@ -3,6 +3,7 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';
+import { readNotBefore } from '../database/replicas/read-scope.ts';
 import type { MarketSource } from './market-source.ts';
 import { listRates } from './queries/rates.ts';
 
@@ -20,6 +21,8 @@ export class DollarRates {
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
+  /** The rates may contain all that was committed before this time, by `performance.now()`. */
+  #seenUntil = Number.NEGATIVE_INFINITY;
 
   constructor(source: MarketSource, clock: Clock) {
     this.#source = source;
@@ -44,10 +47,11 @@ export class DollarRates {
     this.#begun += 1;
     const number = this.#begun;
     const refresh: Refresh = { startedAt: this.#clock(), done: Promise.resolve() };
-    refresh.done = this.#source.read(listRates).then((result) => {
+    refresh.done = readNotBefore(this.#seenUntil, () => this.#source.read(listRates)).then((result) => {
       if (!result.ok && this.#latest === refresh) this.#latest = null;
       if (!result.ok || number < this.#applied) return;
       this.#applied = number;
+      this.#seenUntil = performance.now();
       this.#rates = new Map(result.value.map((rate) => [rate.symbol, rate]));
     });
     return refresh;

@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Collection } from '../core/collection.ts';
+import { readNotBefore } from '../database/replicas/read-scope.ts';
 import type { ListingWindow } from './listing-window.ts';
 import { readListingWindow } from './listing-window.ts';
 import type { Market } from './market.ts';
@@ -11,8 +12,11 @@ import type { Market } from './market.ts';
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-/** `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. */
-type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
+/**
+ * `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. `seenUntil`: the
+ * window may contain all that was committed before this time, by `performance.now()`.
+ */
+type Entry = { version: number; readAt: number; seenUntil: number; window: Promise<ListingWindow> };
 
 export class ListingWindowCache {
   readonly #market: Market;
@@ -32,8 +36,13 @@ export class ListingWindowCache {
       const window = await entry.window;
       if (!window.degraded && isValid(window, this.#market.clock())) return window;
     }
-    const window = readListingWindow(this.#market, collection);
-    this.#entries.set(collection.id, { version: this.#changes.latest(), readAt: now, window });
+    const version = this.#changes.latest();
+    const seenUntil = entry?.seenUntil ?? Number.NEGATIVE_INFINITY;
+    const window = readNotBefore(seenUntil, () => readListingWindow(this.#market, collection));
+    const next: Entry = { version, readAt: now, seenUntil: Number.POSITIVE_INFINITY, window };
+    this.#entries.set(collection.id, next);
+    const end = () => (next.seenUntil = performance.now());
+    window.then(end, end);
     return window;
   }
 }

@@ -1,33 +1,46 @@
 // A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
-// that a failing source leaves the other sources unaffected.
+// that a failing source leaves the other sources unaffected. Reads that may use replicas have a breaker of their own, because they also work
+// while the primary is lost.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane } from '../database/connection-lane.ts';
 import type { Database, Queryable } from '../database/port.ts';
+import type { ReplicatedReads } from '../database/replicas/replicated-reads.ts';
+import { currentReadScope } from '../database/replicas/read-scope.ts';
 import type { Result, SourceOptions } from '../resilience/source.ts';
 import { Source } from '../resilience/source.ts';
 
 export type MarketSourceOptions = Pick<SourceOptions, 'name' | 'timeoutMs' | 'log' | 'clock' | 'random'> & {
   db: Pick<Database, 'within'>;
+  /** Null or absent: all reads use `db`. */
+  replicated?: ReplicatedReads | null;
 };
 
 export class MarketSource {
   readonly name: string;
   readonly timeoutMs: number;
   readonly #db: Pick<Database, 'within'>;
+  readonly #replicated: ReplicatedReads | null;
   readonly #source: Source;
+  readonly #replicatedSource: Source | null;
   readonly #lane = new ConnectionLane();
 
-  constructor({ db, ...options }: MarketSourceOptions) {
+  constructor({ db, replicated = null, ...options }: MarketSourceOptions) {
     this.name = options.name;
     this.timeoutMs = options.timeoutMs;
     this.#db = db;
+    this.#replicated = replicated;
     this.#source = new Source(options);
+    this.#replicatedSource = replicated && new Source(options);
   }
 
   /** Runs `query` within the deadline of the source, or within `leftMs` if that is shorter. Never rejects. */
   read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>> {
-    return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
+    const scope = currentReadScope();
+    const [replicated, source] = [this.#replicated, this.#replicatedSource];
+    return scope && replicated && source
+      ? source.read((timeoutMs) => query(replicated.within(timeoutMs, this.#lane, scope)), leftMs)
+      : this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
   /** Returns a `read` whose calls share one deadline. Only time in which at least one of the calls runs is subtracted. */
@@ -46,12 +59,14 @@ export class MarketSource {
     };
   }
 
+  /** Whether public reads fail at once. */
   isOpen(): boolean {
-    return this.#source.state() === 'open';
+    return (this.#replicatedSource ?? this.#source).state() === 'open';
   }
 
   close(): void {
     this.#source.close();
+    this.#replicatedSource?.close();
   }
 }
 

@@ -22,6 +22,13 @@ const DEFINITIONS = {
     help: 'Longest time from the log of activity to a connection of the stream in the last minute.',
     labels: [],
   },
+  mercat_replica_used: { help: '1 while a replica serves public reads, 0 while it is left out.', labels: ['name'] },
+  mercat_replica_lag_max_seconds: { help: 'How far a replica is behind its primary at most.', labels: ['name'] },
+  mercat_replica_reads_total: { help: 'Statements that were sent to a replica.', labels: ['name'] },
+  mercat_replica_repeated_reads_total: {
+    help: 'Statements that failed on a replica and were repeated on its primary.',
+    labels: ['name'],
+  },
   mercat_breaker_open: {
     help: '1 while the circuit breaker of a source, an upstream or a chain endpoint is not closed.',
     labels: ['kind', 'name'],

@@ -3,6 +3,7 @@
 
 import { Registry } from 'prom-client';
 import type { Database } from '../database/port.ts';
+import type { ReplicaSet } from '../database/replicas/replica-set.ts';
 import type { StreamCounts } from '../explore/stream/status.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
@@ -21,6 +22,7 @@ import { setChainMetrics, setSaleMetrics, setTaskMetrics } from './task-metrics.
 export type MetricsSources = {
   main: Database;
   indexer: Database;
+  replicas: readonly Pick<ReplicaSet, 'status' | 'pools'>[];
   market: Pick<Market, 'sourceStates'>;
   serviceName: string;
   version: string;
@@ -71,6 +73,7 @@ export class Metrics {
     const gauges = new GaugeTable();
     gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
     this.#setPools(gauges);
+    this.#setReplicas(gauges);
     this.#setBreakers(gauges);
     this.#setHttp(gauges);
     this.#runtime.set(gauges);
@@ -84,14 +87,24 @@ export class Metrics {
   }
 
   #setPools(gauges: GaugeTable): void {
-    const { main, indexer, http } = this.#sources;
-    for (const db of new Set([main, indexer, http?.store ?? main])) {
+    const { main, indexer, replicas, http } = this.#sources;
+    const primaries = new Set([main, indexer, http?.store ?? main]);
+    for (const db of [...primaries, ...replicas.flatMap((set) => set.pools())]) {
       const { max, open, idle, waiting } = db.pool();
       const pool = { db_client_connection_pool_name: db.name };
       gauges.set('db_client_connection_max', pool, max);
       gauges.set('db_client_connection_pending_requests', pool, waiting);
       gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'idle' }, idle);
       gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'used' }, open - idle);
+    }
+  }
+
+  #setReplicas(gauges: GaugeTable): void {
+    for (const { name, leftOut, lagMs, reads, repeated } of this.#sources.replicas.flatMap((set) => set.status())) {
+      gauges.set('mercat_replica_used', { name }, leftOut === null ? 1 : 0);
+      if (lagMs !== null) gauges.set('mercat_replica_lag_max_seconds', { name }, lagMs / 1_000);
+      gauges.set('mercat_replica_reads_total', { name }, reads);
+      gauges.set('mercat_replica_repeated_reads_total', { name }, repeated);
     }
   }
 

@@ -10,7 +10,7 @@ import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
-import { openDatabases } from '../../database/open.ts';
+import { openDatabases, openReplicas } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { SecretKeys } from '../../core/secret-keys.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -88,7 +88,26 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
     const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
     const secretKeys = new SecretKeys(config.secretsKeys);
     const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
-    return [...primary, ...indexer, ...unrecorded, ...secrets];
+    return [...primary, ...indexer, ...(await checkReplicas(config)), ...unrecorded, ...secrets];
+  } finally {
+    await opened.close();
+  }
+}
+
+const REPLICAS_CORRECTION = 'see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
+
+/** Checks each replica once. A replica that is left out at this moment may come back. */
+async function checkReplicas(config: Config): Promise<DoctorFinding[]> {
+  const opened = await openReplicas(config, createLog('silent')).catch((error: unknown) => describeError(error));
+  if (typeof opened === 'string') return [fail('replicas', opened, REPLICAS_CORRECTION)];
+  try {
+    return opened.sets
+      .flatMap((set) => set.status())
+      .map(({ name, leftOut, lagMs }) =>
+        leftOut === null
+          ? ok(name, `it serves public reads, at most ${Math.round(lagMs ?? 0)} ms behind`)
+          : warn(name, `it is left out: ${leftOut}`, REPLICAS_CORRECTION),
+      );
   } finally {
     await opened.close();
   }

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
+import { readNotBefore } from '../../database/replicas/read-scope.ts';
 import type { CachedResponse, ResponseContent } from '../../http/cached-response.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
@@ -13,9 +14,23 @@ import type { ExploreContext } from './context.ts';
 
 export type OffsetMeta = { offset: string | null };
 
-/** Must be called before the data of the response is read: the response may be newer than its offset, but never older. */
-export function readMeta({ stream }: Pick<ExploreContext, 'stream'>): OffsetMeta {
-  return { offset: stream.feed.offset };
+/**
+ * With replicas, responses carry an offset that is at least this old. Replicas usually have all that was committed before it. With the newest
+ * offset the primary would have to be read whenever something has just happened.
+ */
+const REPLICATED_OFFSET_AGE_MS = 500;
+
+/**
+ * Reads data with the offset that it reflects. The offset is determined before the data is read, from replicas that have everything up to
+ * the offset: the data may be newer than its offset, but never older.
+ */
+export async function withMeta<T>(
+  { stream, market }: Pick<ExploreContext, 'stream' | 'market'>,
+  read: () => Promise<T>,
+): Promise<{ content: T; meta: OffsetMeta }> {
+  const ageMs = market.hasReplicas ? REPLICATED_OFFSET_AGE_MS : 0;
+  const { offset, readAt } = stream.feed.offsetAt(performance.now() - ageMs);
+  return { content: await readNotBefore(readAt, read), meta: { offset } };
 }
 
 const members = {
@@ -58,8 +73,10 @@ export function exploreRoute<Query extends object>(
     path,
     schema,
     respond: async (params, query): Promise<CachedResponse> => {
-      const meta = readMeta(context);
-      const { body, ...content } = await respond(params, query);
+      const {
+        content: { body, ...content },
+        meta,
+      } = await withMeta(context, () => respond(params, query));
       return createCachedResponse({ ...content, body: { ...body, meta } });
     },
   });

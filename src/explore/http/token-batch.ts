@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
+import { readFromReplicas } from '../../database/replicas/read-scope.ts';
 import { isJsonObject } from '../../core/json-text.ts';
 import { CORS_HEADERS } from '../../http/cached-response.ts';
 import { bodyOf } from '../../http/json-body.ts';
@@ -15,7 +16,7 @@ import type { Market } from '../../market/market.ts';
 import type { TokenLocation } from '../../market/token.ts';
 import { findTokens } from '../../market/token.ts';
 import type { ExploreContext } from './context.ts';
-import { exploredDataOf, readMeta } from './offset-meta.ts';
+import { exploredDataOf, withMeta } from './offset-meta.ts';
 import type { WireToken } from './token.ts';
 import { toWireToken } from './token.ts';
 
@@ -74,12 +75,13 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       },
     },
     async (request, reply) => {
-      const meta = readMeta(context);
       const locations = parseBatch(market, bodyOf(request).value);
-      const [{ tokens }, prices] = await Promise.all([
-        findTokens(market, market.tokenBatches, locations),
-        readPriceContext(market),
-      ]);
+      const readBatch = () =>
+        Promise.all([findTokens(market, market.tokenBatches, locations), readPriceContext(market)]);
+      const {
+        content: [{ tokens }, prices],
+        meta,
+      } = await readFromReplicas(Number.NEGATIVE_INFINITY, () => withMeta(context, readBatch));
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
       return {
         data: tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null)),

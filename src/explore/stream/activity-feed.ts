@@ -25,6 +25,8 @@ const POLL_MS = 500;
 const RETRY_JITTER = 0.5;
 /** The newest events in memory: at least this many, and at most twice as many. */
 const TAIL_SIZE = 1_000;
+/** How many of the latest reads that found new positions are remembered. */
+const READINGS_MAX = 64;
 /** The older pages in memory. */
 const PAGES_MAX = 20;
 /** An older page is read again after this time, because events of a collection that was removed meanwhile must no longer be sent. */
@@ -45,6 +47,8 @@ export class ActivityFeed {
   #tailStart = 0;
   /** The state of the log at the latest read. Null until the first read. */
   #state: { oldest: number; newest: number } | null = null;
+  /** The newest positions that were read, each with the time at which it was read first, by `performance.now()`. */
+  #readings: { position: number; at: number }[] = [];
   #isReadable = false;
   #isHinted = false;
   #isStopped = false;
@@ -60,6 +64,16 @@ export class ActivityFeed {
    */
   get offset(): string | null {
     return this.#isReadable && this.#state ? toOffset(this.#state.newest) : null;
+  }
+
+  /**
+   * The newest offset that this process had read at a time, or else the oldest that it remembers. `readAt`: when it was read, by
+   * `performance.now()`. Data that has everything that was committed before `readAt` is not older than the offset.
+   */
+  offsetAt(time: number): { offset: string | null; readAt: number } {
+    const reading = this.#readings.findLast(({ at }) => at <= time) ?? this.#readings[0];
+    if (!this.#isReadable || !reading) return { offset: null, readAt: Number.NEGATIVE_INFINITY };
+    return { offset: toOffset(reading.position), readAt: reading.at };
   }
 
   /** The position up to which the log was read. Throws `unavailable` if it was never read. */
@@ -188,9 +202,15 @@ export class ActivityFeed {
     const isMore = entries.length === PAGE_SIZE;
     const reached = isMore ? (entries.at(-1)?.position ?? newest) : newest;
     this.#state = { oldest, newest: reached };
+    if (!before || reached > before.newest) this.#noteReading(reached);
     if (!before) this.#tailStart = reached;
     else if (reached > before.newest) this.#append(entries);
     return isMore;
+  }
+
+  #noteReading(position: number): void {
+    this.#readings.push({ position, at: performance.now() });
+    if (this.#readings.length > READINGS_MAX) this.#readings.shift();
   }
 
   #append(entries: readonly StreamEntry[]): void {
@@ -210,6 +230,8 @@ export class ActivityFeed {
     this.#tailStart = state.newest;
     this.#pages.clear();
     this.#state = state;
+    this.#readings = [];
+    this.#noteReading(state.newest);
     for (const listener of this.#resetListeners) listener();
   }
 }

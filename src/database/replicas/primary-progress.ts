@@ -1,0 +1,128 @@
+// Notes how far the log of a primary has come, each time with the time before the note. A replica that has replayed a noted position has
+// everything that was committed before this time.
+
+import type { Database } from '../port.ts';
+import { isOutOfReach } from '../port.ts';
+import { integer, rowDecoder, text } from '../rows.ts';
+import { Rounds } from './rounds.ts';
+
+/** What identifies a primary: its replicas have the same. */
+export type PrimaryIdentity = { system: string; database: string; timeline: number };
+
+/** `at`: a time by `performance.now()`. `position`: bytes of the log. */
+type Note = { at: number; position: bigint };
+
+const PERIOD_MS = 200;
+const PERIOD_AFTER_FAILURE_MS = 50;
+const TIMEOUT_MS = 1_000;
+/** A note that fails later than this after its time limit was held up by this process, not by the primary. */
+const STALL_MS = 250;
+/** After this number of failed notes in a row, the primary cannot be reached. */
+const FAILURES_OF_LOSS = 2;
+/** Above this number, every second one of the older half is dropped. */
+const NOTES_MAX = 200;
+
+/**
+ * With `synchronous_commit` off, a commit is acknowledged before the log is flushed, so the position of the last record counts. It may
+ * belong to transactions that still run.
+ */
+const NOTE = `
+  select pg_wal_lsn_diff(
+      case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end,
+      '0/0')::text as position,
+    (select system_identifier::text from pg_control_system()) as system,
+    current_database()::text as database,
+    ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int as timeline`;
+
+const decodeNote = rowDecoder('note', { position: text, system: text, database: text, timeline: integer });
+
+export class PrimaryProgress {
+  readonly #db: Pick<Database, 'within'>;
+  readonly #keptMs: number;
+  readonly #rounds = new Rounds(() => this.#round());
+  #notes: Note[] = [];
+  #identity: PrimaryIdentity | null = null;
+  #failures = 0;
+
+  /** `db` must have a connection of its own, so that a busy pool does not look like a lost primary. Notes are kept for `keptMs`. */
+  constructor(db: Pick<Database, 'within'>, keptMs: number) {
+    this.#db = db;
+    this.#keptMs = keptMs;
+  }
+
+  /** Null until the first note. */
+  get identity(): PrimaryIdentity | null {
+    return this.#identity;
+  }
+
+  get isLost(): boolean {
+    return this.#failures >= FAILURES_OF_LOSS;
+  }
+
+  /** The time up to which replicas can be compared with the primary: now, or the last note if the primary is lost. */
+  get comparedUntil(): number {
+    return this.isLost ? (this.#notes.at(-1)?.at ?? Number.NEGATIVE_INFINITY) : performance.now();
+  }
+
+  /** The time whose commits a server has that has replayed its log up to `position`. */
+  coveredBy(position: bigint): number {
+    return this.#notes.findLast((note) => note.position <= position)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Makes a note soon if there is none after `time`. */
+  request(time: number): void {
+    if ((this.#notes.at(-1)?.at ?? 0) <= time && !this.isLost) this.#rounds.wake();
+  }
+
+  /** Resolves after a note that was attempted after this call. */
+  async next(): Promise<void> {
+    await this.#rounds.next();
+  }
+
+  /** Whether the primary cannot be reached. Attempts as many notes as that takes. */
+  async confirmLoss(): Promise<boolean> {
+    for (let attempt = 0; attempt < FAILURES_OF_LOSS && !this.isLost; attempt += 1) {
+      await this.next();
+      if (this.#failures === 0) return false;
+    }
+    return this.isLost;
+  }
+
+  async close(): Promise<void> {
+    await this.#rounds.close();
+  }
+
+  async #round(): Promise<number> {
+    const at = performance.now();
+    try {
+      const [row] = await this.#db.within(TIMEOUT_MS).query(NOTE);
+      if (!row) throw new Error('the primary returned no position');
+      const { position, ...identity } = decodeNote(row);
+      this.#add({ at, position: BigInt(position) });
+      this.#identity = identity;
+      this.#failures = 0;
+    } catch (error) {
+      // A primary that cannot be reached also fails requests, which log the reason. A process that was suspended learns nothing from this.
+      if (isLoss(error) && performance.now() - at < TIMEOUT_MS + STALL_MS) this.#failures += 1;
+    }
+    return this.#failures > 0 && !this.isLost ? PERIOD_AFTER_FAILURE_MS : PERIOD_MS;
+  }
+
+  #add(note: Note): void {
+    const last = this.#notes.at(-1);
+    // The log is shorter than before: a replica that was behind has become the primary. Earlier positions do not belong to its log.
+    if (last && last.position > note.position) this.#notes = [];
+    this.#notes.push(note);
+    const oldest = this.#notes.findIndex(({ at }) => at >= note.at - this.#keptMs);
+    if (oldest > 0) this.#notes.splice(0, oldest);
+    if (this.#notes.length > NOTES_MAX)
+      this.#notes = this.#notes.filter((_, index) => index >= NOTES_MAX / 2 || index % 2 === 0);
+  }
+}
+
+const TOO_MANY_CONNECTIONS = '53300';
+
+/** A primary that rejects a connection because it has too many still accepts writes. */
+function isLoss(error: unknown): boolean {
+  return isOutOfReach(error) && (error as { code?: unknown }).code !== TOO_MANY_CONNECTIONS;
+}

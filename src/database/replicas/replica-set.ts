@@ -1,0 +1,149 @@
+// The streaming replicas of one database: opens them, and chooses the replica of a read.
+
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Database } from '../port.ts';
+import { createDatabase } from '../port.ts';
+import type { PoolPurpose } from '../postgres.ts';
+import { openPostgres } from '../postgres.ts';
+import { PrimaryProgress } from './primary-progress.ts';
+import type { ReadScope } from './read-scope.ts';
+import type { LeftOut } from './replica.ts';
+import { Replica } from './replica.ts';
+
+export type ReplicaSetOptions = {
+  /** The name of the primary in messages, such as `main`. */
+  name: string;
+  primaryUrl: string;
+  replicaUrls: readonly string[];
+  /** The setting that names the replicas. */
+  setting: string;
+  lagMaxMs: number;
+  log: Log;
+};
+
+/**
+ * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: of the latest check; null if it
+ * failed. `reads`: the statements that were sent to the replica. `repeated`: those of them that failed, and that the primary has repeated.
+ */
+export type ReplicaStatus = {
+  name: string;
+  leftOut: LeftOut | null;
+  lagMs: number | null;
+  latencyMs: number | null;
+  reads: number;
+  repeated: number;
+};
+
+/** Notes on the primary are kept for longer than the largest lag, so that the lag of a replica beyond the limit is known. */
+const KEPT_LAGS = 2;
+
+/** Mistakes of the operator, which end the start. Any other replica that is left out may come back. */
+const MISTAKES: Partial<Record<LeftOut, string>> = {
+  'of another system': 'is not a replica of the primary: its system identifier is another one',
+  'of another database': 'is a replica of the primary, but its URL names another database',
+};
+
+export class ReplicaSet {
+  readonly #options: ReplicaSetOptions;
+  readonly #notes: Database;
+  readonly #primary: PrimaryProgress;
+  readonly #replicas: readonly Replica[];
+
+  constructor(options: ReplicaSetOptions) {
+    const { name, primaryUrl, replicaUrls, lagMaxMs, log } = options;
+    this.#options = options;
+    this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, 'check');
+    this.#primary = new PrimaryProgress(this.#notes, KEPT_LAGS * lagMaxMs);
+    this.#replicas = replicaUrls.map((url, index) => {
+      const replica = `${name}-replica-${index + 1}`;
+      return new Replica({
+        name: replica,
+        reads: openDatabase(url, replica, log, 'general'),
+        checks: openDatabase(url, `${replica}-check`, log, 'check'),
+        primary: this.#primary,
+        lagMaxMs,
+        log,
+      });
+    });
+  }
+
+  /** Begins the checks. Throws an OperatorError if a server is not a replica of the primary. A replica that cannot be reached is left out. */
+  async start(): Promise<void> {
+    await this.#primary.next();
+    await this.checkAll();
+    for (const { name, leftOut } of this.#replicas) {
+      const mistake = leftOut && MISTAKES[leftOut];
+      if (mistake) throw new OperatorError(`${name} of ${this.#options.setting} ${mistake}`);
+    }
+  }
+
+  /** Checks every replica once. */
+  async checkAll(): Promise<void> {
+    await Promise.all(this.#replicas.map((replica) => replica.next()));
+  }
+
+  /**
+   * The replica for a read: the one that the same work has used before, or else the one with the fewest statements. If the primary is lost, it
+   * is the one that has most of the log. Null if no replica may be
+   * read, or if none has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
+   */
+  choose(scope: ReadScope, notBefore: number): Replica | null {
+    const earlier = scope.chosen.get(this);
+    if (earlier?.covers(notBefore)) return earlier;
+    const usable = this.#replicas.filter((replica) => replica.covers(notBefore));
+    const [first] = usable;
+    if (!first) {
+      const wanted = Math.min(notBefore, performance.now());
+      this.#primary.request(wanted);
+      for (const replica of this.#replicas) replica.request(wanted);
+      return null;
+    }
+    // Without a primary the limit of the lag is all that is required, so the replica that has most is read.
+    const isBetter = this.#primary.isLost
+      ? (one: Replica, other: Replica) => one.coveredUntil > other.coveredUntil
+      : (one: Replica, other: Replica) => one.load < other.load;
+    const chosen = usable.reduce((best, replica) => (isBetter(replica, best) ? replica : best), first);
+    scope.chosen.set(this, chosen);
+    return chosen;
+  }
+
+  /** Whether a replica can serve reads at present. */
+  get isUsable(): boolean {
+    return this.#replicas.some(({ leftOut }) => leftOut === null);
+  }
+
+  get isPrimaryLost(): boolean {
+    return this.#primary.isLost;
+  }
+
+  /** Whether the primary cannot be reached, after as many attempts as it takes to know. */
+  confirmPrimaryLoss(): Promise<boolean> {
+    return this.#primary.confirmLoss();
+  }
+
+  status(): ReplicaStatus[] {
+    return this.#replicas.map(({ name, leftOut, lagMs, latencyMs, counts }) => ({
+      name,
+      leftOut,
+      lagMs,
+      latencyMs,
+      ...counts,
+    }));
+  }
+
+  /** The connections for reads. */
+  pools(): Pick<Database, 'name' | 'pool'>[] {
+    return [...this.#replicas];
+  }
+
+  async close(): Promise<void> {
+    await this.#primary.close();
+    await Promise.all([this.#notes.close(), ...this.#replicas.map((replica) => replica.close())]);
+  }
+}
+
+function openDatabase(url: string, name: string, log: Log, purpose: PoolPurpose): Database {
+  const { pool, close } = openPostgres(url, log, purpose);
+  return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
+}

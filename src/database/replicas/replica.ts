@@ -1,0 +1,206 @@
+// One streaming replica: its connections, and whether it may be read. It is checked on a connection of its own.
+
+import type { Log } from '../../core/log.ts';
+import { DeadlineExceeded } from '../../resilience/deadline.ts';
+import { ConnectionLane } from '../connection-lane.ts';
+import type { Database, PoolState, Statements } from '../port.ts';
+import { isAborted, isOutOfReach } from '../port.ts';
+import { boolean, integer, nullable, rowDecoder, text } from '../rows.ts';
+import type { PrimaryProgress } from './primary-progress.ts';
+import { Rounds } from './rounds.ts';
+
+/** Why a replica is not read. */
+export type LeftOut =
+  | 'unreachable'
+  | 'not compared with its primary'
+  | 'not in recovery'
+  | 'of another system'
+  | 'of another database'
+  | 'on another timeline'
+  | 'not receiving the log'
+  | 'recovery conflict'
+  | 'behind';
+
+export type ReplicaOptions = {
+  /** Such as `main-replica-1`. */
+  name: string;
+  reads: Database;
+  checks: Database;
+  primary: PrimaryProgress;
+  lagMaxMs: number;
+  log: Log;
+};
+
+const PERIOD_MS = 200;
+/** The period while a reader waits for the replica to replay a change. */
+const WAITED_PERIOD_MS = 20;
+const TIMEOUT_MS = 500;
+/** A replica whose replay has cancelled a statement is not read for this long. */
+const CONFLICT_MS = 1_000;
+
+/** A receiver hides its timeline from roles that are not members of `pg_read_all_stats`. */
+const CHECK = `
+  select pg_is_in_recovery() as in_recovery,
+    pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
+    (select system_identifier::text from pg_control_system()) as system,
+    current_database()::text as database,
+    exists (select from pg_stat_wal_receiver) as receives,
+    (select received_tli from pg_stat_wal_receiver) as timeline`;
+
+const decodeCheck = rowDecoder('check', {
+  in_recovery: boolean,
+  position: nullable(text),
+  system: text,
+  database: text,
+  receives: boolean,
+  timeline: nullable(integer),
+});
+type Check = ReturnType<typeof decodeCheck>;
+
+export class Replica {
+  readonly name: string;
+  readonly #options: ReplicaOptions;
+  readonly #rounds = new Rounds(() => this.#round());
+  readonly #lanes = new WeakMap<ConnectionLane, ConnectionLane>();
+  /** What the latest check has found. Null if it failed, or if a statement has failed since. */
+  #found: Check | null = null;
+  #coveredUntil = Number.NEGATIVE_INFINITY;
+  #conflictUntil = Number.NEGATIVE_INFINITY;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  /** A reader waits until this time is covered. */
+  #requested = Number.NEGATIVE_INFINITY;
+  #isLoggedLeftOut = false;
+  #isFirstCheck = true;
+  /** Of the latest check. Null if it failed. */
+  #latencyMs: number | null = null;
+  /** The statements that were sent to the replica, and those of them that the primary has repeated. */
+  readonly counts = { reads: 0, repeated: 0 };
+
+  constructor(options: ReplicaOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /** Why the replica is not read at present. Null if it is read. */
+  get leftOut(): LeftOut | null {
+    const obstacle = this.#found ? this.#judge(this.#found) : 'unreachable';
+    if (obstacle) return obstacle;
+    if (performance.now() < this.#conflictUntil) return 'recovery conflict';
+    return this.#lag() > this.#options.lagMaxMs ? 'behind' : null;
+  }
+
+  get latencyMs(): number | null {
+    return this.#latencyMs;
+  }
+
+  /** How far the replica is behind the primary at most. Null if this is unknown. If the primary is lost, at the time of the loss. */
+  get lagMs(): number | null {
+    const lag = this.#lag();
+    return Number.isFinite(lag) ? Math.max(0, lag) : null;
+  }
+
+  /** Everything that was committed before this time, by `performance.now()`, is on the replica. */
+  get coveredUntil(): number {
+    return this.#coveredUntil;
+  }
+
+  /** Whether the replica may be read, and has everything that was committed before `notBefore`. If the primary is lost, nothing has more. */
+  covers(notBefore: number): boolean {
+    return (this.#coveredUntil > notBefore || this.#options.primary.isLost) && this.leftOut === null;
+  }
+
+  /** Makes the checks more frequent until everything that was committed before `time` is on the replica. */
+  request(time: number): void {
+    if (time <= this.#requested || this.#coveredUntil > time) return;
+    this.#requested = time;
+    this.#rounds.wake();
+  }
+
+  within(timeoutMs: number, lane: ConnectionLane): Statements {
+    let own = this.#lanes.get(lane);
+    if (!own) {
+      own = new ConnectionLane();
+      this.#lanes.set(lane, own);
+    }
+    return this.#options.reads.within(timeoutMs, own);
+  }
+
+  /** The connections that statements use or wait for. */
+  get load(): number {
+    const { open, idle, waiting } = this.#options.reads.pool();
+    return open - idle + waiting;
+  }
+
+  pool(): PoolState {
+    return this.#options.reads.pool();
+  }
+
+  /** Leaves the replica out if a statement has failed because of it, until a check succeeds. After a deadline the check decides. */
+  noteFailure(error: unknown): void {
+    // The server reports a cancelled statement like an aborted transaction.
+    if (isAborted(error)) this.#conflictUntil = performance.now() + CONFLICT_MS;
+    else if (error instanceof DeadlineExceeded) this.#rounds.wake();
+    else if (isOutOfReach(error)) {
+      this.#failedAt = performance.now();
+      this.#found = null;
+      this.#rounds.wake();
+    }
+  }
+
+  /** Resolves after a complete check that began after this call. */
+  async next(): Promise<void> {
+    await this.#rounds.next();
+  }
+
+  async close(): Promise<void> {
+    await this.#rounds.close();
+    await Promise.all([this.#options.reads.close(), this.#options.checks.close()]);
+  }
+
+  #lag(): number {
+    return this.#options.primary.comparedUntil - this.#coveredUntil;
+  }
+
+  async #round(): Promise<number> {
+    const startedAt = performance.now();
+    let cause: unknown;
+    try {
+      const [row] = await this.#options.checks.within(TIMEOUT_MS).query(CHECK);
+      if (!row) throw new Error('the replica returned no position');
+      const check = decodeCheck(row);
+      this.#latencyMs = Math.round(performance.now() - startedAt);
+      // A check that began before a statement failed does not show that the replica works again.
+      this.#found = startedAt > this.#failedAt ? check : null;
+      // After a crash a replica begins at an earlier position, so that this time can also become earlier.
+      this.#coveredUntil = this.#options.primary.coveredBy(BigInt(check.position ?? 0));
+    } catch (error) {
+      cause = error;
+      this.#latencyMs = null;
+      this.#found = null;
+    }
+    this.#logChange(cause);
+    const isWaitedFor = this.#coveredUntil <= this.#requested && startedAt - this.#requested < this.#options.lagMaxMs;
+    return isWaitedFor ? WAITED_PERIOD_MS : PERIOD_MS;
+  }
+
+  #judge({ in_recovery: isInRecovery, system, database, receives, timeline }: Check): LeftOut | null {
+    const { identity, isLost } = this.#options.primary;
+    if (!identity) return 'not compared with its primary';
+    if (system !== identity.system) return 'of another system';
+    if (database !== identity.database) return 'of another database';
+    if (!isInRecovery) return 'not in recovery';
+    if (!receives) return isLost ? null : 'not receiving the log';
+    return timeline !== null && timeline !== identity.timeline ? 'on another timeline' : null;
+  }
+
+  #logChange(error: unknown): void {
+    const { log } = this.#options;
+    // A replica is often behind at its first check, because the log has advanced just before.
+    const reason = this.#isFirstCheck && this.leftOut === 'behind' ? null : this.leftOut;
+    this.#isFirstCheck = false;
+    if ((reason !== null) === this.#isLoggedLeftOut) return;
+    this.#isLoggedLeftOut = reason !== null;
+    if (reason === null) log.info('a replica is read again', { replica: this.name });
+    else log.warn('a replica is left out', { replica: this.name, reason, ...(error !== undefined && { error }) });
+  }
+}

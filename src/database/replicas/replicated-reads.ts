@@ -1,0 +1,82 @@
+// Reads of one database that may go to its replicas. A statement that fails on a replica is repeated on the primary, so that the failure
+// of a replica fails no request.
+
+import type { ConnectionLane } from '../connection-lane.ts';
+import type { Database, Row, Statements } from '../port.ts';
+import { isOutOfReach } from '../port.ts';
+import type { ReadScope } from './read-scope.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaSet } from './replica-set.ts';
+
+export type ReplicatedReadsOptions = {
+  primary: Pick<Database, 'within'>;
+  replicas: ReplicaSet;
+  /** When this process most recently noticed a change of the data, by `performance.now()`. Later reads must have the change. */
+  changedAt: () => number;
+};
+
+/** The share of the remaining time that a statement has on a replica, so that the rest suffices for the primary. */
+const REPLICA_SHARE = 0.5;
+
+type ReadStatements = Pick<Statements, 'query' | 'queryPrepared'>;
+type Target = { deadline: number; lane: ConnectionLane; scope: ReadScope };
+
+export class ReplicatedReads {
+  readonly #options: ReplicatedReadsOptions;
+
+  constructor(options: ReplicatedReadsOptions) {
+    this.#options = options;
+  }
+
+  /** Statements that only read, with one deadline `timeoutMs` from now. */
+  within(timeoutMs: number, lane: ConnectionLane, scope: ReadScope): ReadStatements {
+    const target = { deadline: performance.now() + timeoutMs, lane, scope };
+    return {
+      query: (sql, params) => this.#read(target, (statements) => statements.query(sql, params)),
+      queryPrepared: (sql, params) => this.#read(target, (statements) => statements.queryPrepared(sql, params)),
+    };
+  }
+
+  async #read<R extends Row>(target: Target, send: (statements: Statements) => Promise<R[]>): Promise<R[]> {
+    const { primary, replicas } = this.#options;
+    const { deadline, lane } = target;
+    const replica = this.#choose(target);
+    if (replica) {
+      const rows = await this.#tryReplica(replica, target, send);
+      if (rows) return rows;
+    }
+    try {
+      return await send(primary.within(deadline - performance.now(), lane));
+    } catch (error) {
+      // A primary that was lost just now fails the first reads. The replicas serve them once the loss is known.
+      if (!isOutOfReach(error) || performance.now() >= deadline) throw error;
+      if (!(await replicas.confirmPrimaryLoss())) throw error;
+      const remaining = this.#choose(target);
+      const rows = remaining && (await this.#tryReplica(remaining, target, send));
+      if (!rows) throw error;
+      return rows;
+    }
+  }
+
+  #choose({ scope }: Target): Replica | null {
+    return this.#options.replicas.choose(scope, Math.max(scope.notBefore, this.#options.changedAt()));
+  }
+
+  /** Null if the statement failed. */
+  async #tryReplica<R extends Row>(
+    replica: Replica,
+    { deadline, lane }: Target,
+    send: (statements: Statements) => Promise<R[]>,
+  ): Promise<R[] | null> {
+    const leftMs = deadline - performance.now();
+    const timeoutMs = this.#options.replicas.isPrimaryLost ? leftMs : leftMs * REPLICA_SHARE;
+    replica.counts.reads += 1;
+    try {
+      return await send(replica.within(timeoutMs, lane));
+    } catch (error) {
+      replica.counts.repeated += 1;
+      replica.noteFailure(error);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Repeats a check. Each round states when the next one begins, and a caller can make it begin earlier.
+
+export class Rounds {
+  /** Runs one round, and returns the time until the next one. Must not reject. */
+  readonly #run: () => Promise<number>;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | null = null;
+  #isWoken = false;
+  #isClosed = false;
+
+  constructor(run: () => Promise<number>) {
+    this.#run = run;
+  }
+
+  /** Begins a round now, or after the round that runs. */
+  wake(): void {
+    if (this.#isClosed) return;
+    if (this.#running) this.#isWoken = true;
+    else this.#begin();
+  }
+
+  /** Resolves after a complete round that began after this call. */
+  async next(): Promise<void> {
+    const earlier = this.#running;
+    this.wake();
+    if (earlier) await earlier;
+    await this.#running;
+  }
+
+  /** Resolves after the round that runs. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#isWoken = false;
+    this.#running = this.#run().then((pauseMs) => {
+      this.#running = null;
+      if (this.#isClosed) return;
+      if (this.#isWoken) return this.#begin();
+      this.#timer = setTimeout(() => this.#begin(), pauseMs);
+      this.#timer.unref();
+    });
+  }
+}

@@ -1,0 +1,327 @@
+// Public reads on replicas: a primary with two streaming replicas, which are paused, killed, frozen and promoted.
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { CollectionVersions, NO_COLLECTION } from '../../src/core/collection-versions.ts';
+import { OperatorError } from '../../src/core/errors.ts';
+import { createLog } from '../../src/core/log.ts';
+import { ConnectionLane } from '../../src/database/connection-lane.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createDatabase } from '../../src/database/port.ts';
+import { ReplicaSet } from '../../src/database/replicas/replica-set.ts';
+import { ReplicatedReads } from '../../src/database/replicas/replicated-reads.ts';
+import { currentReadScope, readFromReplicas } from '../../src/database/replicas/read-scope.ts';
+import { SHORT_POLICY, createCachedResponse } from '../../src/http/cached-response.ts';
+import { ResponseCache } from '../../src/http/response-cache.ts';
+import { withClient } from '../support/engines/postgres-locks.ts';
+import type { PostgresServer } from '../support/engines/postgres-server.ts';
+import { canStartPostgres, startOwnPostgres } from '../support/engines/postgres-server.ts';
+import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT_MS = 60_000;
+const READ_TIMEOUT_MS = 10_000;
+/** Larger than any test takes, so that a replica whose replay is paused is not left out. */
+const UNLIMITED_MS = 600_000;
+const LAG_MAX_MS = 1_000;
+
+/** Two replicas of one primary, as a service uses them, and a table with one value. */
+type Setup = {
+  set: ReplicaSet;
+  changes: CollectionVersions;
+  logged: string[];
+  /** Reads the value as a public response does, or the result of another statement. */
+  read(sql?: string): Promise<number>;
+  /** The value that the response cache has for a key, or computes. */
+  cached(key?: string): Promise<number>;
+  forget(): void;
+  leftOut(): (string | null)[];
+  counts(): number[];
+  untilUsed(): Promise<void>;
+};
+
+const VALUE = 'select value from tested';
+
+function canRun(): boolean {
+  return canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
+}
+
+describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is not installed' }, () => {
+  let primary: PostgresServer;
+  const replicas: PostgresServer[] = [];
+  let written = 0;
+  const opened: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of opened.splice(0)) await end();
+    // A test that failed may have left the replay paused.
+    for (const replica of replicas)
+      await runOn(replica, 'select case when pg_is_in_recovery() then pg_wal_replay_resume() end');
+  };
+  before(async () => {
+    primary = await startOwnPostgres();
+    await withClient(primary.url, (client) =>
+      client.query('create table tested (value int); insert into tested values (0)'),
+    );
+    const settings = { max_standby_streaming_delay: '0' };
+    for (let number = 0; number < 2; number += 1)
+      replicas.push(await startOwnPostgres({ replicaOf: primary.url, settings }));
+  });
+  afterEach(close);
+  after(async () => {
+    for (const server of [...replicas, primary]) await server.discard();
+  });
+
+  /** Writes a new value, and returns it after the commit. */
+  async function write(): Promise<number> {
+    written += 1;
+    await withClient(primary.url, (client) => client.query('update tested set value = $1', [written]));
+    return written;
+  }
+
+  const runOn = (replica: PostgresServer | undefined, sql: string) =>
+    withClient(replica?.url ?? '', (client) => client.query(sql));
+
+  const untilReplayed = (replica: PostgresServer | undefined, value: number) =>
+    until(async () => (await runOn(replica, VALUE)).rows[0]?.value === value, LIMIT_MS, 'the value was not replayed');
+
+  async function open(
+    servers: readonly Pick<PostgresServer, 'url'>[],
+    lagMaxMs: number,
+    primaryUrl = primary.url,
+  ): Promise<Setup> {
+    const logged: string[] = [];
+    const log = createLog('info', (line) => logged.push(line));
+    const pool = new pg.Pool({ connectionString: primaryUrl, max: 4 });
+    pool.on('error', () => undefined);
+    const database: Database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+    const changes = new CollectionVersions();
+    const set = new ReplicaSet({
+      name: 'main',
+      primaryUrl,
+      replicaUrls: servers.map(({ url }) => url),
+      setting: 'DATABASE_REPLICA_URLS',
+      lagMaxMs,
+      log,
+    });
+    opened.push(async () => {
+      await set.close();
+      await database.close();
+    });
+    await set.start();
+    const reads = new ReplicatedReads({ primary: database, replicas: set, changedAt: () => changes.latestAt() });
+    const lane = new ConnectionLane();
+    const readInScope = async (sql: string) => {
+      const scope = currentReadScope();
+      assert.ok(scope);
+      const [row] = await reads.within(READ_TIMEOUT_MS, lane, scope).query<{ value: number }>(sql);
+      return row?.value ?? Number.NaN;
+    };
+    let now = 0;
+    const cache = new ResponseCache(changes, () => now);
+    const compute = async () =>
+      createCachedResponse({
+        body: { value: await readInScope(VALUE) },
+        cacheTag: NO_COLLECTION,
+        policy: SHORT_POLICY,
+      });
+    const leftOut = () => set.status().map((status) => status.leftOut);
+    return {
+      set,
+      changes,
+      logged,
+      read: (sql = VALUE) => readFromReplicas(Number.NEGATIVE_INFINITY, () => readInScope(sql)),
+      cached: async (key = '/') => JSON.parse(Buffer.concat((await cache.get(key, compute)).parts).toString()).value,
+      forget: () => void (now += 2_000),
+      leftOut,
+      counts: () => set.status().map((status) => status.reads),
+      untilUsed: () => until(() => leftOut().every((reason) => reason === null), LIMIT_MS, 'no replica is read'),
+    };
+  }
+
+  test('reads go to a replica, and only inside a public response', async () => {
+    const { read, counts, untilUsed } = await open(replicas, LAG_MAX_MS);
+    await untilUsed();
+    await read();
+    assert.equal(
+      counts().reduce((sum, count) => sum + count),
+      1,
+    );
+    assert.equal(currentReadScope(), undefined);
+  });
+
+  test('a replica whose replay is paused is left out before a read is older than the limit, and used again', async () => {
+    const [paused] = replicas;
+    assert.ok(paused);
+    const { read, leftOut, logged, untilUsed } = await open([paused], LAG_MAX_MS);
+    await untilUsed();
+    await runOn(paused, 'select pg_wal_replay_pause()');
+    const value = await write();
+    const writtenAt = performance.now();
+    await until(
+      async () => {
+        const beganAt = performance.now();
+        const found = await read();
+        if (beganAt > writtenAt + LAG_MAX_MS) assert.equal(found, value, 'a read was older than the limit');
+        return leftOut()[0] === 'behind' && performance.now() > writtenAt + 2 * LAG_MAX_MS;
+      },
+      LIMIT_MS,
+      'the replica was not left out',
+    );
+    await runOn(paused, 'select pg_wal_replay_resume()');
+    await untilUsed();
+    assert.equal(await read(), value);
+    const lines = () =>
+      logged.map((line) => JSON.parse(line)).map(({ message, reason }) => `${message} ${reason ?? ''}`.trim());
+    await until(() => lines().length === 2, LIMIT_MS, 'the changes were not logged');
+    assert.deepEqual(lines(), ['a replica is left out behind', 'a replica is read again']);
+  });
+
+  test('after a notification that comes before the replay, no old response is computed or cached', async () => {
+    const [paused] = replicas;
+    assert.ok(paused);
+    const { cached, forget, changes, counts, read, untilUsed } = await open([paused], UNLIMITED_MS);
+    await untilUsed();
+    const before = await cached();
+    await runOn(paused, 'select pg_wal_replay_pause()');
+    const value = await write();
+    assert.equal(await cached(), before, 'the response was not cached');
+    changes.noteEverything();
+    assert.equal(await cached('/never-requested'), value);
+    assert.equal(await cached(), value);
+    forget();
+    assert.equal(await cached(), value, 'an old response has replaced a newer one');
+    await runOn(paused, 'select pg_wal_replay_resume()');
+    await untilReplayed(paused, value);
+    const [earlier] = counts();
+    const isUsedAgain = async () => {
+      assert.equal(await read(), value);
+      return counts()[0] !== earlier;
+    };
+    await until(isUsedAgain, LIMIT_MS, 'the replica is not used again');
+    forget();
+    assert.equal(await cached(), value);
+  });
+
+  test('a response never replaces a newer one, although one replica is behind the other', async () => {
+    const [ahead, behind] = replicas;
+    assert.ok(ahead && behind);
+    const proxy = await startTcpProxy(ahead.url);
+    const { cached, forget, counts, read, leftOut, untilUsed } = await open(
+      [{ ...ahead, url: proxy.url }, behind],
+      UNLIMITED_MS,
+    );
+    await untilUsed();
+    await runOn(behind, 'select pg_wal_replay_pause()');
+    const value = await write();
+    await untilReplayed(ahead, value);
+    assert.equal(await cached(), value);
+    assert.deepEqual(counts(), [1, 0]);
+    await proxy.refuse();
+    await until(() => leftOut()[0] === 'unreachable', LIMIT_MS, 'the first replica was not left out');
+    assert.notEqual(await read(), value, 'the second replica does not have an older value');
+    forget();
+    assert.equal(await cached(), value);
+    await runOn(behind, 'select pg_wal_replay_resume()');
+    await proxy.close();
+  });
+
+  for (const [way, breakIt, mend] of [
+    ['killed', (server: PostgresServer) => server.kill(), (server: PostgresServer) => server.start()],
+    ['frozen', async (server: PostgresServer) => server.freeze(), async (server: PostgresServer) => server.thaw()],
+  ] as const) {
+    test(`a replica that is ${way} fails no read, and is used again afterwards`, async () => {
+      const [broken] = replicas;
+      assert.ok(broken);
+      const { read, leftOut, counts, untilUsed } = await open([broken], LAG_MAX_MS);
+      await untilUsed();
+      const value = await write();
+      const ended = new AbortController();
+      const failures: unknown[] = [];
+      const reader = async () => {
+        while (!ended.signal.aborted) await read().catch((error: unknown) => failures.push(error));
+      };
+      const readers = Promise.all([reader(), reader(), reader()]);
+      await breakIt(broken);
+      await until(() => leftOut()[0] !== null, LIMIT_MS, 'the replica was not left out');
+      assert.equal(await read(), value);
+      await mend(broken);
+      await untilUsed();
+      const [earlier] = counts();
+      await until(() => counts()[0] !== earlier, LIMIT_MS, 'the replica is not used again');
+      ended.abort();
+      await readers;
+      assert.deepEqual(failures, []);
+    });
+  }
+
+  test('a statement that the replay cancels is repeated on the primary, and the replica is left out for a moment', async () => {
+    const [conflicting] = replicas;
+    assert.ok(conflicting);
+    const { read, leftOut, untilUsed, set } = await open([conflicting], LAG_MAX_MS);
+    await untilUsed();
+    const slow = read('select value from tested, pg_sleep(1.5)');
+    const isRunning = async () =>
+      (await runOn(conflicting, `select from pg_stat_activity where query like '%pg_sleep(1.5)' and state = 'active'`))
+        .rowCount === 1;
+    await until(isRunning, LIMIT_MS, 'the statement does not run on the replica');
+    await withClient(primary.url, (client) =>
+      client.query('begin; lock table tested in access exclusive mode; commit'),
+    );
+    await until(() => leftOut()[0] === 'recovery conflict', LIMIT_MS, 'the replica was not left out');
+    assert.equal(await slow, written);
+    assert.equal(set.status()[0]?.repeated, 1);
+    await untilUsed();
+  });
+
+  test('a server of another system is a mistake at the start', async () => {
+    const other = await startOwnPostgres();
+    await assert.rejects(
+      open([other], LAG_MAX_MS),
+      new OperatorError(
+        'main-replica-1 of DATABASE_REPLICA_URLS is not a replica of the primary: its system identifier is another one',
+      ),
+    );
+    await other.discard();
+  });
+
+  test('the primary itself is not read as a replica', async () => {
+    const { leftOut } = await open([primary], LAG_MAX_MS);
+    assert.deepEqual(leftOut(), ['not in recovery']);
+  });
+
+  test('reads go on without the primary, from the replica that is not behind', async () => {
+    const [behind, ahead] = replicas;
+    assert.ok(behind && ahead);
+    const proxy = await startTcpProxy(primary.url);
+    const { cached, forget, changes, set, leftOut, untilUsed } = await open([behind, ahead], LAG_MAX_MS, proxy.url);
+    await untilUsed();
+    await runOn(behind, 'select pg_wal_replay_pause()');
+    const value = await write();
+    await untilReplayed(ahead, value);
+    await until(() => leftOut()[0] === 'behind', LIMIT_MS, 'the replica was not left out');
+    await proxy.refuse();
+    changes.noteEverything();
+    for (let count = 0; count < 3; count += 1) {
+      forget();
+      assert.equal(await cached(), value);
+    }
+    assert.equal(set.isPrimaryLost, true);
+    await proxy.heal();
+    await until(() => !set.isPrimaryLost, LIMIT_MS, 'the primary is not used again');
+    await runOn(behind, 'select pg_wal_replay_resume()');
+    await untilUsed();
+    await proxy.close();
+  });
+
+  test('a replica that was promoted is left out', async () => {
+    const [promoted] = replicas;
+    assert.ok(promoted);
+    const { read, leftOut, untilUsed } = await open([promoted], LAG_MAX_MS);
+    await untilUsed();
+    await runOn(promoted, 'select pg_promote()');
+    await runOn(promoted, 'update tested set value = -1');
+    await until(() => leftOut()[0] === 'not in recovery', LIMIT_MS, 'the server was not left out');
+    assert.equal(await read(), written);
+  });
+});

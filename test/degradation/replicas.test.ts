@@ -1,0 +1,111 @@
+// Two nodes whose public reads use a streaming replica. The replay of the replica is paused, and the primary is stopped.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { createApiKey } from '../../src/shop/keys/api-key.ts';
+import { withClient } from '../support/engines/postgres-locks.ts';
+import type { PostgresServer } from '../support/engines/postgres-server.ts';
+import { canStartPostgres, startOwnPostgres } from '../support/engines/postgres-server.ts';
+import { newCollection } from '../support/service/market.ts';
+import type { TestService } from '../support/service/service.ts';
+import { startTestService } from '../support/service/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT_MS = 30_000;
+const canRun = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
+const shown = newCollection({ slug: 'shown' });
+/** A key of the right form that does not exist, so that the database has to be read. */
+const KEY = createApiKey('mercat', randomBytes);
+
+describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not installed' }, () => {
+  let primary: PostgresServer;
+  let replica: PostgresServer;
+  let [first, second] = [{} as TestService, {} as TestService];
+  before(async () => {
+    primary = await startOwnPostgres();
+    replica = await startOwnPostgres({ replicaOf: primary.url });
+    const start = () =>
+      startTestService({
+        settings: {
+          DATA_DIR: temporaryDirectory(),
+          DATABASE_URL: primary.url,
+          DATABASE_REPLICA_URLS: replica.url,
+          // So large that a replica whose replay is paused is not left out.
+          REPLICA_MAX_LAG_MS: '600000',
+        },
+      });
+    first = await start();
+    second = await start();
+    await first.load([shown.collection({ name: 'Old name' }), shown.order('1', 2_000)]);
+  });
+  after(async () => {
+    await Promise.all([first.close(), second.close()]);
+    await Promise.all([replica.discard(), primary.discard()]);
+  });
+
+  const onReplica = (sql: string) => withClient(replica.url, (client) => client.query(sql));
+  const nameOn = async (service: TestService, path: string) => (await service.ok(path)).data.name;
+  const readsReplica = async (service: TestService) => {
+    const { databases } = (await service.operate('status', {})).body.result;
+    return databases['main-replica-1'].replica.leftOut === null;
+  };
+
+  test('a node serves its own change and the change of another node at once, although the replica does not have it', async () => {
+    await until(
+      async () => (await readsReplica(first)) && (await readsReplica(second)),
+      LIMIT_MS,
+      'no replica is read',
+    );
+    // No notification announces these changes, so a response without the last one was read from the replica.
+    let count = 0;
+    const readsOld = async () => {
+      count += 1;
+      await onReplica('select pg_wal_replay_pause()');
+      const name = `Name ${count}`;
+      await withClient(primary.url, (client) => client.query('update main.collection set name = $1', [name]));
+      if ((await first.ok(`/v1/collections?limit=${count}`)).data[0].name !== name) return true;
+      await onReplica('select pg_wal_replay_resume()');
+      return false;
+    };
+    await until(readsOld, LIMIT_MS, 'the replica is not read');
+    await first.load([shown.collection({ name: 'New name' }), shown.order('2', 1_000)]);
+    assert.equal(await nameOn(first, shown.path), 'New name');
+    const { data } = await first.ok(`${shown.path}/listings`);
+    assert.deepEqual(
+      data.map((row: any) => row.tokenId),
+      ['2', '1'],
+    );
+    await until(async () => (await nameOn(second, shown.path)) === 'New name', LIMIT_MS, 'the change was not noticed');
+    for (const path of [`/v1/collections/${shown.id}`, `/explore/v1/collections/${shown.slug}`])
+      assert.equal(await nameOn(second, path), 'New name');
+    await onReplica('select pg_wal_replay_resume()');
+  });
+
+  test('public reads go on without the primary, and the store responds with 503', async () => {
+    await until(
+      async () => (await readsReplica(first)) && (await readsReplica(second)),
+      LIMIT_MS,
+      'no replica is read',
+    );
+    await until(
+      async () => (await onReplica(`select from main.collection where name = 'New name'`)).rowCount === 1,
+      LIMIT_MS,
+      'the change was not replayed',
+    );
+    await primary.stop();
+    for (const path of [`${shown.path}/floor`, `/v1/collections/${shown.id}/listings`, '/v1/collections?limit=7']) {
+      const { status } = await second.get(path);
+      assert.equal(status, 200, path);
+    }
+    assert.equal((await fetch(`${first.url}/readyz`)).status, 200);
+    const readStore = async () => {
+      const headers = { authorization: `Bearer ${KEY}` };
+      return (await fetch(`${first.url}/api/v1/products`, { headers })).status;
+    };
+    assert.equal(await readStore(), 503);
+    await primary.start();
+    await until(async () => (await readStore()) === 401, LIMIT_MS, 'the store does not recover');
+  });
+});
