@@ -26,7 +26,7 @@ const READS = 100;
 const HEAP_MB = 256;
 /** The aims. */
 const MORE_AT_P99_MS = 50;
-const MORE_MEMORY_MB = 150;
+const MORE_MEMORY_MIB = 150;
 
 /** The pause between two probes, long enough not to reach the rate limit of the marketplace. */
 const PROBE_PERIOD_MS = 200;
@@ -93,7 +93,7 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
       );
     }
     const more = peak - before;
-    say(`  memory: ${before} MB before, ${more} MB more; aim ${MORE_MEMORY_MB} MB, ${verdict(more <= MORE_MEMORY_MB)}`);
+    say(`  memory: ${before.toFixed(0)} MiB before, ${more.toFixed(0)} MiB more; aim ${MORE_MEMORY_MIB} MiB, ${verdict(more <= MORE_MEMORY_MIB)}`);
   } finally {
     await service.stop();
   }
