@@ -1,5 +1,5 @@
-// Measures uncached reads of the explore interface on tokens with traits: filters by traits, the traits of a collection, and wallets. On PostgreSQL
-// the reads are compared with those of a set of a tenth of the size. `BENCH_SCALE` (default 1) scales the sets.
+// Measures uncached reads of the explore interface on tokens with traits: filters by traits, the traits of a collection, its
+// history, searches and wallets. On PostgreSQL the reads are compared with those of a set of a tenth of the size, in alternating rounds. `BENCH_SCALE` (default 1) scales the sets.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,7 @@ import { Random } from '../sample/random.ts';
 import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServer } from './hot-listings.ts';
 import type { ExploreSet } from './explore-set.ts';
-import { createExploreSet } from './explore-set.ts';
+import { createExploreSet, walletOf } from './explore-set.ts';
 import { median, say, spread } from './measure.ts';
 
 const ROUNDS = 40;
@@ -21,11 +21,10 @@ const ROUNDS = 40;
 const AIM_MS = { postgresql: 20, embedded: 60 };
 const AIM_RATIO = 1.5;
 const SMALLER = 0.1;
+const DAY_MS = 24 * 60 * 60_000;
 
 /** The beginning of a name, a name, a misspelt name, and a word of a name. */
 const SEARCHES = ['harbour', 'harbour of foxes', 'habour of lamps', 'pines'];
-
-type Medians = Map<string, number>;
 
 export async function benchExplore(): Promise<void> {
   const scale = Number(process.env['BENCH_SCALE'] ?? 1);
@@ -33,14 +32,10 @@ export async function benchExplore(): Promise<void> {
   if (!canStartPostgres()) return say('explore set: needs PostgreSQL on this machine');
   const server = await startOwnPostgres({ settings: SERVER_SETTINGS });
   try {
-    const smaller = await benchPostgres(await createTestDatabase(server.url), scale * SMALLER);
-    const larger = await benchPostgres(await createTestDatabase(server.url), scale);
-    for (const [name, ms] of larger) {
-      const ratio = ms / (smaller.get(name) ?? Number.NaN);
-      say(
-        `explore, ${name}: ${ratio.toFixed(2)} times a tenth of the size; aim ${AIM_RATIO}: ${verdict(ratio, AIM_RATIO)}`,
-      );
-    }
+    const sets: MeasuredSet[] = [];
+    for (const size of [scale, scale * SMALLER])
+      sets.push(await fillPostgres(await createTestDatabase(server.url), size));
+    await measure(sets);
   } finally {
     await server.discard();
   }
@@ -51,7 +46,7 @@ async function benchEmbedded(scale: number): Promise<void> {
   try {
     const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(dir) });
     const set = await fill(createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close }), scale);
-    await measure(set, 'embedded', { DATA_DIR: dir });
+    await measure([{ ...set, engine: 'embedded', env: { DATA_DIR: dir } }]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -62,15 +57,19 @@ const SERVER_SETTINGS = { shared_buffers: '2GB', max_wal_size: '16GB', checkpoin
 /** With the defaults of a session, the indexes and the lists of a large set are sorted in small files on the disk. */
 const FILL_OPTIONS = '-c maintenance_work_mem=1GB -c work_mem=256MB -c synchronous_commit=off';
 
-async function benchPostgres(url: string, scale: number): Promise<Medians> {
+async function fillPostgres(url: string, scale: number): Promise<MeasuredSet> {
   const pool = new pg.Pool({ connectionString: url, options: FILL_OPTIONS });
   // The server stops while the last connections are closing. Without a listener, the `error` event would end the process.
   pool.on('error', () => undefined);
   const set = await fill(createDatabase(pool, { engine: 'postgresql', name: 'main' }), scale);
-  return measure(set, 'postgresql', { DATABASE_URL: url });
+  return { ...set, engine: 'postgresql', env: { DATABASE_URL: url } };
 }
 
-async function fill(database: Database, scale: number): Promise<ExploreSet & { traits: Traits }> {
+type FilledSet = ExploreSet & { traits: Traits };
+/** `env`: the settings of a service on the set. */
+type MeasuredSet = FilledSet & { engine: keyof typeof AIM_MS; env: Record<string, string> };
+
+async function fill(database: Database, scale: number): Promise<FilledSet> {
   try {
     const set = await createExploreSet(database, { scale, now: Date.now() });
     const rows = await database.query(
@@ -91,86 +90,113 @@ async function fill(database: Database, scale: number): Promise<ExploreSet & { t
 
 type Traits = Map<string, (readonly [name: string, value: string])[]>;
 
-async function measure(
-  { largestId, wallet, tokens, traits }: ExploreSet & { traits: Traits },
-  engine: keyof typeof AIM_MS,
-  env: Record<string, string>,
-): Promise<Medians> {
-  const service = await startServer(['service'], { ...env, PORT: '0' });
-  const medians: Medians = new Map();
+/** Starts a service on each set. Each read is measured on all sets in alternating rounds, and the first set is compared with the second. */
+async function measure(sets: readonly MeasuredSet[]): Promise<void> {
+  const services: Awaited<ReturnType<typeof startServer>>[] = [];
+  try {
+    for (const { env } of sets) services.push(await startServer(['service'], { ...env, PORT: '0' }));
+    const readsOfSets = sets.map((set, index) => toReads(services[index]?.url ?? '', set));
+    for (const name of readsOfSets[0]?.keys() ?? []) {
+      const measured = await readAlternately(readsOfSets.flatMap((reads) => reads.get(name) ?? []));
+      const [larger, smaller] = sets.flatMap((set, index) => {
+        const one = measured[index];
+        return one ? [report(name, set, one)] : [];
+      });
+      if (larger === undefined || smaller === undefined) continue;
+      const ratio = larger / smaller;
+      say(
+        `explore, ${name}: ${ratio.toFixed(2)} times a tenth of the size; aim ${AIM_RATIO}: ${verdict(ratio, AIM_RATIO)}`,
+      );
+    }
+  } finally {
+    for (const service of services) await service.stop();
+  }
+}
+
+/** The reads by name. Each takes the number of the round. */
+type Reads = Map<string, (round: number) => string>;
+
+function toReads(base: string, { largestId, traits }: FilledSet): Reads {
   const random = new Random('explore');
-  const list = `${service.url}/explore/v1/collections/${largestId}`;
+  const list = `${base}/explore/v1/collections/${largestId}`;
   const filter = (pairs: readonly (readonly [string, string])[]) =>
     pairs.map(([name, value]) => `traits[${encodeURIComponent(name)}]=${encodeURIComponent(value)}`).join('&');
-  const some = (count: number) => {
-    const names = [...traits.keys()].filter((name) => name !== 'Kind' && name !== 'Aura');
+  const names = [...traits.keys()].filter((name) => name !== 'Kind' && name !== 'Aura');
+  /** Traits with different names, each one of the `among` most frequent of its name. */
+  const some = (count: number, among = Number.MAX_SAFE_INTEGER) => {
+    const left = [...names];
     return Array.from({ length: count }, () => {
-      const [name = ''] = names.splice(random.integer(0, names.length - 1), 1);
-      return random.pick(traits.get(name) ?? []);
+      const [name = ''] = left.splice(random.integer(0, left.length - 1), 1);
+      return random.pick((traits.get(name) ?? []).slice(0, among));
     });
   };
-  const common = (count: number) =>
-    [...traits.values()].slice(2, 2 + count).flatMap(([first]) => (first ? [first] : []));
+  // The traits of two rounds may be the same. With another size of the page, the response is not in the cache.
+  const pageOf = (round: number) => `limit=${24 + (round % 4)}`;
+  const historyOf = (interval: string, round: number) => {
+    const from = new Date(Date.now() - 89 * DAY_MS - round);
+    return `${base}/explore/v1/collections/${largestId}/history?interval=${interval}&from=${from.toISOString()}`;
+  };
   const every = ['Kind', 'Spirit'] as const;
   const rare = ['Aura', 'Gold'] as const;
-  const reads: [name: string, urlOf: (round: number) => string][] = [
+  return new Map<string, (round: number) => string>([
     ['five random traits by price', () => `${list}/tokens?${filter(some(5))}`],
     ['two random traits by price', () => `${list}/tokens?${filter(some(2))}`],
-    ['one random trait by price', (round) => `${list}/tokens?limit=${25 + round}&${filter(some(1))}`],
-    ['five common traits by price', (round) => `${list}/tokens?limit=${25 + round}&${filter(common(5))}`],
-    ['a rare trait and a common one', (round) => `${list}/tokens?limit=${25 + round}&${filter([rare, ...common(1)])}`],
-    ['a trait of every token', (round) => `${list}/tokens?limit=${25 + round}&${filter([every])}`],
+    ['one random trait by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(1))}`],
+    ['two common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(2, 3))}`],
+    ['five common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(5, 2))}`],
+    ['a rare trait and a common one', (round) => `${list}/tokens?${pageOf(round)}&${filter([rare, ...some(1, 3)])}`],
+    ['a trait of every token', (round) => `${list}/tokens?limit=${10 + round}&${filter([every])}`],
     ['a trait of every token and five random ones', () => `${list}/tokens?${filter([every, ...some(5)])}`],
-    [
-      'a trait that no token has',
-      (round) => `${list}/tokens?limit=${25 + round}&${filter([['Hat', 'no'], ...common(1)])}`,
-    ],
+    ['a trait that no token has', (round) => `${list}/tokens?${pageOf(round)}&${filter([['Kind', 'no'], ...some(1)])}`],
     ['five random traits by rank', () => `${list}/tokens?sort=rank&${filter(some(5))}`],
     ['five random traits by id', () => `${list}/tokens?sort=id&${filter(some(5))}`],
     [
       'two common traits by id, not listed',
-      (round) => `${list}/tokens?sort=id&listed=false&limit=${25 + round}&${filter(common(2))}`,
+      (round) => `${list}/tokens?sort=id&listed=false&${pageOf(round)}&${filter(some(2, 3))}`,
     ],
-    ['traits of the collection', (round) => `${list}/traits?limit=${25 + round}`],
-    [
-      'search of a collection',
-      (round) => `${service.url}/explore/v1/search?q=${SEARCHES[round % 4]}&limit=${1 + round}`,
-    ],
-    ['search of a token', (round) => `${service.url}/explore/v1/search?q=harbour%201%20%23${1 + round}`],
-    ['tokens of a wallet', (round) => `${service.url}/explore/v1/wallets/${wallet}/tokens?limit=${25 + round}`],
-    ['listings of a wallet', (round) => `${service.url}/explore/v1/wallets/${wallet}/listings?limit=${25 + round}`],
-  ];
-  try {
-    for (const [name, urlOf] of reads) {
-      const { times, rows } = await readEach(urlOf);
-      const ms = median(times);
-      medians.set(name, ms);
-      say(
-        `explore, ${engine}, ${tokens} tokens, ${name}: ${ms.toFixed(1)} ms cold (${spread(times)}), ${rows} rows; aim ${AIM_MS[engine]} ms: ` +
-          verdict(ms, AIM_MS[engine]),
-      );
-    }
-  } finally {
-    await service.stop();
-  }
-  return medians;
+    ['traits of the collection', (round) => `${list}/traits?limit=${10 + round}`],
+    ['search of a collection', (round) => `${base}/explore/v1/search?q=${SEARCHES[round % 4]}&limit=${1 + round}`],
+    ['history of 90 days by day', (round) => historyOf('day', round)],
+    ['history of 90 days by hour', (round) => historyOf('hour', round)],
+    ['search of a token', (round) => `${base}/explore/v1/search?q=harbour%201%20%23${1 + round}`],
+    ['tokens of a wallet', (round) => `${base}/explore/v1/wallets/${walletOf(round)}/tokens`],
+    ['listings of a wallet', (round) => `${base}/explore/v1/wallets/${walletOf(round)}/listings`],
+  ]);
 }
 
 const verdict = (value: number, aim: number) => (value <= aim ? 'reached' : 'missed');
 
-/** Reads a different URL each round. The first read prepares statements and connections, so it does not count. */
-async function readEach(urlOf: (round: number) => string): Promise<{ times: number[]; rows: number }> {
-  const times: number[] = [];
-  let rows = 0;
+/** Prints the median, in milliseconds, and returns it. */
+function report(name: string, { engine, tokens }: MeasuredSet, { times, rows }: Measured): number {
+  const ms = median(times);
+  say(
+    `explore, ${engine}, ${tokens} tokens, ${name}: ${ms.toFixed(1)} ms cold (${spread(times)}), ${rows} rows; aim ${AIM_MS[engine]} ms: ` +
+      verdict(ms, AIM_MS[engine]),
+  );
+  return ms;
+}
+
+type Measured = { times: number[]; rows: number };
+
+/** Reads another URL each round. The first read prepares statements and connections, so it does not count. */
+async function readAlternately(reads: readonly ((round: number) => string)[]): Promise<Measured[]> {
+  const measured = reads.map((urlOf): Measured & { urlOf: (round: number) => string } => ({
+    urlOf,
+    times: [],
+    rows: 0,
+  }));
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const url = urlOf(round);
-    const start = performance.now();
-    const response = await fetch(url);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
-    if (round === 0) continue;
-    times.push(performance.now() - start);
-    rows += (JSON.parse(text) as { data: unknown[] }).data.length;
+    for (const one of measured) {
+      const url = one.urlOf(round);
+      const start = performance.now();
+      const response = await fetch(url);
+      const text = await response.text();
+      const ms = performance.now() - start;
+      if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+      if (round === 0) continue;
+      one.times.push(ms);
+      one.rows += (JSON.parse(text) as { data: unknown[] }).data.length;
+    }
   }
-  return { times, rows };
+  return measured;
 }

@@ -37,6 +37,10 @@ export async function crowd(db: Database, { id, now }: { id: string; now: number
      from generate_series(1, 5000) as n`,
     `insert into indexer.listed_asset (collection_id, asset, listing_key, price_raw)
      select collection_id, asset, key, price_raw from indexer.listing where id like 'busy-%' on conflict do nothing`,
+    `insert into indexer.market_hour (collection_id, hour, floor_close_raw)
+     select 'base_pier-' || n % 20, ${hour.replace('minute', 'hour')}, n from generate_series(1, 20000) as n`,
+    `insert into indexer.sale_hour (collection_id, hour, volume_raw, sales)
+     select 'base_pier-' || n % 20, ${hour.replace('minute', 'hour')}, n, 1 from generate_series(1, 20000) as n`,
     `update indexer.collection_figures set listed_assets = (select count(*) from indexer.listed_asset where collection_id = '${id}' and not own),
        own_listed_assets = (select count(*) from indexer.own_asset where collection_id = '${id}')
      where collection_id = '${id}'`,

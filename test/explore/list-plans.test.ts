@@ -6,6 +6,7 @@ import { createExploreSet } from '../../bench/explore-set.ts';
 import { ACTIVITY_KINDS } from '../../src/activity/market-change.ts';
 import type { AssetId } from '../../src/core/address.ts';
 import { listActivity, listLoggedSales } from '../../src/explore/queries/activity.ts';
+import { INTERVALS, findStateBefore, listFloorsAt, listIntervals } from '../../src/explore/queries/history.ts';
 import { countHolders, listLargestHolders } from '../../src/explore/queries/holders.ts';
 import { findListing, findOwnOrderId } from '../../src/explore/queries/orders.ts';
 import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../src/explore/queries/own-assets.ts';
@@ -41,6 +42,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 const LIMIT = 26;
 const NOW = Date.UTC(2026, 6, 1);
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const ANY = { collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
 /** 20,000 tokens: more than a walk visits. */
 const SCALE = 0.02;
@@ -211,6 +213,15 @@ function declareTests(engine: TestEngine): void {
     for (const asset of [null, '77' as AssetId])
       await assertPlans(db, (reading) => listSales(reading, id, { limit: LIMIT, before, asset }));
     await assertPlans(db, (reading) => listLoggedSales(reading, sales));
+  });
+
+  test('the history of a collection is read through indexes, and only its hours', async () => {
+    const range = { from: NOW - 90 * DAY_MS, to: NOW };
+    for (const interval of INTERVALS)
+      await assertPlans(db, (reading) => listIntervals(reading, id, { ...range, interval }), { rowsMax: 90 * 24 });
+    await assertPlans(db, (reading) => findStateBefore(reading, id, NOW - DAY_MS));
+    const times = Array.from({ length: 29 }, (_, step) => NOW - step * 6 * 60 * MINUTE_MS);
+    await assertPlans(db, (reading) => listFloorsAt(reading, [id, 'base_pier-7'], times));
   });
 
   test('holders are counted through an index, and the largest are not sorted', async () => {

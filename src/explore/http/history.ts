@@ -119,7 +119,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       return {
         cacheTag: cacheTagOf(collection, id),
         policy: CACHE_POLICY,
-        body: { data: chain ? points.map((point) => toWirePoint(point, chain)) : [] },
+        body: { data: chain ? toWirePoints(points, chain) : [] },
       };
     },
   });
@@ -135,15 +135,26 @@ function readTime(name: string, text: string | undefined): number | null {
 
 const NO_RATES = new Map<string, never>();
 
-function toWirePoint(point: HistoryPoint, chain: Chain): Static<typeof HistoryPointSchema> {
-  const toFloor = (raw: bigint | null) => (raw === null ? null : toPrice(raw, chain, NO_RATES, point.from));
-  const { openRaw, highRaw, lowRaw, closeRaw } = point.floor;
-  return {
-    from: new Date(point.from).toISOString(),
-    to: new Date(point.to).toISOString(),
-    floor: { open: toFloor(openRaw), high: toFloor(highRaw), low: toFloor(lowRaw), close: toFloor(closeRaw) },
-    volume: toNativeNumber(point.volumeRaw, chain.decimals),
-    sales: point.sales,
-    listed: point.listed,
+function toWirePoints(points: readonly HistoryPoint[], chain: Chain): Static<typeof HistoryPointSchema>[] {
+  // Most floors occur several times.
+  const floors = new Map<bigint, WirePrice>();
+  const toFloor = (raw: bigint | null): WirePrice | null => {
+    if (raw === null) return null;
+    const known = floors.get(raw) ?? toPrice(raw, chain, NO_RATES, 0);
+    floors.set(raw, known);
+    return known;
   };
+  return points.map(({ from, to, floor, volumeRaw, sales, listed }) => ({
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    floor: {
+      open: toFloor(floor.openRaw),
+      high: toFloor(floor.highRaw),
+      low: toFloor(floor.lowRaw),
+      close: toFloor(floor.closeRaw),
+    },
+    volume: toNativeNumber(volumeRaw, chain.decimals),
+    sales,
+    listed,
+  }));
 }

@@ -66,25 +66,43 @@ const decodeInterval = rowDecoder('market_hour', {
   sales: safeInteger,
 });
 
+/** The figures of an interval from its hours. An hour is its own interval, so its rows are not grouped. */
+const INTERVAL_SQL = {
+  hour: {
+    changed: {
+      columns: `hour as at, floor_high_raw as high_raw, floor_low_raw as low_raw, floor_close_raw as close_raw, listed`,
+      groups: '',
+    },
+    sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
+  },
+  day: {
+    changed: {
+      columns: `date_trunc('day', hour, 'UTC') as at, max(floor_high_raw) as high_raw, min(floor_low_raw) as low_raw,
+        (array_agg(floor_close_raw order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
+      groups: 'group by 1',
+    },
+    sold: {
+      columns: `date_trunc('day', hour, 'UTC') as at, sum(volume_raw) as volume_raw, sum(sales)::bigint as sales`,
+      groups: 'group by 1',
+    },
+  },
+} as const satisfies Record<Interval, unknown>;
+
 /** The intervals from `from` to before `to` in which something changed, the earliest first. Both are beginnings of intervals. */
 export async function listIntervals(
   db: Queryable,
   collectionId: string,
   { interval, from, to }: { interval: Interval; from: number; to: number },
 ): Promise<IntervalFigures[]> {
+  const { changed, sold } = INTERVAL_SQL[interval];
+  const ofRange = 'where collection_id = $1 and hour >= $2 and hour < $3';
   const rows = await db.query(
     `select coalesce(changed.at, sold.at) as at, changed.at as changed_at, high_raw, low_raw, close_raw, listed,
        coalesce(volume_raw, 0) as volume_raw, coalesce(sales, 0) as sales
-     from (
-       select date_trunc($4, hour, 'UTC') as at, max(floor_high_raw) as high_raw, min(floor_low_raw) as low_raw,
-         (array_agg(floor_close_raw order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed
-       from indexer.market_hour where collection_id = $1 and hour >= $2 and hour < $3 group by 1
-     ) as changed full join (
-       select date_trunc($4, hour, 'UTC') as at, sum(volume_raw) as volume_raw, sum(sales)::bigint as sales
-       from indexer.sale_hour where collection_id = $1 and hour >= $2 and hour < $3 group by 1
-     ) as sold on sold.at = changed.at
+     from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as changed
+     full join (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as sold on sold.at = changed.at
      order by 1`,
-    [collectionId, new Date(from), new Date(to), interval],
+    [collectionId, new Date(from), new Date(to)],
   );
   return rows.map((row) => {
     const { at, changedAt, highRaw, lowRaw, closeRaw, listed, volumeRaw, sales } = decodeInterval(row);

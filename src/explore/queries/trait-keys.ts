@@ -25,8 +25,9 @@ export type TraitGroup = { ids: readonly number[]; tokens: number; listed: numbe
  */
 export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
 
-/** How many rows a walk visits at most. */
-const WALK_MAX = 1_000;
+/** A walk visits at most twice as many rows as it is expected to need, and a number within these bounds. */
+const WALK_MIN = 1_000;
+const WALK_MAX = 4_000;
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
 const SEARCH_MAX = 20_000;
 /** If the rarest group has at most this many tokens, they are searched first. */
@@ -87,9 +88,9 @@ class Parameters {
 const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGroup[]) =>
   groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
 
-/** Rows of trait_set by the primary key. With `limit 1`, PostgreSQL searches the index once for each row. */
-const setOf = (parameters: Parameters, collectionId: string, row: string) =>
-  `(select trait_ids from indexer.trait_set
+/** Rows of the table by the primary key. With `limit 1`, PostgreSQL searches the index once for each row. */
+const setOf = (table: 'trait_set' | 'trait_listing', parameters: Parameters, collectionId: string, row: string) =>
+  `(select trait_ids from indexer.${table}
     where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
 
 const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
@@ -167,9 +168,9 @@ async function listTokens(
   const generation = await findServedGeneration(db, collectionId);
   const ranked = { ...query, generation };
   return readOneWay(query, {
-    share: query.filter.share,
-    walk: async () => {
-      const rows = await walkTokens(db, collectionId, ranked, toOrder);
+    share: query.filter.share * listedShare(query),
+    walk: async (visitsMax) => {
+      const rows = await walkTokens(db, collectionId, { ...ranked, visitsMax }, toOrder);
       return rows.length === query.limit ? rows : null;
     },
     search: (max) => searchTokens(db, collectionId, { ...ranked, max }, toOrder),
@@ -179,15 +180,25 @@ async function listTokens(
 type Ways = {
   /** Which share of the rows of a walk is expected to pass. */
   share: number;
-  /** Null if the walk reached its limit. */
-  walk: () => Promise<Row[] | null>;
+  /** Null if it has visited `visitsMax` rows before the list was complete. */
+  walk: (visitsMax: number) => Promise<Row[] | null>;
   /** Null if more than `max` tokens have the traits. Null `max`: no limit. */
   search: (max: number | null) => Promise<Row[] | null>;
 };
 
 async function readOneWay({ filter, limit }: TraitListQuery, { share, walk, search }: Ways): Promise<Row[]> {
-  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || share * WALK_MAX < limit;
-  return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk()) ?? (await search(null)) ?? [];
+  const { rarest, others } = filter;
+  const matches = rarest.tokens * others.reduce((product, group) => product * group.share, 1);
+  const visits = limit / share;
+  const isSearchFirst = rarest.tokens <= FEW_TOKENS || visits > WALK_MAX || matches < visits;
+  const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), WALK_MAX));
+  return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk(visitsMax)) ?? (await search(null)) ?? [];
+}
+
+/** Which share of the tokens that have the traits is expected to be listed, or not to be listed. */
+function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
+  if (listed === null || rarest.tokens === 0) return 1;
+  return (listed ? rarest.listed : rarest.tokens - rarest.listed) / rarest.tokens;
 }
 
 /** `generation`: the generation of the computed ranks. Null if there are no computed ranks, or if ranks are reported. */
@@ -210,29 +221,32 @@ function listedCondition(parameters: Parameters, collectionId: string, { listed,
   return listed ? isListed : `not ${isListed}`;
 }
 
-/** Visits at most WALK_MAX tokens. Without `offset 0`, PostgreSQL would look listings up before traits. */
+/** Visits at most `visitsMax` tokens. Without `offset 0`, PostgreSQL would look listings up before traits. */
 function walkTokens(
   db: Queryable,
   collectionId: string,
-  query: RankedQuery,
+  { visitsMax, ...query }: RankedQuery & { visitsMax: number },
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
   const parameters = new Parameters();
   const { columns, condition } = toOrder(parameters);
-  const order = columns.replace('length(asset)', 'size');
+  const order = bySize(columns);
   return db.query(
     `select * from (
        select token.* from (
          select asset, rarity_rank, length(asset) as size from ${tokenSource(parameters, query)}
          where collection_id = ${parameters.use(collectionId, 'text')} and not burned and ${condition}
-         order by ${columns} limit ${WALK_MAX}
-       ) as token cross join lateral ${setOf(parameters, collectionId, 'token')} as owned
+         order by ${columns} limit ${visitsMax}
+       ) as token cross join lateral ${setOf('trait_set', parameters, collectionId, 'token')} as owned
        where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
      ) as token
      where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}`,
     parameters.values,
   );
 }
+
+/** The same order, of a subquery that has the length of the asset as `size`. With it PostgreSQL does not sort the rows of the subquery again. */
+const bySize = (columns: string) => columns.replace('length(asset)', 'size');
 
 const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });
 
@@ -252,6 +266,7 @@ async function searchTokens(
 ): Promise<Row[] | null> {
   const parameters = new Parameters();
   const { columns, condition, isInSet } = toOrder(parameters);
+  const order = bySize(columns);
   const tokens = isInSet
     ? `select asset from matched`
     : `select token.* from matched cross join lateral (
@@ -263,9 +278,11 @@ async function searchTokens(
     `with matched as materialized (${matchedSql(parameters, query.filter, max)})
      select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
      from (select 1) as one left join (
-       select * from (select * from (${tokens}) as token where ${condition} order by ${columns} offset 0) as token
-       where ${listedCondition(parameters, collectionId, query)} order by ${columns} limit ${query.limit}
-     ) as found on true order by ${columns}`,
+       select * from (
+         select *, length(asset) as size from (${tokens}) as token where ${condition} order by ${columns} offset 0
+       ) as token
+       where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}
+     ) as found on true order by ${order}`,
     parameters.values,
   );
   return toRows(rows, max);
@@ -288,16 +305,16 @@ export async function listTraitAssetsByPrice(
   const { rarest, others } = query.filter;
   // A token that has several traits of the group is visited once for each of them.
   const pageMax = (query.limit + query.except.length) * rarest.ids.length;
-  const walkMax = others.length === 0 ? pageMax : Math.max(pageMax, WALK_MAX);
-  const walk = async () => {
-    const rows = await walkListed(db, collectionId, query, walkMax);
-    const isComplete = rows.length === query.limit || rarest.listed <= walkMax || others.length === 0;
+  const walk = async (wanted: number) => {
+    const visitsMax = others.length === 0 ? pageMax : Math.max(pageMax, wanted);
+    const rows = await walkListed(db, collectionId, query, visitsMax);
+    const isComplete = rows.length === query.limit || rarest.listed <= visitsMax || others.length === 0;
     return isComplete ? rows : null;
   };
   // The walk visits only tokens of the rarest group.
   const share = others.reduce((product, { share: one }) => product * one, 1);
   const search = (max: number | null) => searchListed(db, collectionId, { ...query, max });
-  const rows = others.length === 0 || rarest.listed <= query.limit ? await walk() : null;
+  const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;
   return (rows ?? (await readOneWay(query, { share, walk, search }))).map(decodePriced);
 }
 
@@ -308,17 +325,20 @@ const afterPrice = (parameters: Parameters, row: string, { after }: PriceListQue
      (${parameters.use((after?.raw ?? 0n).toString(), 'numeric')}, ${parameters.use(after?.asset ?? '', 'text')})`;
 
 /** Visits the listed tokens that have the rarest group. Stops when the limit is reached. */
-function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, walkMax: number): Promise<Row[]> {
+function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, visitsMax: number): Promise<Row[]> {
   const parameters = new Parameters();
   const { rarest, others } = query.filter;
   const ofTrait = (id: string) =>
     `(select price_raw, asset from indexer.listed_trait where trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
-      order by price_raw, asset limit ${walkMax})`;
+      order by price_raw, asset limit ${visitsMax})`;
   const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
-  const checked = others.length === 0 ? '' : `cross join lateral ${setOf(parameters, collectionId, 'listed')} as owned`;
+  const checked =
+    others.length === 0
+      ? ''
+      : `cross join lateral ${setOf('trait_listing', parameters, collectionId, 'listed')} as owned`;
   return db.query(
     `select ${rarest.ids.length > 1 ? 'distinct' : ''} listed.price_raw, listed.asset from (
-       select * from (${visited}) as listed order by price_raw, asset limit ${walkMax}
+       select * from (${visited}) as listed order by price_raw, asset limit ${visitsMax}
      ) as listed ${checked}
      where ${hasGroups(parameters, 'owned', others)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
      order by listed.price_raw, listed.asset limit ${query.limit}`,
