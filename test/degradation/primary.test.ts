@@ -9,6 +9,7 @@ import {
   assertDegraded,
   assertErrorResponse,
   ethereum,
+  exploredPath,
   solana,
   token,
   untilComplete,
@@ -21,9 +22,14 @@ const PATHS = [
   '/v1/collections',
   ethereum.path,
   ...['floor', 'listings', 'sales'].map((one) => `${ethereum.path}/${one}`),
+  '/explore/v1/collections',
+  exploredPath(ethereum),
+  exploredPath(ethereum, '/history'),
 ];
 /** Other paths of the same resources. They were not requested before, so no response is cached for them. */
-const UNCACHED = [...PATHS.map((path) => path.replace(ethereum.slug, ethereum.id)).slice(1), '/v1/collections?limit=9'];
+const UNCACHED = PATHS.map((path) =>
+  path.endsWith('/collections') ? `${path}?limit=9` : path.replace(ethereum.slug, ethereum.id),
+);
 
 withTwoServers('the primary is broken', (servers) => {
   test('stopped: cached responses are served until they are too old, other paths are a 503', async (t) => {

@@ -58,9 +58,20 @@ export const token = {
 const COLLECTION_LISTS = ['', '?sort=floor', '?sort=recent', '?chain=base'].map((query) => `/v1/collections${query}`);
 const WALLET = { address: SELLER, kind: 'wallet', label: null };
 
+/** Lists of the explore interface that are read from the indexer alone. */
+const EXPLORED_FROM_INDEXER = [
+  '/explore/v1/collections',
+  exploredPath(ethereum, '/history'),
+  exploredPath(ethereum, '/tokens'),
+];
+
 export const NO_WINDOWS = { allTime: null, sevenDay: null, twentyFourHour: null };
 export const VOLUME = { allTime: 30, sevenDay: 20, twentyFourHour: 10 };
 export const SALES = { allTime: 3, sevenDay: 2, twentyFourHour: 1 };
+
+export function exploredPath({ slug }: TestCollection, rest = ''): string {
+  return `/explore/v1/collections/${slug}${rest}`;
+}
 
 export async function assertComplete(service: TwoDatabaseService): Promise<void> {
   await Promise.all(SUBJECTS.map((subject) => assertCompleteCollection(service, subject)));
@@ -77,6 +88,34 @@ export async function assertComplete(service: TwoDatabaseService): Promise<void>
   assert.deepEqual(
     collections.map(({ status }) => status),
     COLLECTION_LISTS.map(() => 200),
+  );
+  await assertCompleteMarketPage(service);
+}
+
+/** The last point of the history and the rows of a market table have the present floor. */
+async function assertCompleteMarketPage(service: TwoDatabaseService): Promise<void> {
+  const history = exploredPath(ethereum, '/history');
+  // The first floor is recorded when the collection record has been copied to the indexer, shortly after the import.
+  await until(
+    async () => {
+      const { status, body } = await service.fresh(history);
+      return status !== 200 || body.data.at(-1).floor.close !== null;
+    },
+    RECOVERY_MAX_MS,
+    'no floor was recorded',
+  );
+  const [points, row, list] = await Promise.all(
+    [history, exploredPath(ethereum), '/explore/v1/collections'].map((one) => service.fresh(one)),
+  );
+  assert.ok(points && row && list);
+  assert.deepEqual([points.status, row.status, list.status], [200, 200, 200]);
+  const { floor, listed } = points.body.data.at(-1);
+  assert.deepEqual([floor.close.raw, listed], ['800', 7]);
+  const { stats, sparkline, stale } = row.body.data;
+  assert.deepEqual([stats.floor.raw, sparkline.at(-1), stale], ['800', floor.close.decimal, false]);
+  assert.deepEqual(
+    list.body.data.find(({ id }: { id: string }) => id === ethereum.id),
+    row.body.data,
   );
 }
 
@@ -139,9 +178,22 @@ export async function assertWithoutIndexer(service: TwoDatabaseService): Promise
     assert.equal(response.body.data.listing, null);
     assert.deepEqual(response.body.data.owner, { address: null, kind: 'unknown', label: null });
   }
-  for (const response of await Promise.all(COLLECTION_LISTS.map((one) => service.fresh(one)))) {
+  for (const response of await Promise.all(
+    [...COLLECTION_LISTS, ...EXPLORED_FROM_INDEXER].map((one) => service.fresh(one)),
+  )) {
     assertErrorResponse(response, 502, 'upstream_error');
   }
+  await assertMarketRowWithoutIndexer(service);
+}
+
+async function assertMarketRowWithoutIndexer(service: TwoDatabaseService): Promise<void> {
+  const response = await service.fresh(exploredPath(ethereum));
+  assertDegraded(response);
+  const { stats, sparkline, stale } = response.body.data;
+  assert.deepEqual([stats.floor.raw, stats.buyerFloor?.price.raw, stale], ['1000', '880', true]);
+  const unknown = { twentyFourHour: null, sevenDay: null };
+  assert.deepEqual([stats.floorChange, stats.volumeChange], [unknown, unknown]);
+  assert.deepEqual(new Set(sparkline), new Set([null]));
 }
 
 async function assertCollectionWithoutIndexer(service: TwoDatabaseService, subject: TestCollection): Promise<void> {
