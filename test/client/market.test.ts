@@ -54,6 +54,24 @@ test('a batch of tokens is read with one request', async () => {
   assert.deepEqual(data, [listed]);
 });
 
+test('the points of a history are those that the service sends, with floors as bigints', async () => {
+  const { data } = await open().getHistory({ id: SLUG, interval: 'day' });
+  const sent = await service.ok(`/explore/v1/collections/${SLUG}/history?interval=day`);
+  assert.equal(typeof data.at(-1)?.floor.close?.raw, 'bigint');
+  assert.deepEqual(asText(data), asText(sent.data));
+});
+
+test('the collections of a market table are those that the service sends, on all pages and one by one', async () => {
+  const listed = await open().listMarketCollections({ sort: 'volume', limit: 2 }).take(3);
+  const sent = await service.walk('/explore/v1/collections?sort=volume&limit=2');
+  assert.equal(listed.length, 3);
+  assert.deepEqual(asText(listed), asText(sent.slice(0, 3)));
+  const [first = assert.fail()] = listed;
+  const { data } = await open().getMarketCollection({ id: first.id });
+  assert.equal(typeof data.stats.floor?.raw, 'bigint');
+  assert.deepEqual(data, first);
+});
+
 test('tokens are filtered by several values of a trait', async () => {
   const id = SLUG;
   const [trait = assert.fail()] = await open().listTraits({ id }).take(1);
@@ -93,3 +111,7 @@ test('a repeated read of unchanged data is answered without a body, and has the 
 describe('the examples', () => describeExamples(service));
 describe('in a browser', () => describeBrowser(service));
 describe('the change stream', () => describeStream(service));
+
+/** A bigint as the text that the service sends. */
+const asText = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)));
