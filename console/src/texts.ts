@@ -62,7 +62,7 @@ export const texts = {
   stale: {
     collection: 'The statistics could not be read. These are the last stored ones.',
     floor: 'The present total could not be computed. This is an earlier one.',
-    listings: (sources: string) => `The listings of ${sources} could not be read, so these are not all listings.`,
+    listings: 'The listings of other marketplaces could not be read, so these are not all listings.',
   },
   market: {
     title: 'Market',
@@ -104,6 +104,7 @@ export const texts = {
   ticker: {
     title: 'Latest sales',
     live: 'live',
+    several: 'several tokens',
     empty: 'No sale is recorded yet.',
     failed: 'The sales could not be read.',
   },
@@ -240,7 +241,7 @@ export const texts = {
   activity: {
     label: 'Activity',
     empty: 'No activity is recorded yet.',
-    collection: 'Collection',
+    collection: 'Several tokens',
     voided: 'taken back',
     voidedWhy: 'The chain has replaced the block in which this happened.',
     swept: (count: string) => `sweep of ${count}`,
@@ -720,6 +721,12 @@ export const texts = {
         title: `The task ${task} has failed ${failures === 1 ? 'once' : `${failures} times in a row`}.`,
         meaning: 'What it reads is as old as its last success.',
         action: 'npx --no mercat status has the reason. The task tries again by itself.',
+      }),
+      failingTogether: (tasks: string) => ({
+        title: `These tasks fail: ${tasks}.`,
+        meaning: 'What they read is as old as their last successes.',
+        action:
+          'Look for one cause first: a database, the network or a source. npx --no mercat status has the reasons.',
       }),
       overdue: (task: string) => ({
         title: `The task ${task} is overdue.`,

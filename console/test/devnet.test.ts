@@ -66,6 +66,7 @@ describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await stepUntilSeen(/^transfer/, 'Transferred');
     const swept = await stepUntilSeen(/^fulfillAvailableOrders of/, 'sweep of');
     await assertGoodPage(swept, 'devnet-sweep', DESKTOP);
+    await assertGoodPage(overview, 'devnet-latest-sales', DESKTOP);
   });
 
   test('a reorganisation marks what it took back, and says so', async () => {

@@ -107,3 +107,9 @@ test('a chain that is not read any more has no problems', () => {
     [],
   );
 });
+
+test('tasks that fail together are one problem', () => {
+  const failing = ['prices', 'sales', 'tokens'].map((name) => ({ ...(TASK ?? assert.fail()), name, state: 'failing' }));
+  assert.deepEqual(titles({ ...GOOD, tasks: failing }), ['These tasks fail: prices, sales, tokens.']);
+  assert.equal(titles({ ...GOOD, tasks: failing.slice(1) }).length, 2);
+});

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
+import { toHistoryData } from '../../console/src/market/collection/history-data.ts';
 import { unitsOf } from '../../console/src/market/order-units.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
@@ -123,4 +124,21 @@ test('the units of an order are stated if it offers several, and after a first f
   assert.deepEqual(unitsOf(order([{ startAmount: '5' }])), { offered: 5n, isPartlyFilled: false });
   const filled = order([{ startAmount: '5' }], ['order-validated', 'order-fulfilled']);
   assert.deepEqual(unitsOf(filled), { offered: 5n, isPartlyFilled: true });
+});
+
+test('the last floor of a history is drawn until it was read, so that a single point is a line', () => {
+  const floor = { open: null, high: price(ETHER, 1), low: price(ETHER, 1), close: price(ETHER, 1) };
+  const [from, to] = ['2026-11-22T10:00:00Z', '2026-11-22T11:00:00Z'];
+  const data = toHistoryData([{ from, to, floor, volume: 0, sales: 0, listed: 1 }], Date.parse(from) + 600_000);
+  assert.deepEqual(
+    [data.times.map((time) => time - Date.parse(from) / 1_000), data.floors],
+    [
+      [0, 600],
+      [1, 1],
+    ],
+  );
+  assert.deepEqual(
+    [data.clippedFloors, data.volumes, data.clippedVolumes].map(({ length }) => length),
+    [2, 2, 2],
+  );
 });

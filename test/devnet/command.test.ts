@@ -10,8 +10,11 @@ import { after, test } from 'node:test';
 import { defineDevnet } from '../../src/cli/devnet.ts';
 import { runCommand } from '../cli/run-command.ts';
 
+/** On a busy machine, a read takes long and does not fail. Otherwise a response could lack collections. */
+const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
+
 const run = (args: string[], onStdout?: (text: string) => void) =>
-  runCommand(defineDevnet, ['devnet', ...args], onStdout && { onStdout });
+  runCommand(defineDevnet, ['devnet', ...args], { env: PATIENT, ...(onStdout && { onStdout }) });
 
 // A temporary directory for this test only. Other processes write to the system's temporary directory.
 const directory = mkdtempSync(path.join(os.tmpdir(), 'devnet-test-'));

@@ -141,7 +141,7 @@ export const salesQuery = (id: string) =>
     refetchInterval: SELDOM_MS,
   });
 
-/** All listings of the window, cheapest first, with the sources that could not be read. */
+/** All listings of the window, cheapest first, and whether those of other marketplaces are missing. */
 export const listingsQuery = (id: string) =>
   queryOptions({
     queryKey: ['listings', id],
@@ -149,7 +149,7 @@ export const listingsQuery = (id: string) =>
       const pages = await Array.fromAsync(client.listListings({ id, limit: LISTINGS_PER_PAGE }, { signal }).pages());
       return {
         listings: pages.flatMap(({ data }) => data),
-        staleSources: [...new Set(pages.flatMap(({ meta }) => meta?.staleSources ?? []))],
+        isComplete: pages.every(({ meta }) => meta === undefined),
       };
     },
     refetchInterval: SELDOM_MS,

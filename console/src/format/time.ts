@@ -26,6 +26,7 @@ const clockTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-di
 export function formatTick(ms: number, stepMs: number): string {
   if (stepMs >= 28 * DAY_MS) return monthTick.format(ms);
   const date = new Date(ms);
+  if (stepMs < 60 * SECOND_MS) return clockTime.format(date);
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
   return (stepMs >= DAY_MS || isMidnight ? dayTick : clockTick).format(date);
 }

@@ -128,7 +128,10 @@ const COLUMNS: readonly Column<Row>[] = [
     place: 'bottom-left',
     cell: ({ kind, voidedBy, reason, swept }) => (
       <span class="activity-kind">
-        <span class="badge" {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}>
+        <span
+          class={kind === 'sale' ? 'badge badge-good' : 'badge'}
+          {...(reason !== null && { 'data-tip': texts.activity.reason(reason) })}
+        >
           {texts.activity.kinds[kind]}
         </span>
         {voidedBy !== null ? (

@@ -78,7 +78,11 @@ export function CollectionsPage() {
           hrefOf={(value) => url.href({ sort: value === SORTS[0] ? null : value })}
         />
       </div>
-      {query.isError && rows.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && rows.length === 0 && (
+        <div class="market-collections">
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      )}
       {isEmpty && <NoCollections chain={chain} allHref={url.href({ chain: null })} />}
       {(query.isPending || rows.length > 0) && (
         <div class="market-collections">
@@ -92,7 +96,7 @@ export function CollectionsPage() {
           <MoreRows query={query} />
         </div>
       )}
-      {!isEmpty && hasTicker && <SalesTicker />}
+      {!isEmpty && hasTicker && <SalesTicker isIndexRead={!query.isError} />}
     </div>
   );
 }

@@ -23,7 +23,8 @@ const SKELETONS = 10;
 
 type Sale = (Activity | ListedActivity) & { collectionId: string };
 
-export function SalesTicker() {
+/** `isIndexRead`: whether the sales before the log of activity can be read. Without them, nothing is said about whether there are sales. */
+export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
   const query = useQuery(latestSalesQuery());
   const newer = useNewerEvents({ collection: null, kinds: KINDS }, query.data?.meta.offset);
   const isLive = useStore(lostSince) === null && (query.data?.meta.offset ?? null) !== null;
@@ -34,8 +35,8 @@ export function SalesTicker() {
         {texts.ticker.title}
         {isLive && <span class="ticker-live" aria-hidden="true" />}
       </h2>
-      {query.isSuccess && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.empty}</p>}
-      {query.isError && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.failed}</p>}
+      {query.isSuccess && isIndexRead && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.empty}</p>}
+      {(query.isError || !isIndexRead) && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.failed}</p>}
       <ul class="ticker-list" tabIndex={0} aria-label={texts.ticker.title} aria-busy={query.isPending}>
         {sales.map((sale) => (
           <TickerSale key={sale.offset} sale={sale} isNew={newer.some(({ offset }) => offset === sale.offset)} />
@@ -59,8 +60,11 @@ export function SalesTicker() {
 
 function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
   const { chain, collectionId, tokenId, mint, price, at } = sale;
+  // A sale of several tokens for one price names none of them.
+  const id = mint ?? tokenId;
   const { data: token } = useQuery({
-    ...tokenQuery(chain, collectionId, mint ?? tokenId ?? ''),
+    ...tokenQuery(chain, collectionId, id ?? ''),
+    enabled: id !== null,
     refetchInterval: false,
     staleTime: Infinity,
   });
@@ -68,13 +72,19 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
     <li class={isNew ? 'ticker-sale flash' : 'ticker-sale'} onClick={openRow}>
       <Picture url={token?.image ?? null} alt="" seed={collectionId} class="picture-ticker" />
       <span class="ticker-token truncate">
-        <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
-          {token?.name ?? (
-            <>
-              <CollectionName id={collectionId} /> {tokenName({ name: null, tokenId, mint })}
-            </>
-          )}
-        </RowLink>
+        {id === null ? (
+          <RowLink href={`/c/${encodeURIComponent(collectionId)}`}>
+            <CollectionName id={collectionId} /> <span class="muted">{texts.ticker.several}</span>
+          </RowLink>
+        ) : (
+          <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
+            {token?.name ?? (
+              <>
+                <CollectionName id={collectionId} /> {tokenName({ name: null, tokenId, mint })}
+              </>
+            )}
+          </RowLink>
+        )}
       </span>
       <span class="ticker-price">
         <Price price={price} isNativeOnly />

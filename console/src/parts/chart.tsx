@@ -33,6 +33,7 @@ export type ChartProps = {
 };
 
 const HEIGHT = 280;
+const HALF_HOUR_S = 1_800;
 const AXIS_FONT = "12px 'Geist Variable', system-ui, sans-serif";
 
 export function Chart(props: ChartProps) {
@@ -64,7 +65,7 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
     padding: [12, 8, 0, 0],
     cursor: { points: { size: 7 }, drag: { x: false, y: false } },
     scales: {
-      x: { time: x.isTime },
+      x: { time: x.isTime, range: (_plot: uPlot, min: number, max: number) => toRangeOfX(min, max, x.isTime) },
       ...Object.fromEntries(
         scales.map((scale) => [
           scale,
@@ -96,6 +97,13 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
       ...series.map((one) => toSeries(one, colorOf(one.color))),
     ],
   };
+}
+
+/** A single value stands in the middle. uPlot would draw years around it. */
+function toRangeOfX(min: number, max: number, isTime: boolean): uPlot.Range.MinMax {
+  if (min !== max) return [min, max];
+  const margin = isTime ? HALF_HOUR_S : Math.abs(min) / 2 || 1;
+  return [min - margin, max + margin];
 }
 
 function toSeries({ name, kind, scale, isInLegend = true, format }: ChartSeries, color: string): uPlot.Series {

@@ -21,6 +21,7 @@ const t = texts.service.problem;
 const BLOCKS_BEHIND_MAX = 50;
 /** A worker that keeps up sends a delivery within seconds after it is due. */
 const LATE_DELIVERY_S = 60;
+const FAILING_TOGETHER = 3;
 const count = new Intl.NumberFormat('en');
 
 export function findProblems(state: ServiceState, nameOf: (chain: string) => string): Problem[] {
@@ -29,7 +30,7 @@ export function findProblems(state: ServiceState, nameOf: (chain: string) => str
     ...findDatabaseProblems(state),
     ...state.unavailable.map((section) => bad(t.unavailable(section))),
     ...(state.chains ?? []).flatMap((chain) => findChainProblems(chain, nameOf(chain.chain))),
-    ...(state.tasks ?? []).flatMap(findTaskProblems),
+    ...findTaskProblems(state.tasks ?? []),
     ...sources.flatMap(findSourceProblems),
     ...findQueueProblems(state.webhooks),
     ...(state.rateLimits?.counted === 'alone' ? [warn(t.redis)] : []),
@@ -70,7 +71,18 @@ function findChainProblems(state: ChainState, name: string): Problem[] {
   return problems;
 }
 
-function findTaskProblems({ name, state, failures, lastSuccess }: TaskState): Problem[] {
+/** Many tasks that fail have one cause, so they are one problem. */
+function findTaskProblems(tasks: readonly TaskState[]): Problem[] {
+  const failing = tasks.filter(({ state }) => state === 'failing');
+  if (failing.length < FAILING_TOGETHER) return tasks.flatMap(findProblemOfTask);
+  const [earliest = null] = failing.flatMap(({ lastSuccess }) => lastSuccess ?? []).sort();
+  return [
+    bad(t.failingTogether(failing.map(({ name }) => name).join(', ')), earliest),
+    ...tasks.filter((task) => !failing.includes(task)).flatMap(findProblemOfTask),
+  ];
+}
+
+function findProblemOfTask({ name, state, failures, lastSuccess }: TaskState): Problem[] {
   if (state === 'failing') return [bad(t.failing(name, failures), lastSuccess)];
   if (state === 'overdue') return [bad(t.overdue(name), lastSuccess)];
   return state === 'partial' ? [warn(t.partial(name))] : [];

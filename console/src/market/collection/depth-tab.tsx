@@ -13,12 +13,14 @@ import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
 import { toDepthSteps } from './depth-steps.ts';
 
+/** The course of fewer listings is plain from the table. */
+const CHARTED_MIN = 3;
+
 export function DepthTab({ collection }: { collection: MarketCollection }) {
   const query = useQuery(listingsQuery(collection.id));
   if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <PartSkeleton />;
-  const { listings, staleSources } = query.data;
-  const isComplete = staleSources.length === 0;
+  const { listings, isComplete } = query.data;
   if (listings.length === 0 && isComplete) return <EmptyState title={texts.depth.empty} />;
   return (
     <section class="tab">
@@ -26,14 +28,16 @@ export function DepthTab({ collection }: { collection: MarketCollection }) {
       {!isComplete && (
         <p class="stale">
           <ClockIcon />
-          {texts.stale.listings(staleSources.join(', '))}
+          {texts.stale.listings}
         </p>
       )}
       {listings.length > 0 && (
         <>
-          <div class="panel">
-            <DepthChart listings={listings} />
-          </div>
+          {listings.length >= CHARTED_MIN && (
+            <div class="panel">
+              <DepthChart listings={listings} />
+            </div>
+          )}
           <DepthTable listings={listings} />
         </>
       )}
@@ -62,7 +66,7 @@ function DepthChart({ listings }: { listings: readonly MarketItem[] }) {
           },
         ]}
         x={{ isTime: false, name: texts.depth.price, format: (value) => `${formatAmount(value)} ${currency}` }}
-        formatY={formatCount}
+        formatY={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
       />
       <figcaption class="chart-note muted">{texts.depth.note(formatCount(listings.length))}</figcaption>
     </figure>

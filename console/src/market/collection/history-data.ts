@@ -7,7 +7,7 @@ import { toEdge } from './chart-edge.ts';
 type Values = (number | null | undefined)[];
 
 export type HistoryData = {
-  /** When each point begins, in seconds since the epoch. */
+  /** When each point begins, and until when the last one is drawn, in seconds since the epoch. */
   times: number[];
   floors: Values;
   /** The edge, where a floor is greater than the edge and drawn there. */
@@ -40,7 +40,10 @@ export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPo
   return first < 0 ? [] : points.slice(first);
 }
 
-export function toHistoryData(points: readonly HistoryPoint[]): HistoryData {
+/** `readAt`: when the points were read, in ms since the epoch. The last floor is drawn until then, or until its interval ends. */
+export function toHistoryData(points: readonly HistoryPoint[], readAt: number): HistoryData {
+  const last = points.at(-1);
+  const end = last ? [Math.max(Date.parse(last.from), Math.min(Date.parse(last.to), readAt)) / 1_000] : [];
   const floors = points.map(({ floor }) => floor.close?.decimal ?? null);
   const known = floors.filter((floor) => floor !== null);
   const floorEdge = toEdge(known);
@@ -48,17 +51,17 @@ export function toHistoryData(points: readonly HistoryPoint[]): HistoryData {
   const groups = toGroups(points, groupSize);
   const volumeEdge = toEdge(groups.map(({ volume }) => volume).filter((volume) => volume > 0));
   const atMiddle = (valueOf: (volume: number) => number | undefined) => {
-    const values: Values = points.map(() => undefined);
+    const values: Values = Array.from({ length: points.length + 1 }, () => undefined);
     for (const { middle, volume } of groups) values[middle] = valueOf(volume);
     return values;
   };
   const low = Math.min(...known, floorEdge);
   const span = floorEdge - low || floorEdge || 1;
   return {
-    times: points.map(({ from }) => Date.parse(from) / 1_000),
+    times: [...points.map(({ from }) => Date.parse(from) / 1_000), ...end],
     // A floor above the edge is drawn at the edge, so that the line is not interrupted as if the floor were not known.
-    floors: floors.map((floor) => (floor === null ? null : Math.min(floor, floorEdge))),
-    clippedFloors: floors.map((floor) => (floor !== null && floor > floorEdge ? floorEdge : null)),
+    floors: [...floors, ...floors.slice(-1)].map((floor) => (floor === null ? null : Math.min(floor, floorEdge))),
+    clippedFloors: [...floors.map((floor) => (floor !== null && floor > floorEdge ? floorEdge : null)), null],
     volumes: atMiddle((volume) => (volume > volumeEdge ? undefined : volume)),
     clippedVolumes: atMiddle((volume) => (volume > volumeEdge ? volumeEdge : undefined)),
     groupSize,

@@ -44,7 +44,7 @@ export function HistoryTab({ collection }: { collection: MarketCollection }) {
       {query.isSuccess && points.length === 0 && <EmptyState title={texts.history.empty} />}
       {points.length > 0 && (
         <div class="panel">
-          <HistoryChart points={points} currency={currencyOf(collection)} range={range} />
+          <HistoryChart points={points} currency={currencyOf(collection)} range={range} readAt={query.dataUpdatedAt} />
           <HistoryTable points={points} currency={currencyOf(collection)} />
         </div>
       )}
@@ -54,16 +54,18 @@ export function HistoryTab({ collection }: { collection: MarketCollection }) {
 
 type PointsProps = { points: readonly HistoryPoint[]; currency: string };
 
-function HistoryChart({ points, currency, range }: PointsProps & { range: HistoryRange }) {
-  const data = useMemo(() => toHistoryData(points), [points]);
+function HistoryChart({ points, currency, range, readAt }: PointsProps & { range: HistoryRange; readAt: number }) {
+  const data = useMemo(() => toHistoryData(points, readAt), [points]);
   const columns = useMemo(
     () => [data.times, data.floors, data.clippedFloors, data.volumes, data.clippedVolumes] as uPlot.AlignedData,
     [data],
   );
   const amount = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
-  const floorAt = (index: number) => amount(points[index]?.floor.close?.decimal);
-  const volumeAt = (index: number) => amount(data.groupVolumes[index]);
+  // The chart has one value more than points: the end of the last one.
+  const pointAt = (index: number) => Math.min(index, points.length - 1);
+  const floorAt = (index: number) => amount(points[pointAt(index)]?.floor.close?.decimal);
+  const volumeAt = (index: number) => amount(data.groupVolumes[pointAt(index)]);
   const { interval } = HISTORY_RANGES[range];
   const volumeName = texts.history.volume(data.groupSize * (interval === 'hour' ? 1 : 24));
   return (
