@@ -288,6 +288,7 @@ function startStream(
       ? null
       : new Notifications({
           url: config.databaseUrl,
+          db: context.main,
           channels: { [ACTIVITY_CHANNEL]: () => feed.hint(), [CHANGES_CHANNEL]: context.onChangeNotice },
           onListen: () => {
             feed.hint();

@@ -1,14 +1,18 @@
 // Listens for notifications of PostgreSQL on a connection of its own. A notification is a hint that there is something to read. It may be
 // lost or never come, for example behind a pooler, so its receiver must also poll.
 
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { spreadMs } from '../resilience/backoff.ts';
+import type { Database } from './port.ts';
 
 export type NotificationOptions = {
   /** The URL of the database. */
   url: string;
+  /** The same database. A test notification is sent through it, on another connection. */
+  db: Pick<Database, 'within'>;
   /** What is called with the payload of each notification, by channel: a lower-case name without quotes. */
   channels: Readonly<Record<string, (payload: string) => void>>;
   /** Called when the connection begins to listen, because earlier notifications are then lost. */
@@ -20,8 +24,12 @@ export type NotificationOptions = {
 const RETRY_MS = 1_000;
 const RETRY_JITTER = 0.5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection that hangs is noticed at the next of these checks. */
+/** A connection that hangs, or no longer receives notifications, is noticed at the next of these checks. */
 const CHECK_PERIOD_MS = 30_000;
+/** The channel of test notifications. Their payload is the id of the process that sends them to itself. */
+const TEST_CHANNEL = 'mercat_self_test';
+/** A test notification that has not arrived after this time counts as lost. */
+const ARRIVAL_MAX_MS = 5_000;
 /** `close` waits this long for the connection to end, then cuts it. */
 const CLOSE_WAIT_MS = 500;
 
@@ -29,7 +37,10 @@ export class Notifications {
   readonly #options: NotificationOptions;
   #client: pg.Client | null = null;
   #timer: NodeJS.Timeout | undefined;
+  readonly #process = randomUUID();
   #isListening = false;
+  /** Called when a test notification of this process arrives. */
+  #onTestArrived: () => void = () => undefined;
   /** Whether the latest failure was logged. */
   #isFailureLogged = false;
   #isClosed = false;
@@ -38,7 +49,7 @@ export class Notifications {
     this.#options = options;
   }
 
-  /** Whether notifications are received at present. */
+  /** Whether notifications are received: the latest test notification of this process has arrived on the present connection. */
   get isListening(): boolean {
     return this.#isListening;
   }
@@ -60,7 +71,7 @@ export class Notifications {
   }
 
   async #connect(): Promise<void> {
-    const { url, channels, onListen, log } = this.#options;
+    const { url, channels, onListen } = this.#options;
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -71,35 +82,71 @@ export class Notifications {
     this.#client = client;
     client.on('error', (error) => this.#retry(client, error));
     client.on('end', () => this.#retry(client, new Error('the connection has ended')));
-    client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload));
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel !== TEST_CHANNEL) channels[channel]?.(payload);
+      else if (payload === this.#process && this.#client === client) this.#onTestArrived();
+    });
     try {
       await client.connect();
-      await client.query(
-        Object.keys(channels)
-          .map((channel) => `listen ${channel}`)
-          .join('; '),
-      );
+      await client.query([TEST_CHANNEL, ...Object.keys(channels)].map((channel) => `listen ${channel}`).join('; '));
       if (this.#client !== client) return;
-      this.#isListening = true;
-      if (this.#isFailureLogged) log.info('notifications of the database are received again');
-      this.#isFailureLogged = false;
       onListen();
-      this.#scheduleCheck(client);
+      await this.#testArrival(client);
     } catch (error) {
       this.#retry(client, error);
     }
   }
 
-  #scheduleCheck(client: pg.Client): void {
-    this.#timer = setTimeout(() => {
-      client.query('select 1').then(
-        () => {
-          if (this.#client === client) this.#scheduleCheck(client);
-        },
-        (error: unknown) => this.#retry(client, error),
+  /**
+   * Sends a notification to this process, and waits for it. Behind a pooler in transaction mode, `listen` succeeds but the notification does
+   * not arrive. Schedules the next check.
+   */
+  async #testArrival(client: pg.Client): Promise<void> {
+    const { promise: arrival, resolve } = Promise.withResolvers<boolean>();
+    this.#onTestArrived = () => resolve(true);
+    const sql = 'select pg_notify($1, $2)';
+    const isSent = await this.#options.db
+      .within(ARRIVAL_MAX_MS)
+      .query(sql, [TEST_CHANNEL, this.#process])
+      .then(
+        () => true,
+        () => false,
       );
-    }, CHECK_PERIOD_MS);
+    if (isSent) {
+      const timer = setTimeout(() => resolve(false), ARRIVAL_MAX_MS).unref();
+      const hasArrived = await arrival;
+      clearTimeout(timer);
+      if (this.#client !== client) return;
+      if (!hasArrived && this.#isListening) {
+        // For example, the URL leads to another server since a failover.
+        this.#retry(client, new Error('a test notification did not arrive'));
+        return;
+      }
+      this.#noteTest(hasArrived);
+    }
+    if (this.#client !== client) return;
+    this.#timer = setTimeout(() => void this.#check(client), CHECK_PERIOD_MS);
     this.#timer.unref();
+  }
+
+  async #check(client: pg.Client): Promise<void> {
+    try {
+      await client.query('select 1');
+    } catch (error) {
+      this.#retry(client, error);
+      return;
+    }
+    await this.#testArrival(client);
+  }
+
+  #noteTest(hasArrived: boolean): void {
+    const { log } = this.#options;
+    if (hasArrived && this.#isFailureLogged) log.info('notifications of the database are received again');
+    // This is not a failure: it is so behind every pooler in transaction mode.
+    if (!hasArrived && !this.#isFailureLogged)
+      log.info('notifications of the database do not arrive, so changes of other processes are noticed by polling');
+    this.#isListening = hasArrived;
+    this.#isFailureLogged = !hasArrived;
   }
 
   /** Only the first of several failures is logged. */

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { ChangeNotices } from '../../src/database/change-notices.ts';
+import { Notifications } from '../../src/database/notifications.ts';
+import { openDatabases } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createLog } from '../../src/core/log.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -68,6 +70,27 @@ forEachEngine('notices of changes', (engine) => {
       LIMIT_MS,
       'the earlier response is still served',
     );
+  });
+
+  test('a connection counts as listening only when a notification to itself has arrived', async (t) => {
+    const { DATABASE_URL: url = '' } = await engine.settings();
+    const options = { dataDir: temporaryDirectory(), databaseUrl: url, indexerDatabaseUrl: null };
+    const { main, close } = await openDatabases(options, log);
+    t.after(close);
+    const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
+    // Until then the notification is lost, as behind a pooler in transaction mode.
+    const within: Database['within'] = (timeoutMs) => {
+      const statements = main.within(timeoutMs);
+      return { ...statements, query: (sql, params) => mayArrive.then(() => statements.query(sql, params)) };
+    };
+    const { promise: connected, resolve: onListen } = Promise.withResolvers<void>();
+    const notifications = new Notifications({ url, db: { within }, channels: {}, onListen, log, random: () => 0 });
+    t.after(() => notifications.close());
+    notifications.start();
+    await connected;
+    assert.equal(notifications.isListening, false);
+    letArrive();
+    await until(() => notifications.isListening, LIMIT_MS, 'the notification did not arrive');
   });
 
   test('changes that are made while a notice is sent share the next notice, and a long list names all collections', async () => {

@@ -158,6 +158,17 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     await stop();
   });
 
+  test('a node knows that notifications do not reach it, and reads the activity all the same', async () => {
+    const streamOf = async () => (await nodeOf(0).operate('status', {})).body.result.stream;
+    const lines = () => nodeOf(0).logged.filter((line) => line.includes('notifications of the database do not arrive'));
+    await until(() => lines().length > 0, LIMIT_MS, 'the node believes that notifications reach it');
+    const { listening, offset } = await streamOf();
+    assert.equal(listening, false);
+    const collection = newCollection({ slug: 'unnoticed' });
+    await nodeOf(1).load([collection.collection(), collection.order('1', 10n ** 18n)]);
+    await until(async () => (await streamOf()).offset !== offset, LIMIT_MS, 'the activity was not read');
+  });
+
   test('mercat doctor warns when the role has no statement_timeout', async () => {
     const isWarned = async () => {
       const { stdout } = await runCommand(defineDoctor, ['doctor', '--json'], { env: settingsOf(pooledUrl) });

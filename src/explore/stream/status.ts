@@ -17,7 +17,7 @@ export type StreamCounts = {
   lagMs: number | null;
 };
 
-/** `isListening`: whether notifications of the database are received. Null if the database has none. */
+/** `isListening`: whether notifications of the database arrive in this process. Null if the database has none. */
 export function createStreamStatus(
   feed: ActivityFeed,
   { counts, isListening }: { counts: () => StreamCounts; isListening: () => boolean | null },
