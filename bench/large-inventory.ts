@@ -93,7 +93,9 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
       );
     }
     const more = peak - before;
-    say(`  memory: ${before.toFixed(0)} MiB before, ${more.toFixed(0)} MiB more; aim ${MORE_MEMORY_MIB} MiB, ${verdict(more <= MORE_MEMORY_MIB)}`);
+    say(
+      `  memory: ${before.toFixed(0)} MiB before, ${more.toFixed(0)} MiB more; aim ${MORE_MEMORY_MIB} MiB, ${verdict(more <= MORE_MEMORY_MIB)}`,
+    );
   } finally {
     await service.stop();
   }
