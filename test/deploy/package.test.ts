@@ -89,7 +89,7 @@ describe('the npm package', () => {
     'npx runs the package from an empty folder',
     { skip: WHY_NOT_DEPLOYED ?? false, timeout: INSTALL_LIMIT_MS },
     async () => {
-      const args = ['--yes', '--prefer-offline', archive, 'serve', '--no-sample'];
+      const args = ['--yes', '--prefer-offline', '--package', archive, '--', 'mercat', 'serve', '--no-sample'];
       const options = { cwd: temporaryDirectory(), env: { ...process.env, ...settings() } };
       await assertServes(spawn('npx', args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), INSTALL_LIMIT_MS);
     },
