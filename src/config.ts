@@ -82,7 +82,11 @@ type ServiceSettings = {
   metricsAddress: MetricsAddress | null;
   /** Requests are served for this long after SIGTERM. */
   shutdownGraceMs: number;
+  /** The number of processes that serve requests. `auto`: one for each core, and one with the embedded database. */
+  servingProcesses: number | 'auto';
 };
+
+const SERVING_PROCESSES_MAX = 64;
 
 const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
   port: {
@@ -161,7 +165,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'a redis:// or rediss:// URL, such as redis://:password@host:6379/0',
     meaning:
-      'A Redis or Valkey server through which several nodes share rate limits. Empty: each process counts for itself.',
+      'A Redis or Valkey server through which several nodes share rate limits. Empty: each node counts for itself.',
     secret: true,
     parse: parseRedisUrl,
   },
@@ -287,6 +291,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       'How long the service continues to serve after SIGTERM, in milliseconds. Meanwhile `/readyz` is 503, so that a balancer sends requests to other nodes. Without effect after SIGINT (Ctrl-C), and with the embedded database.',
     parse: (text) => parseInteger(text, 0, 600_000),
+  },
+  servingProcesses: {
+    name: 'WORKERS',
+    default: '1',
+    form: `an integer from 1 to ${SERVING_PROCESSES_MAX}, or auto`,
+    meaning:
+      'How many processes serve requests behind the port (docs/scaling.md). `auto`: one for each core. More than one needs PostgreSQL.',
+    parse: (text) => (text === 'auto' ? text : parseInteger(text, 1, SERVING_PROCESSES_MAX)),
   },
 };
 

@@ -14,7 +14,7 @@ import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
-import type { Databases } from './database/open.ts';
+import type { Databases, OpenOptions } from './database/open.ts';
 import { openDatabases, openReplicas } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
@@ -23,7 +23,8 @@ import { createActivityFeed } from './explore/http/stream/feed.ts';
 import { Subscriptions } from './explore/http/stream/subscriptions.ts';
 import { createStreamStatus } from './explore/stream/status.ts';
 import { ResponseCache } from './http/response-cache.ts';
-import type { MetricsSources } from './metrics/metrics.ts';
+import type { MetricsSources, ProcessMetrics } from './metrics/metrics.ts';
+import type { Membership } from './processes/membership.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { startLocalServer } from './server/local-server.ts';
@@ -74,9 +75,11 @@ export type ServiceOptions = {
   sample?: boolean;
   limits?: RateLimits;
   /** Opens the databases. Default: those that the settings name. */
-  open?: (config: Config, log: Log) => Promise<Databases>;
+  open?: (config: Config, log: Log, options: OpenOptions) => Promise<Databases>;
   /** The folder of the built web console. Default: where `npm run build` writes it. */
   consoleFolder?: string;
+  /** Of a process that serves together with others. Null: this process serves alone. Default: null. */
+  membership?: Membership | null;
 };
 
 export type Service = {
@@ -144,13 +147,14 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
 }
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
-  const { config, log } = options;
-  await using port = await holdPort(config);
-  const databases = await (options.open ?? openDatabases)(config, log);
+  const { config, log, membership = null } = options;
+  await using port = (membership?.start.holdsPort ?? true) ? await holdPort(config) : null;
+  const { processes = 1 } = membership?.start ?? {};
+  const databases = await (options.open ?? openDatabases)(config, log, { processes });
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
   const clock = options.clock ?? (await startClock(databases, log, closers));
-  const replicas = await openReplicas(config, log);
+  const replicas = await openReplicas(config, log, { processes });
   closers.push(replicas.close);
   const context = createContext({ ...options, clock, databases, replicas });
   const { market, changes, secretKeys } = context;
@@ -182,8 +186,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     const frontClosed = Promise.all(frontClosers.map((closePart) => closePart()));
     return Promise.all([workers.stop(), frontClosed.finally(() => context.followed.close())]);
   });
+  const nudge = () => (membership && !membership.isFirst ? membership.nudgeWebhooks() : workers.nudge());
   const rejections = new RejectionCounts();
-  const { stream, status: streamStatus } = startStream(context, rejections, frontClosers);
+  const { stream, status: streamStatus } = startStream(context, { rejections, membership }, frontClosers);
   const readStatus = createStatusReader(
     [
       createDatabaseStatus(databases, replicas.sets),
@@ -192,6 +197,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       createDeliveryStatus(databases.main),
       { section: 'version', read: async () => readVersion() },
       streamStatus,
+      ...(membership ? [membership.status] : []),
       ...workers.status,
     ],
     clock,
@@ -204,10 +210,14 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
   const responses = new ResponseCache(changes, clock);
-  const metrics = await openMetrics(context, telemetry, {
-    tasks: workers.tasks,
-    replicas: replicas.sets,
-    http: { responses, rejections, store: databases.store, stream },
+  const metrics = await openMetrics(context, {
+    telemetry,
+    sources: {
+      tasks: workers.tasks,
+      replicas: replicas.sets,
+      http: { responses, rejections, store: databases.store, stream },
+    },
+    isServed: membership === null,
   });
   frontClosers.push(metrics.close);
   const consoleFolder = config.console ? findConsole(options.consoleFolder) : null;
@@ -226,7 +236,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       shop,
       keys,
       cursorSecret,
-      webhooks: { allowPrivate: config.webhookAllowPrivate, nudge: workers.nudge },
+      webhooks: { allowPrivate: config.webhookAllowPrivate, nudge },
     },
     stream,
     keylessChains: new Set(config.tradingChains.keys()),
@@ -245,20 +255,28 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       windows,
       secret: await findOrInsertSecret(databases.main, 'rate-limits', secretKeys),
     },
+    ...(membership && { createNodeLimiter: (limits, clocks) => membership.createLimiter(limits, clocks) }),
     clock,
     monotonic: options.monotonic ?? (() => performance.now()),
     log,
   });
   frontClosers.push(() => closeHttpServer(app));
-  await port[Symbol.asyncDispose]();
+  await port?.[Symbol.asyncDispose]();
   await listen(app, config);
 
   const socketPath = socketPathOf(config.dataDir);
-  const backups = new BackupJobs({ databases, service: readVersion() });
-  frontClosers.push(() => backups.close());
-  const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
-  const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
-  frontClosers.push(async () => localServer?.close());
+  if (membership?.isFirst ?? true) {
+    const backups = new BackupJobs({ databases, service: readVersion() });
+    frontClosers.push(() => backups.close());
+    const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
+    const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
+    frontClosers.push(async () => localServer?.close());
+  }
+  membership?.setParts({
+    streamCounts: () => stream.counts,
+    nudgeWebhooks: workers.nudge,
+    readMetrics: metrics.readForMerge,
+  });
   health.serve();
   closers.push(async () => health.drain());
   const drain = async (graceMs: number) => {
@@ -273,7 +291,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
 /** Starts the reader of the activity log, the connections that follow it, and the receiver of notices from the primary. */
 function startStream(
   context: ServiceContext,
-  rejections: RejectionCounts,
+  { rejections, membership }: { rejections: RejectionCounts; membership: Membership | null },
   closers: Closer[],
 ): { stream: Subscriptions; status: StatusProvider } {
   const { config, clock, random, log } = context;
@@ -282,7 +300,14 @@ function startStream(
     connectionsMax: config.streamConnectionsMax,
     connectionsPerClient: config.streamConnectionsPerClient,
   };
-  const stream = new Subscriptions({ feed, clock, random, rejections, limits });
+  const stream = new Subscriptions({
+    feed,
+    clock,
+    random,
+    rejections,
+    limits,
+    ...(membership && { places: membership.createPlaces(limits) }),
+  });
   const notifications =
     config.databaseUrl === null
       ? null
@@ -304,8 +329,9 @@ function startStream(
     stream.close();
     await Promise.all([feed.stop(), notifications?.close()]);
   });
+  const counts = () => membership?.readStreamCounts() ?? stream.counts;
   const isListening = () => notifications && notifications.isListening;
-  return { stream, status: createStreamStatus(feed, { counts: () => stream.counts, isListening }) };
+  return { stream, status: createStreamStatus(feed, { counts, isListening }) };
 }
 
 function toShopContext(context: ServiceContext): ShopContext & { main: Database } {
@@ -353,9 +379,12 @@ async function openTelemetry(context: ServiceContext, closers: Closer[]): Promis
  */
 async function openMetrics(
   context: ServiceContext,
-  telemetry: Telemetry | null,
-  sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>,
-): Promise<{ observers: RequestObserver[]; close: Closer }> {
+  {
+    telemetry,
+    sources,
+    isServed,
+  }: { telemetry: Telemetry | null; sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>; isServed: boolean },
+): Promise<OpenedMetrics> {
   const { config, log } = context;
   const observers: RequestObserver[] = [];
   const closers: Closer[] = [];
@@ -367,13 +396,25 @@ async function openMetrics(
     closers.push(async () => metrics.close());
     return metrics;
   };
+  let readForMerge: OpenedMetrics['readForMerge'] = null;
   if (config.metricsAddress !== null) {
-    const { startMetricsServer } = await import('./metrics/metrics-server.ts');
-    closers.push(await startMetricsServer(await create(), config.metricsAddress, log));
+    const metrics = await create();
+    readForMerge = (isComplete) => metrics.readForMerge(isComplete);
+    if (isServed) {
+      const { startMetricsServer } = await import('./metrics/metrics-server.ts');
+      closers.push(await startMetricsServer(metrics, config.metricsAddress, log));
+    }
   }
   if (telemetry?.exportsMetrics) telemetry.exportMetrics(await create());
-  return { observers, close: () => Promise.all(closers.map((close) => close())) };
+  return { observers, readForMerge, close: () => Promise.all(closers.map((close) => close())) };
 }
+
+/** `readForMerge`: for the supervisor of several serving processes. Null if no metrics are served. */
+type OpenedMetrics = {
+  observers: RequestObserver[];
+  readForMerge: ((isComplete: boolean) => Promise<ProcessMetrics>) | null;
+  close: Closer;
+};
 
 export type Workers = {
   /** Makes the webhook worker of this process check for due deliveries soon. Workers of other processes poll. */
@@ -419,7 +460,11 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
       context.followed.close();
       return stopped;
     });
-    const metrics = await openMetrics(context, telemetry, { tasks: workers.tasks, replicas: [], http: null });
+    const metrics = await openMetrics(context, {
+      telemetry,
+      sources: { tasks: workers.tasks, replicas: [], http: null },
+      isServed: true,
+    });
     closers.push(metrics.close);
     return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {

@@ -20,6 +20,7 @@ const CONTEXTS = [
   'service.ts',
   'context.ts',
   'config.ts',
+  'processes',
   'telemetry',
   'metrics',
   'workers',

@@ -12,11 +12,15 @@ type Fields = Record<string, unknown>;
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Fields) => void>;
 
 /**
- * Creates a log that drops messages less severe than `level`. A field named `error` is written with its causes and stack. Secrets are
+ * Creates a log that drops messages less severe than `level`. Each line has `ownFields`. A field named `error` is written with its causes and stack. Secrets are
  * removed from each line.
  */
-export function createLog(level: LogLevel, write: (line: string) => void = writeToStderr): Log {
-  const logger = createPino(level, (line) => write(escapeControls(redact(line.trimEnd()))));
+export function createLog(
+  level: LogLevel,
+  write: (line: string) => void = writeToStderr,
+  ownFields: Fields | null = null,
+): Log {
+  const logger = createPino(level, ownFields, (line) => write(escapeControls(redact(line.trimEnd()))));
   const writerOf =
     (name: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: Fields = {}) =>
@@ -24,11 +28,11 @@ export function createLog(level: LogLevel, write: (line: string) => void = write
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
 
-function createPino(level: LogLevel, write: (line: string) => void): Logger {
+function createPino(level: LogLevel, ownFields: Fields | null, write: (line: string) => void): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: ownFields,
       messageKey: 'message',
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: describeErrorField },

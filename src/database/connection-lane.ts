@@ -3,8 +3,15 @@
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
-/** The largest number of connections of one lane. A pool has ten, so two connections are free even if two lanes hang. */
-const LANE_CONNECTIONS_MAX = 4;
+/** The share of a pool's connections that one lane may use. If two lanes hang, a fifth of the connections is free. */
+const LANE_SHARE = 0.4;
+/** The embedded engine has one connection. Its statements wait for the connection in their own order, and not in the lane. */
+const LANE_CONNECTIONS_EMBEDDED = 4;
+
+/** The connections of one lane of a pool with `connectionsMax` connections. */
+export function laneSizeOf(connectionsMax: number): number {
+  return connectionsMax === 1 ? LANE_CONNECTIONS_EMBEDDED : Math.max(1, Math.floor(connectionsMax * LANE_SHARE));
+}
 
 /** Each statement or transaction holds a place of the lane while it uses a connection. A free place goes to the longest waiting caller. */
 export class ConnectionLane {
@@ -12,7 +19,7 @@ export class ConnectionLane {
   #placesTaken = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(placesMax = LANE_CONNECTIONS_MAX) {
+  constructor(placesMax: number) {
     this.#placesMax = placesMax;
   }
 

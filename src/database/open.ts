@@ -44,13 +44,23 @@ export type Databases = {
   close(): Promise<void>;
 };
 
+/** Of how many serving processes of the service this process is one. They share the connections of the pools. Default: 1. */
+export type OpenOptions = { processes?: number };
+
 /** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while it is down. */
-export async function openDatabases(config: DatabaseSettings, log: Log): Promise<Databases> {
+export async function openDatabases(config: DatabaseSettings, log: Log, options: OpenOptions = {}): Promise<Databases> {
   const main =
-    config.databaseUrl === null ? await openEmbeddedMain(config) : await openPostgresMain(config.databaseUrl, log);
+    config.databaseUrl === null
+      ? await openEmbeddedMain(config)
+      : await openPostgresMain(config.databaseUrl, log, options);
   const indexer =
-    config.indexerDatabaseUrl === null ? main : openPostgresDatabase(config.indexerDatabaseUrl, 'indexer', log);
-  const store = config.databaseUrl === null ? main : openPostgresDatabase(config.databaseUrl, 'store', log, 'store');
+    config.indexerDatabaseUrl === null
+      ? main
+      : openPostgresDatabase(config.indexerDatabaseUrl, 'indexer', log, options);
+  const store =
+    config.databaseUrl === null
+      ? main
+      : openPostgresDatabase(config.databaseUrl, 'store', log, { ...options, purpose: 'store' });
   return {
     main,
     store,
@@ -68,6 +78,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log): Promise
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,
   log: Log,
+  { processes = 1 }: OpenOptions = {},
 ): Promise<DatabaseReplicas & { close(): Promise<void> }> {
   const { databaseUrl, indexerDatabaseUrl, replicaMaxLagMs: lagMaxMs } = config;
   const open = (
@@ -77,7 +88,7 @@ export async function openReplicas(
   ) =>
     primaryUrl === null || replicaUrls.length === 0
       ? null
-      : new ReplicaSet({ name, primaryUrl, replicaUrls, setting, lagMaxMs, log });
+      : new ReplicaSet({ name, primaryUrl, replicaUrls, setting, lagMaxMs, processes, log });
   const main = open('main', databaseUrl, ['DATABASE_REPLICA_URLS', config.databaseReplicaUrls]);
   const ownIndexer = open('indexer', indexerDatabaseUrl, [
     'INDEXER_DATABASE_REPLICA_URLS',
@@ -101,8 +112,8 @@ async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {
   return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
 }
 
-async function openPostgresMain(url: string, log: Log): Promise<Database> {
-  const database = openPostgresDatabase(url, 'main', log);
+async function openPostgresMain(url: string, log: Log, options: OpenOptions): Promise<Database> {
+  const database = openPostgresDatabase(url, 'main', log, options);
   try {
     await checkPostgres(database, 'DATABASE_URL');
   } catch (error) {
@@ -112,8 +123,13 @@ async function openPostgresMain(url: string, log: Log): Promise<Database> {
   return database;
 }
 
-function openPostgresDatabase(url: string, name: string, log: Log, purpose?: PoolPurpose): Database {
-  const { pool, close } = openPostgres(url, log, purpose);
-  const lock = purpose === 'store' ? { lockTimeoutMs: STORE_LOCK_TIMEOUT_MS } : {};
+function openPostgresDatabase(
+  url: string,
+  name: string,
+  log: Log,
+  options: OpenOptions & { purpose?: PoolPurpose },
+): Database {
+  const { pool, close } = openPostgres(url, log, options);
+  const lock = options.purpose === 'store' ? { lockTimeoutMs: STORE_LOCK_TIMEOUT_MS } : {};
   return createDatabase(pool, { engine: 'postgresql', name, ...lock, onClose: close });
 }

@@ -13,7 +13,10 @@ import { rowDecoder, safeInteger } from './rows.ts';
  */
 export type PoolPurpose = 'general' | 'store' | 'check';
 
-const CONNECTIONS_MAX: Record<PoolPurpose, number> = { general: 10, store: 10, check: 1 };
+/** The connections of a pool for requests, of all serving processes of a service together. */
+const CONNECTIONS_MAX = 10;
+/** The fewest connections of the pool of one serving process. With fewer, two reads that hang would leave none for others. */
+const CONNECTIONS_OF_PROCESS_MIN = 4;
 /**
  * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
  * a locked row would hold connections until the deadline of each request.
@@ -50,12 +53,19 @@ export type Postgres = {
   close(): Promise<void>;
 };
 
-/** Creates a pool for the database at `url`. The first query opens the first connection. */
-export function openPostgres(url: string, log: Log, purpose: PoolPurpose = 'general'): Postgres {
+/**
+ * Creates a pool for the database at `url`. The first query opens the first connection. `processes`: how many processes of the service share
+ * the connections.
+ */
+export function openPostgres(
+  url: string,
+  log: Log,
+  { purpose = 'general', processes = 1 }: { purpose?: PoolPurpose; processes?: number } = {},
+): Postgres {
   const sockets = new Set<net.Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: CONNECTIONS_MAX[purpose],
+    max: purpose === 'check' ? 1 : Math.max(CONNECTIONS_OF_PROCESS_MIN, Math.floor(CONNECTIONS_MAX / processes)),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,

@@ -3,7 +3,7 @@
 // while the primary is lost.
 
 import { ServiceError } from '../core/errors.ts';
-import { ConnectionLane } from '../database/connection-lane.ts';
+import { ConnectionLane, laneSizeOf } from '../database/connection-lane.ts';
 import type { Database, Queryable } from '../database/port.ts';
 import type { ReplicatedReads } from '../database/replicas/replicated-reads.ts';
 import { currentReadScope } from '../database/replicas/read-scope.ts';
@@ -11,7 +11,7 @@ import type { Result, SourceOptions } from '../resilience/source.ts';
 import { Source } from '../resilience/source.ts';
 
 export type MarketSourceOptions = Pick<SourceOptions, 'name' | 'timeoutMs' | 'log' | 'clock' | 'random'> & {
-  db: Pick<Database, 'within'>;
+  db: Pick<Database, 'within' | 'pool'>;
   /** Null or absent: all reads use `db`. */
   replicated?: ReplicatedReads | null;
 };
@@ -23,13 +23,14 @@ export class MarketSource {
   readonly #replicated: ReplicatedReads | null;
   readonly #source: Source;
   readonly #replicatedSource: Source | null;
-  readonly #lane = new ConnectionLane();
+  readonly #lane: ConnectionLane;
 
   constructor({ db, replicated = null, ...options }: MarketSourceOptions) {
     this.name = options.name;
     this.timeoutMs = options.timeoutMs;
     this.#db = db;
     this.#replicated = replicated;
+    this.#lane = new ConnectionLane(laneSizeOf(db.pool().max));
     this.#source = new Source(options);
     this.#replicatedSource = replicated && new Source(options);
   }

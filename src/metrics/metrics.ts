@@ -1,6 +1,7 @@
 // The metrics of a process, in the text format of Prometheus or as families of OpenTelemetry. Only the durations of requests are recorded
 // here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
 
+import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { Registry } from 'prom-client';
 import type { Database } from '../database/port.ts';
 import type { ReplicaSet } from '../database/replicas/replica-set.ts';
@@ -36,6 +37,12 @@ export type MetricsSources = {
   } | null;
 };
 
+/** A metric with its values, as JSON. */
+export type MetricRecord = MetricObjectWithValues<MetricValue<string>>;
+
+/** The metrics of one of several processes. `own`: of this process. `shared`: the same in all processes, because they come from the databases. */
+export type ProcessMetrics = { own: MetricRecord[]; shared: MetricRecord[] };
+
 /** The metrics wait this long for the databases. Values that are unknown then are left out. */
 const DATABASE_TIMEOUT_MS = 2_000;
 
@@ -63,27 +70,46 @@ export class Metrics {
     return toMetricFamilies(await this.#read());
   }
 
+  /** The metrics as JSON, to be merged with those of other processes. `isComplete`: with the shared metrics. */
+  async readForMerge(isComplete: boolean): Promise<ProcessMetrics> {
+    const [own, shared] = [new GaugeTable(), new GaugeTable()];
+    this.#setOwn(own);
+    if (isComplete) await this.#setShared(shared);
+    const [requests, gauges, sections] = await Promise.all(
+      [this.#registry, own.registry, shared.registry].map((registry) => registry.getMetricsAsJSON()),
+    );
+    return { own: [...(requests ?? []), ...(gauges ?? [])], shared: sections ?? [] };
+  }
+
   close(): void {
     this.#runtime.close();
   }
 
   /** The registries of all metrics. */
   async #read(): Promise<Registry[]> {
-    const { serviceName, version } = this.#sources;
     const gauges = new GaugeTable();
+    this.#setOwn(gauges);
+    await this.#setShared(gauges);
+    return [this.#registry, gauges.registry];
+  }
+
+  #setOwn(gauges: GaugeTable): void {
+    const { serviceName, version } = this.#sources;
     gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
     this.#setPools(gauges);
     this.#setReplicas(gauges);
     this.#setBreakers(gauges);
     this.#setHttp(gauges);
     this.#runtime.set(gauges);
+  }
+
+  async #setShared(gauges: GaugeTable): Promise<void> {
     await Promise.all([
       setFrom(gauges, 'tasks', () => this.#sources.tasks.readTasks(), setTaskMetrics),
       setFrom(gauges, 'chains', () => this.#sources.tasks.readChains(), setChainMetrics),
       setFrom(gauges, 'sales', () => this.#sources.tasks.readSales(), setSaleMetrics),
       setFrom(gauges, 'webhooks', () => findDeliveryQueue(this.#sources.main.within(DATABASE_TIMEOUT_MS)), setQueue),
     ]);
-    return [this.#registry, gauges.registry];
   }
 
   #setPools(gauges: GaugeTable): void {

@@ -47,7 +47,8 @@ export async function startLocalServer(
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);
   try {
-    await app.listen({ path: socketPath });
+    // Exclusive, because the supervisor of several serving processes must not open the socket with its own umask.
+    await app.listen({ path: socketPath, exclusive: true });
   } finally {
     process.umask(umask);
   }

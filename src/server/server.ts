@@ -14,7 +14,8 @@ import { splitQuery } from '../http/query.ts';
 import { isBelow, pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
-import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
+import { LocalRateLimiter } from '../http/local-rate-limiter.ts';
+import type { RateLimitClocks, RateLimiter, RateLimits } from '../http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import type { KeyedAccessOptions } from '../intake/http/access.ts';
 import { KEYLESS_ORDERS_A_MINUTE_MAX, KeyedAccess } from '../intake/http/access.ts';
@@ -71,13 +72,18 @@ export type ServerOptions = {
   trustProxy: number | readonly string[];
   /** The requests a minute that each client address may make to each bucket of paths. */
   limits: RateLimits;
-  /** How rate limits are counted with other nodes. Null: this process counts alone. */
+  /** How rate limits are counted with other nodes. Null: this node counts alone. */
   sharedCounting: SharedCounting | null;
+  /** Creates the limiters of this node, which may have several processes. Default: they count in this process. */
+  createNodeLimiter?: CreateLimiter;
   clock: Clock;
   /** A clock that is never set back. */
   monotonic: Clock;
   log: Log;
 };
+
+/** Creates a limiter for the buckets of `limits`. */
+export type CreateLimiter = <B extends string>(limits: Record<B, number>, clocks: RateLimitClocks) => RateLimiter<B>;
 
 /** Longer than any path, so that the route and not the router rejects a long id. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
@@ -95,7 +101,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const clientAddress = createClientAddress(options.trustProxy);
   const observation = toObservation(options, clientAddress);
   const delay = new EventLoopDelay();
-  const limiter = options.rejections.countBy(createLimiter(options.limits, options, options.sharedCounting));
+  const limiter = createCountedLimiter(options, options.limits);
   const app = createRouter(options, { clientAddress, limiter, observation, outages, delay });
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
@@ -128,6 +134,13 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
 }
 
 type ClientAddress = StoreRoutesContext['clientAddress'];
+
+function createCountedLimiter<B extends string>(options: ServerOptions, limits: Record<B, number>): RateLimiter<B> {
+  const { rejections, sharedCounting: shared, createNodeLimiter = createLocalLimiter } = options;
+  return rejections.countBy(createLimiter(limits, options, { shared, alone: createNodeLimiter(limits, options) }));
+}
+
+const createLocalLimiter: CreateLimiter = (limits, clocks) => new LocalRateLimiter(limits, clocks);
 
 function createRouter(
   options: ServerOptions,
@@ -202,7 +215,7 @@ function toStoreContext(
   { clientAddress, delay }: { clientAddress: ClientAddress; delay: EventLoopDelay },
 ): StoreRoutesContext & KeyedAccessOptions['keys'] {
   const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX, keyless: KEYLESS_ORDERS_A_MINUTE_MAX };
-  const limiter = options.rejections.countBy(createLimiter(limits, options, options.sharedCounting));
+  const limiter = createCountedLimiter(options, limits);
   const shares = new StoreShares(options.store.shop.main, {
     log: options.log,
     requestsMax: () => inProgressMaxAt(delay.meanMs()),

@@ -22,6 +22,7 @@ function createSource(t: TestContext, timeoutMs: number) {
       limits.push(limitMs);
       return statements;
     },
+    pool: () => ({ max: 10, open: 0, idle: 0, waiting: 0, respondedAt: 0 }),
   };
   const settings = { clock: () => clock.now, random: () => 0, log: createLog('silent') };
   const source = new MarketSource({ name: 'timed', db, timeoutMs, ...settings });

@@ -55,6 +55,7 @@ forEachStore('simultaneous requests', (store) => {
 
 const REQUESTS_MAX = 90;
 const LONG_MS = 60_000;
+const pool = () => ({ max: 10 });
 
 /** Shares over a database whose statements end when the test calls `end`. `started` names the shop and the product of each statement. */
 function createShares(requestsMax = () => REQUESTS_MAX) {
@@ -65,7 +66,7 @@ function createShares(requestsMax = () => REQUESTS_MAX) {
     return ended.promise;
   };
   const within = () => ({ query });
-  const shares = new StoreShares({ within } as unknown as Database, {
+  const shares = new StoreShares({ within, pool } as unknown as Database, {
     log: createLog('silent'),
     requestsMax,
   });
@@ -123,7 +124,7 @@ describe('a streamed response', () => {
   async function stream(t: TestContext, parts: AsyncGenerator<string>, pace: StreamPace): Promise<string[]> {
     const lines: string[] = [];
     const log = createLog('warn', (line) => void lines.push(line));
-    const shares = new StoreShares({} as Database, { log, requestsMax: () => REQUESTS_MAX, pace });
+    const shares = new StoreShares({ pool } as unknown as Database, { log, requestsMax: () => REQUESTS_MAX, pace });
     const streamed = Promise.withResolvers<unknown>();
     const server = createServer((_request, response) => {
       const send = (body: NodeJS.ReadableStream) => {

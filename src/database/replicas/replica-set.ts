@@ -19,6 +19,8 @@ export type ReplicaSetOptions = {
   /** The setting that names the replicas. */
   setting: string;
   lagMaxMs: number;
+  /** How many serving processes share the connections to the replicas. Default: 1. */
+  processes?: number;
   log: Log;
 };
 
@@ -51,16 +53,16 @@ export class ReplicaSet {
   readonly #replicas: readonly Replica[];
 
   constructor(options: ReplicaSetOptions) {
-    const { name, primaryUrl, replicaUrls, lagMaxMs, log } = options;
+    const { name, primaryUrl, replicaUrls, lagMaxMs, processes = 1, log } = options;
     this.#options = options;
-    this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, 'check');
+    this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, { purpose: 'check' });
     this.#primary = new PrimaryProgress(this.#notes, KEPT_LAGS * lagMaxMs);
     this.#replicas = replicaUrls.map((url, index) => {
       const replica = `${name}-replica-${index + 1}`;
       return new Replica({
         name: replica,
-        reads: openDatabase(url, replica, log, 'general'),
-        checks: openDatabase(url, `${replica}-check`, log, 'check'),
+        reads: openDatabase(url, replica, log, { processes }),
+        checks: openDatabase(url, `${replica}-check`, log, { purpose: 'check' }),
         primary: this.#primary,
         lagMaxMs,
         log,
@@ -143,7 +145,12 @@ export class ReplicaSet {
   }
 }
 
-function openDatabase(url: string, name: string, log: Log, purpose: PoolPurpose): Database {
-  const { pool, close } = openPostgres(url, log, purpose);
+function openDatabase(
+  url: string,
+  name: string,
+  log: Log,
+  options: { purpose?: PoolPurpose; processes?: number },
+): Database {
+  const { pool, close } = openPostgres(url, log, options);
   return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
 }

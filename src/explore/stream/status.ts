@@ -17,15 +17,28 @@ export type StreamCounts = {
   lagMs: number | null;
 };
 
+/** What the connections of several processes have in common. */
+export function sumStreamCounts(all: readonly StreamCounts[]): StreamCounts {
+  const lags = all.flatMap(({ lagMs }) => (lagMs === null ? [] : [lagMs]));
+  const sum = (read: (counts: StreamCounts) => number) => all.reduce((total, counts) => total + read(counts), 0);
+  return {
+    subscribers: sum(({ subscribers }) => subscribers),
+    bufferedBytes: sum(({ bufferedBytes }) => bufferedBytes),
+    eventsSent: sum(({ eventsSent }) => eventsSent),
+    slowReaders: sum(({ slowReaders }) => slowReaders),
+    lagMs: lags.length === 0 ? null : Math.max(...lags),
+  };
+}
+
 /** `isListening`: whether notifications of the database arrive in this process. Null if the database has none. */
 export function createStreamStatus(
   feed: ActivityFeed,
-  { counts, isListening }: { counts: () => StreamCounts; isListening: () => boolean | null },
+  { counts, isListening }: { counts: () => StreamCounts | Promise<StreamCounts>; isListening: () => boolean | null },
 ): StatusProvider {
   return {
     section: 'stream',
     read: async () => {
-      return { offset: feed.offset, ...counts(), listening: isListening() };
+      return { offset: feed.offset, ...(await counts()), listening: isListening() };
     },
   };
 }

@@ -5,7 +5,6 @@ import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../http/rate-limit.ts';
 import { WINDOW_MS } from '../../http/rate-limit.ts';
-import { LocalRateLimiter } from '../../http/local-rate-limiter.ts';
 import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {
@@ -20,13 +19,13 @@ export type SharedCounting = {
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
-/** Creates a limiter that counts together with other nodes. If `shared` is null, this process counts alone. */
+/** Creates a limiter that counts together with other nodes. If `shared` is null, this node counts alone, with `alone`. */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
   clocks: RateLimitClocks,
-  shared: SharedCounting | null,
+  { shared, alone }: { shared: SharedCounting | null; alone: RateLimiter<B> },
 ): RateLimiter<B> {
-  return shared ? new SharedRateLimiter(limits, clocks, shared) : new LocalRateLimiter(limits, clocks);
+  return shared ? new SharedRateLimiter(limits, clocks, { shared, alone }) : alone;
 }
 
 /** The end of a window: `resetAt` by the clock of the shared store, `endsAt` by the monotonic clock of this process. */
@@ -36,15 +35,19 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #limits: Record<B, number>;
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
-  readonly #local: LocalRateLimiter<B>;
+  readonly #alone: RateLimiter<B>;
   // A client that has exceeded its limit causes no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
-  constructor(limits: Record<B, number>, clocks: RateLimitClocks, shared: SharedCounting) {
+  constructor(
+    limits: Record<B, number>,
+    clocks: RateLimitClocks,
+    { shared, alone }: { shared: SharedCounting; alone: RateLimiter<B> },
+  ) {
     this.#limits = limits;
     this.#clocks = clocks;
     this.#shared = shared;
-    this.#local = new LocalRateLimiter(limits, clocks);
+    this.#alone = alone;
   }
 
   count(bucket: B, client: string): ReturnType<RateLimiter<B>['count']> {
@@ -55,9 +58,9 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     if (exceeded) return exceeded;
     const name = `${bucket}:${toName(this.#shared.secret, client)}`;
     const counted = this.#shared.windows.count(name, WINDOW_MS);
-    if (counted === null) return this.#local.count(bucket, client);
+    if (counted === null) return this.#alone.count(bucket, client);
     return counted.then((window) => {
-      if (window === null) return this.#local.count(bucket, client);
+      if (window === null) return this.#alone.count(bucket, client);
       if (window.count <= limit) return null;
       // The window was read after `sentAt`, so it does not end before `endsAt`.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });

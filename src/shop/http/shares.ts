@@ -20,10 +20,13 @@ const WAITING_MAX = 1_000;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /**
- * All connections of the store except two. If all requests of a shop hang, other shops still have these two. Fewer connections for one shop
+ * The connections of the store that one shop leaves. If all requests of a shop hang, other shops still have these. Fewer connections for one shop
  * would cost CPU time in each of its requests: with fewer responses at a time, the event loop sleeps and wakes more often.
  */
-const SHOP_LIMITS = { runningMax: 8, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
+const CONNECTIONS_LEFT = 2;
+/** The embedded engine has one connection, for which statements wait in their own order. */
+const SHOP_RUNNING_EMBEDDED = 8;
+const SHOP_LIMITS = { waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
 /** The limits for the streams of one shop. A stream uses a connection only while it reads a page. */
 const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
@@ -54,10 +57,13 @@ export class StoreShares {
   readonly #streamsOfShops = new Turns({ ...STREAM_LIMITS, failsTogether: false });
   readonly #streams = new Turns({ ...ALL_STREAMS_LIMITS, failsTogether: false });
   readonly #products = new Turns({ ...PRODUCT_LIMITS, failsTogether: true });
-  readonly #shops = new Turns({ ...SHOP_LIMITS, failsTogether: false });
+  readonly #shops: Turns;
 
   constructor(main: Database, { log, requestsMax, pace = STREAM_PACE }: StoreSharesOptions) {
     this.#main = main;
+    const { max } = main.pool();
+    const runningMax = max === 1 ? SHOP_RUNNING_EMBEDDED : Math.max(1, max - CONNECTIONS_LEFT);
+    this.#shops = new Turns({ ...SHOP_LIMITS, runningMax, failsTogether: false });
     this.#log = log;
     this.#pace = pace;
     this.#queue = new QueueShares(requestsMax);

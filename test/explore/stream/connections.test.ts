@@ -60,7 +60,9 @@ forEachEngine('connections to the stream', (engine) => {
         const [, start = '', kinds] = (request.url ?? '').split('/');
         response.writeHead(200, STREAM_HEADERS);
         const filter = toStreamFilter(null, kinds === undefined ? null : [kinds]);
-        subscriptions.open(response, subscriptions.enter('client'), { position: Number(start), filter });
+        void subscriptions
+          .enter('client')
+          .then((place) => subscriptions.open(response, place, { position: Number(start), filter }));
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       t.after(async () => {

@@ -23,9 +23,10 @@ export type ServiceProcess = {
 /** Starts the service. Resolves when the service listens. */
 export async function startServiceProcess(
   settings: Record<string, string> & { DATA_DIR: string },
+  args: readonly string[] = ['--no-sample'],
 ): Promise<ServiceProcess> {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {
+  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
     env: { PATH, HOME: settings.DATA_DIR, PORT: '0', LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

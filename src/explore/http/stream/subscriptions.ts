@@ -7,6 +7,8 @@ import { ServiceError } from '../../../core/errors.ts';
 import type { Random } from '../../../core/random.ts';
 import type { RejectionCounts } from '../../../http/rejection-counts.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import type { PlaceLimits, StreamPlaces } from '../../stream/places.ts';
+import { CountedPlaces } from '../../stream/places.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
 import type { StreamCounts } from '../../stream/status.ts';
 import { Chunks } from './chunks.ts';
@@ -14,11 +16,7 @@ import { RETRY_MS, toPreamble } from './event-stream.ts';
 import type { StreamEnd } from './subscription.ts';
 import { Subscription } from './subscription.ts';
 
-export type SubscriptionLimits = {
-  /** The most connections in all. */
-  connectionsMax: number;
-  /** The most connections of one client address. */
-  connectionsPerClient: number;
+export type SubscriptionLimits = PlaceLimits & {
   /** A client that has not read its buffered bytes within this time is disconnected. */
   slowMs: number;
   commentPeriodMs: number;
@@ -48,7 +46,9 @@ export type SubscriptionsOptions = {
   clock: Clock;
   random: Random;
   rejections: RejectionCounts;
-  limits: Pick<SubscriptionLimits, 'connectionsMax' | 'connectionsPerClient'> & Partial<SubscriptionLimits>;
+  limits: PlaceLimits & Partial<SubscriptionLimits>;
+  /** Counts the connections. Default: those of this process. */
+  places?: StreamPlaces;
 };
 
 export class Subscriptions {
@@ -57,9 +57,8 @@ export class Subscriptions {
   readonly #limits: SubscriptionLimits;
   readonly #chunks = new Chunks();
   readonly #open = new Set<Subscription>();
-  readonly #placesOf = new Map<string, number>();
+  readonly #places: StreamPlaces;
   readonly #timers: NodeJS.Timeout[];
-  #places = 0;
   #eventsSent = 0;
   #slowReaders = 0;
   #lag = { startedAt: performance.now(), currentMs: null as number | null, previousMs: null as number | null };
@@ -69,6 +68,7 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.feed = options.feed;
     this.#options = options;
+    this.#places = options.places ?? new CountedPlaces(options.limits);
     this.#limits = { slowMs: SLOW_MS, commentPeriodMs: COMMENT_PERIOD_MS, ...options.limits };
     this.feed.onChange(() => void this.#sendToAll());
     this.feed.onReset(() => {
@@ -96,29 +96,23 @@ export class Subscriptions {
     };
   }
 
-  /** Takes a place for a client. Throws `rate_limited` if the client has too many, and `unavailable` if all places are taken. */
-  enter(client: string): Place {
+  /** Takes a place for a client. Rejects with `rate_limited` if the client has too many, and with `unavailable` if all places are taken. */
+  async enter(client: string): Promise<Place> {
     const { rejections } = this.#options;
-    const { connectionsMax, connectionsPerClient } = this.#limits;
-    const taken = this.#placesOf.get(client) ?? 0;
-    if (taken >= connectionsPerClient) {
-      rejections.add('stream-client');
-      throw new ServiceError('rate_limited', `This client has ${taken} connections to the stream, which is the most`);
-    }
-    if (this.#places >= connectionsMax) {
+    const result = await this.#places.enter(client);
+    if (result === 'full') {
       rejections.add('stream');
       throw new ServiceError('unavailable', 'The stream has the most connections that it may have, try again later');
     }
-    this.#places += 1;
-    this.#placesOf.set(client, taken + 1);
+    if (result !== 'entered') {
+      rejections.add('stream-client');
+      const { taken } = result;
+      throw new ServiceError('rate_limited', `This client has ${taken} connections to the stream, which is the most`);
+    }
     let isLeft = false;
     const leave = () => {
-      if (isLeft) return;
+      if (!isLeft) this.#places.leave(client);
       isLeft = true;
-      this.#places -= 1;
-      const left = (this.#placesOf.get(client) ?? 1) - 1;
-      if (left === 0) this.#placesOf.delete(client);
-      else this.#placesOf.set(client, left);
     };
     return { leave };
   }

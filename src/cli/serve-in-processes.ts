@@ -1,0 +1,68 @@
+// `mercat serve` with several serving processes: runs their supervisor until the command is stopped.
+
+import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config, ConfigOverrides } from '../config.ts';
+import { createLog } from '../core/log.ts';
+import type { Log } from '../core/log.ts';
+import { systemRandom } from '../core/random.ts';
+import { Supervisor } from '../processes/supervisor.ts';
+import { readOncePerSecond } from '../server/recent-read.ts';
+import type { CommandIo } from './command.ts';
+import { describeService } from './describe-service.ts';
+
+const PROGRAM = fileURLToPath(new URL('./serving-process.ts', import.meta.url));
+
+type Options = {
+  processes: number;
+  /** Whether the service runs tasks. */
+  tasks: boolean;
+  overrides: ConfigOverrides;
+  signal: AbortSignal;
+  graceMs: () => number;
+};
+
+export async function serveInProcesses(config: Config, options: Options, { stdout }: CommandIo): Promise<void> {
+  const { processes, tasks, overrides, signal, graceMs } = options;
+  const log = createLog(config.logLevel, undefined, { process: 'supervisor' });
+  const supervisor = await Supervisor.start({
+    processes,
+    tasks,
+    overrides,
+    program: PROGRAM,
+    env: compileCacheOf(getCompileCacheDir()),
+    log,
+    random: systemRandom,
+  });
+  const stopMetrics = await serveMetrics(config, supervisor, log);
+  stdout.write(
+    describeService({ ...supervisor.started, sampleRecords: 0 }, { dataDir: null, hasSample: false, processes }),
+  );
+  try {
+    if (!signal.aborted) await Promise.race([once(signal, 'abort'), supervisor.failed]);
+  } finally {
+    await supervisor.stop(graceMs());
+    await stopMetrics();
+  }
+}
+
+/** The processes use the compiled code of this process. `directory` is below the directory that the variable names. */
+function compileCacheOf(directory: string | undefined): Record<string, string> {
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(directory) };
+}
+
+/** Serves the metrics of all processes if the settings name an address for them. Returns a function that stops it. */
+async function serveMetrics(config: Config, supervisor: Supervisor, log: Log): Promise<() => Promise<void>> {
+  if (config.metricsAddress === null) return () => Promise.resolve();
+  const { MergedMetrics } = await import('../processes/merged-metrics.ts');
+  const { startMetricsServer } = await import('../metrics/metrics-server.ts');
+  const metrics = new MergedMetrics(supervisor);
+  const text = readOncePerSecond(() => metrics.text());
+  const close = await startMetricsServer({ text, contentType: metrics.contentType }, config.metricsAddress, log);
+  return async () => {
+    metrics.close();
+    await close();
+  };
+}

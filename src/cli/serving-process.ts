@@ -1,0 +1,42 @@
+// The program of one of several serving processes. The supervisor starts it (processes/supervisor.ts), and passes on the signals that the
+// command has received.
+
+import { readConfig } from '../config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { createLog } from '../core/log.ts';
+import { Membership } from '../processes/membership.ts';
+import { saveCompiledCode } from './compiled-code.ts';
+
+// A terminal and some service managers signal every process of a service. The supervisor decides when this process stops. If the supervisor
+// ends, Node ends this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+const stopping = Promise.withResolvers<number>();
+const membership = await Membership.join(
+  {
+    // The callback takes the error if the supervisor has just ended.
+    send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
+    onMessage: (receive) => void process.on('message', receive),
+  },
+  stopping.resolve,
+);
+const { number, overrides, tasks } = membership.start;
+try {
+  const config = readConfig(undefined, overrides);
+  const { startService } = await import('../service.ts');
+  const service = await startService({
+    config,
+    log: createLog(config.logLevel, undefined, { process: number }),
+    workers: tasks && membership.isFirst,
+    membership,
+  });
+  await membership.reportStarted({ url: service.url, hasConsole: service.hasConsole });
+  saveCompiledCode();
+  await service.drain(await stopping.promise);
+  await service.close();
+} catch (error) {
+  if (!(error instanceof OperatorError)) throw error;
+  await membership.reportFailed({ message: error.message, exitCode: error.exitCode });
+  process.exitCode = 1;
+}
+process.disconnect?.();

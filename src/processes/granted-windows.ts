@@ -1,0 +1,93 @@
+// The rate limit windows of all serving processes, in the supervisor. A process receives a part of a window and counts it by itself. When
+// nothing is left, the supervisor takes back what other processes have not counted. So exactly the limit passes over all processes.
+
+import { WINDOW_MS } from '../http/rate-limit.ts';
+import { WindowTable } from '../http/window-table.ts';
+
+/** `key`: the bucket and the client. `at`: the time of the process, from which the published end of a new window follows. */
+export type WindowRequest = { key: string; limit: number; at: number };
+
+/**
+ * A part of a window. `requests` is how many requests the process may let pass. With 0 requests, the window is used up until it ends.
+ * `leftMs`: the time until then.
+ */
+export type WindowPart = { window: number; requests: number; resetAt: number; leftMs: number };
+
+/** Unless a clock was set, the end of a window by the clocks of two processes differs by less than this. */
+const ROUNDING_MS = 1_000;
+
+/** `left`: the requests that no process holds. `holders`: the processes that may hold some. */
+type Window = {
+  id: number;
+  left: number;
+  endsAt: number;
+  resetAt: number;
+  holders: Set<number>;
+  recalling: Promise<void> | null;
+};
+
+export type GrantedWindowsOptions = {
+  /** A clock that is never set back. */
+  monotonic: () => number;
+  /** The number of serving processes. */
+  processes: number;
+  /** Takes back what the process has not counted of a window. Returns the number of requests. Rejects if the process has ended. */
+  recall: (process: number, window: { id: number; key: string }) => Promise<number>;
+};
+
+export class GrantedWindows {
+  readonly #options: GrantedWindowsOptions;
+  readonly #windows: WindowTable<Window>;
+  #lastId = 0;
+
+  constructor(options: GrantedWindowsOptions) {
+    this.#options = options;
+    this.#windows = new WindowTable(options.monotonic());
+  }
+
+  /** Gives a part of the window to a process that has nothing left of it. */
+  async take(process: number, { key, limit, at }: WindowRequest): Promise<WindowPart> {
+    for (;;) {
+      const now = this.#options.monotonic();
+      const window = this.#windows.find(key, now) ?? this.#open({ key, limit, at }, now);
+      const leftMs = window.endsAt - now;
+      if (Math.abs(at + leftMs - window.resetAt) > ROUNDING_MS) window.resetAt = Math.round(at + leftMs);
+      if (window.left > 0 || (window.recalling === null && window.holders.size === 0)) {
+        const requests = this.#grant(window, process);
+        return { window: window.id, requests, resetAt: window.resetAt, leftMs };
+      }
+      await (window.recalling ??= this.#recall(window, key));
+    }
+  }
+
+  /** The parts become smaller towards the end of the window, so that little has to be taken back. */
+  #grant(window: Window, process: number): number {
+    if (window.left === 0) return 0;
+    const requests = Math.max(1, Math.floor(window.left / (2 * this.#options.processes)));
+    window.left -= requests;
+    window.holders.add(process);
+    return requests;
+  }
+
+  /** A process that has ended counts as having used its part. */
+  async #recall(window: Window, key: string): Promise<void> {
+    const holders = [...window.holders];
+    window.holders.clear();
+    const recalled = holders.map((holder) => this.#options.recall(holder, { id: window.id, key }).catch(() => 0));
+    for (const requests of await Promise.all(recalled)) window.left += requests;
+    window.recalling = null;
+  }
+
+  #open({ key, limit, at }: WindowRequest, now: number): Window {
+    this.#lastId += 1;
+    const window: Window = {
+      id: this.#lastId,
+      left: limit,
+      endsAt: now + WINDOW_MS,
+      resetAt: Math.round(at + WINDOW_MS),
+      holders: new Set(),
+      recalling: null,
+    };
+    return this.#windows.add(key, window, now);
+  }
+}

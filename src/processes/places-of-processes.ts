@@ -1,0 +1,35 @@
+// Counts the connections to the stream of all serving processes, in the supervisor.
+
+import type { PlaceLimits, PlaceResult } from '../explore/stream/places.ts';
+import { CountedPlaces } from '../explore/stream/places.ts';
+
+export class PlacesOfProcesses {
+  /** Created with the limits of the first process that calls. All processes have the same settings. */
+  #places: CountedPlaces | null = null;
+  /** The number of connections by process and client. */
+  readonly #taken = new Map<number, Map<string, number>>();
+
+  enter(process: number, client: string, limits: PlaceLimits): PlaceResult {
+    const result = (this.#places ??= new CountedPlaces(limits)).enter(client);
+    if (result !== 'entered') return result;
+    const clients = this.#taken.get(process) ?? new Map<string, number>();
+    this.#taken.set(process, clients.set(client, (clients.get(client) ?? 0) + 1));
+    return result;
+  }
+
+  leave(process: number, client: string): void {
+    const clients = this.#taken.get(process);
+    const count = clients?.get(client) ?? 0;
+    if (!clients || count === 0) return;
+    this.#places?.leave(client);
+    if (count === 1) clients.delete(client);
+    else clients.set(client, count - 1);
+  }
+
+  /** Frees the places of a process that has ended. */
+  leaveAll(process: number): void {
+    for (const [client, count] of this.#taken.get(process) ?? [])
+      for (let left = count; left > 0; left -= 1) this.#places?.leave(client);
+    this.#taken.delete(process);
+  }
+}

@@ -1,0 +1,266 @@
+// The supervisor of the serving processes: starts them, starts them again, stops them, and counts what must be exact over all of them. It opens no
+// database and makes no response of the service (docs/decisions/serving-processes.md).
+
+import type { Worker } from 'node:cluster';
+import cluster from 'node:cluster';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Random } from '../core/random.ts';
+import { backoffMs } from '../resilience/backoff.ts';
+import { isDoneWithin } from '../resilience/deadline.ts';
+import type {
+  MetricsOfProcess,
+  ProcessChannel,
+  ProcessReport,
+  ProcessStart,
+  ProcessState,
+  StartedProcess,
+  SupervisorCalls,
+} from './calls.ts';
+import type { CallHandlers } from './channel.ts';
+import { Channel } from './channel.ts';
+import { GrantedWindows } from './granted-windows.ts';
+import { PlacesOfProcesses } from './places-of-processes.ts';
+
+export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides'> & {
+  /** The program of a serving process. */
+  program: string;
+  /** Added to the environment of this process. */
+  env: Readonly<Record<string, string>>;
+  log: Log;
+  random: Random;
+};
+
+/** The wait before a process that has ended is started again. */
+const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
+/** A process that has served for this long starts with the first wait again. */
+const STABLE_MS = 60_000;
+/** This many unexpected ends within the period end the service. */
+const ENDS_MAX = 5;
+const ENDS_PERIOD_MS = 60_000;
+/** A process that does not report in this time is left out. */
+const REPORT_TIMEOUT_MS = 500;
+const METRICS_TIMEOUT_MS = 5_000;
+/** A process that has not ended this long after its grace period is killed. */
+const STOP_TIMEOUT_MS = 4_500;
+
+type Member = {
+  readonly number: number;
+  state: ProcessState;
+  worker: Worker | null;
+  channel: ProcessChannel | null;
+  /** By `performance.now()`. Null unless the process serves. */
+  servingSince: number | null;
+  restarts: number;
+  /** Ends since the process last was stable, from which the wait follows. */
+  failures: number;
+  /** What the process has reported before its end. */
+  failure: OperatorError | null;
+  timer: NodeJS.Timeout | undefined;
+};
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #members: readonly Member[];
+  readonly #windows: GrantedWindows;
+  readonly #places = new PlacesOfProcesses();
+  readonly #failed = Promise.withResolvers<never>();
+  /** Called when a process has started or ended. */
+  #onChange: () => void = () => undefined;
+  #started: StartedProcess | null = null;
+  #recentEnds: number[] = [];
+  #isStopping = false;
+
+  private constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#members = Array.from({ length: options.processes }, (_, index) => ({
+      number: index + 1,
+      state: 'starting' as const,
+      worker: null,
+      channel: null,
+      servingSince: null,
+      restarts: 0,
+      failures: 0,
+      failure: null,
+      timer: undefined,
+    }));
+    this.#windows = new GrantedWindows({
+      monotonic: () => performance.now(),
+      processes: options.processes,
+      recall: async (process, window) => {
+        const channel = this.#members[process - 1]?.channel;
+        return channel ? channel.call('giveBack', window) : 0;
+      },
+    });
+    // The rejection is for those who wait for `failed`.
+    this.#failed.promise.catch(() => undefined);
+  }
+
+  /**
+   * Starts the first process, which brings the databases up to date, and then the others. Rejects with OperatorError if the first process
+   * cannot start.
+   */
+  static async start(options: SupervisorOptions): Promise<Supervisor> {
+    const supervisor = new Supervisor(options);
+    cluster.schedulingPolicy = cluster.SCHED_RR;
+    cluster.setupPrimary({ exec: options.program, args: [] });
+    const [first, ...others] = supervisor.#members;
+    try {
+      if (first) await supervisor.#startAll([first], { holdsPort: true });
+      await supervisor.#startAll(others, { holdsPort: false });
+      return supervisor;
+    } catch (error) {
+      await supervisor.stop(0);
+      throw error;
+    }
+  }
+
+  /** What the first process has reported. */
+  get started(): StartedProcess {
+    if (!this.#started) throw new TypeError('no process has started');
+    return this.#started;
+  }
+
+  /** Rejects with OperatorError when the service cannot go on. Never resolves. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  reportOnProcesses(): Promise<ProcessReport[]> {
+    return Promise.all(this.#members.map((member) => toReport(member)));
+  }
+
+  /** The metrics of each serving process. Those that are the same in all processes come from the first that serves. */
+  async readMetrics(): Promise<MetricsOfProcess[]> {
+    const serving = this.#members.filter(({ state }) => state === 'serving');
+    const read = serving.map(async ({ number, restarts, channel }, index) => {
+      const metrics = await within(METRICS_TIMEOUT_MS, channel?.call('readMetrics', { isComplete: index === 0 }));
+      return metrics ? [{ process: number, restarts, metrics }] : [];
+    });
+    return (await Promise.all(read)).flat();
+  }
+
+  /** Stops all processes. They continue to serve for `graceMs`. Resolves when all have ended. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const ended = this.#members.map(async (member) => {
+      clearTimeout(member.timer);
+      const { worker, channel } = member;
+      if (!worker) return;
+      member.state = 'stopping';
+      const exited = new Promise((resolve) => worker.once('exit', resolve));
+      // A process that does not accept the call has ended, or is ended with this process.
+      channel?.call('stop', { graceMs }).catch(() => undefined);
+      const kill = setTimeout(() => worker.process.kill('SIGKILL'), graceMs + STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(kill);
+    });
+    await Promise.all(ended);
+  }
+
+  /** Resolves when all these processes serve. A process that ends earlier is started again, unless it cannot start for a known reason. */
+  async #startAll(members: readonly Member[], { holdsPort }: { holdsPort: boolean }): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onChange = () => {
+      if (members.every(({ state }) => state === 'serving')) resolve();
+    };
+    for (const member of members) this.#fork(member, holdsPort);
+    this.#onChange();
+    await Promise.race([promise, this.failed]);
+  }
+
+  #fork(member: Member, holdsPort: boolean): void {
+    const worker = cluster.fork(this.#options.env);
+    member.state = 'starting';
+    member.worker = worker;
+    member.failure = null;
+    const channel: ProcessChannel = new Channel(
+      {
+        // The callback takes the error if the process has just ended.
+        send: (message) => void worker.process.send(message, undefined, undefined, () => undefined),
+        onMessage: (receive) => void worker.on('message', receive),
+      },
+      this.#handlersFor(member, holdsPort),
+    );
+    member.channel = channel;
+    worker.on('error', (error) => this.#options.log.error('a serving process cannot be started', { error }));
+    worker.once('exit', (code, signal) => {
+      channel.close();
+      this.#noteEnd(member, { code, signal });
+    });
+  }
+
+  #handlersFor(member: Member, holdsPort: boolean): CallHandlers<SupervisorCalls> {
+    const { number } = member;
+    const { processes, tasks, overrides } = this.#options;
+    return {
+      join: () => ({ number, processes, tasks, overrides, holdsPort }),
+      started: (started) => {
+        this.#started ??= started;
+        member.state = this.#isStopping ? 'stopping' : 'serving';
+        member.servingSince = performance.now();
+        this.#onChange();
+        return null;
+      },
+      failed: ({ message, exitCode }) => {
+        member.failure = new OperatorError(message, { exitCode });
+        return null;
+      },
+      takeWindowPart: (request) => this.#windows.take(number, request),
+      enterStream: ({ client, limits }) => this.#places.enter(number, client, limits),
+      leaveStream: (client) => {
+        this.#places.leave(number, client);
+        return null;
+      },
+      nudgeWebhooks: () => {
+        this.#members[0]?.channel?.call('nudgeWebhooks', null).catch(() => undefined);
+        return null;
+      },
+      readProcesses: () => this.reportOnProcesses(),
+    };
+  }
+
+  #noteEnd(member: Member, end: { code: number | null; signal: string | null }): void {
+    const { log, random } = this.#options;
+    const { failure, servingSince } = member;
+    this.#places.leaveAll(member.number);
+    member.worker = null;
+    member.channel = null;
+    member.servingSince = null;
+    if (this.#isStopping) return;
+    member.state = 'restarting';
+    const now = performance.now();
+    member.failures = servingSince !== null && now - servingSince >= STABLE_MS ? 1 : member.failures + 1;
+    member.restarts += 1;
+    const inMs = Math.round(backoffMs(member.failures, BACKOFF, random));
+    const isServing = this.#members.some(({ state }) => state === 'serving');
+    if (failure && !isServing) return this.#failed.reject(failure);
+    if (failure) {
+      // The other processes go on, for example with cached responses while the database is down.
+      const reason = failure.message;
+      log.warn('a serving process cannot start, and is tried again', { servingProcess: member.number, reason, inMs });
+    } else {
+      this.#recentEnds = [...this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS), now];
+      if (this.#recentEnds.length >= ENDS_MAX) {
+        const last = `the last one with ${end.signal ?? `exit code ${end.code}`}`;
+        const message = `serving processes have ended ${ENDS_MAX} times within a minute (${last}), so the service ends`;
+        return this.#failed.reject(new OperatorError(message));
+      }
+      log.error('a serving process has ended, and is started again', { servingProcess: member.number, ...end, inMs });
+    }
+    member.timer = setTimeout(() => this.#fork(member, false), inMs);
+  }
+}
+
+async function toReport({ number, state, restarts, servingSince, channel }: Member): Promise<ProcessReport> {
+  const stream = state === 'serving' ? await within(REPORT_TIMEOUT_MS, channel?.call('readStream', null)) : null;
+  const uptimeSeconds = servingSince === null ? null : Math.floor((performance.now() - servingSince) / 1_000);
+  return { process: number, state, restarts, uptimeSeconds, stream };
+}
+
+/** The result of a call, or null if the call has failed or takes longer. */
+async function within<T>(timeoutMs: number, call: Promise<T> | undefined): Promise<T | null> {
+  if (!call) return null;
+  const ended = call.catch(() => null);
+  return (await isDoneWithin(ended, timeoutMs)) ? ended : null;
+}

@@ -1,0 +1,244 @@
+// `mercat serve --workers 2`: a supervisor and two serving processes on PostgreSQL, and what a client sees of them.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import http from 'node:http';
+import type { TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { cleanUp } from '../support/engines/cleanup.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EventStream } from '../support/http/event-stream.ts';
+import { freePort } from '../support/free-port.ts';
+import type { ServiceProcess } from '../support/service/service-process.ts';
+import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const LIMIT_MS = 120_000;
+const LIST_MAX = 120;
+const CONNECTIONS = 8;
+const STREAMS_MAX = 5;
+
+after(cleanUp);
+
+forEachEngine('several serving processes', (engine) => {
+  if (engine.name === 'embedded') {
+    test('the embedded database is rejected, and the message says what to do', () => {
+      const env = { PATH: process.env['PATH'], DATA_DIR: temporaryDirectory(), PRICE_SOURCES: 'none' };
+      const run = spawnSync(process.execPath, [MAIN, 'serve', '--workers', '2'], { env, encoding: 'utf8' });
+      assert.equal(run.status, 2);
+      assert.match(
+        run.stderr,
+        /need PostgreSQL, because only one process can open the embedded database: set DATABASE_URL/,
+      );
+    });
+    return;
+  }
+
+  describe('service', () => {
+    let service: ServiceProcess;
+    let metricsUrl: string;
+    before(async () => {
+      const port = await freePort();
+      metricsUrl = `http://127.0.0.1:${port}/metrics`;
+      service = await startServiceProcess(
+        {
+          ...(await engine.settings()),
+          DATA_DIR: temporaryDirectory(),
+          TRUST_PROXY: 'true',
+          METRICS_ADDRESS: `127.0.0.1:${port}`,
+          STREAM_CONNECTIONS: String(STREAMS_MAX),
+          LOG_LEVEL: 'silent',
+        },
+        ['--no-sample', '--workers', '2'],
+      );
+    });
+    after(() => service.stop());
+
+    test('exactly the limit of concurrent requests over all processes passes, with one end of the window', async (t) => {
+      const clients = Array.from({ length: CONNECTIONS }, () => new Client(t, service.url, '192.0.2.1'));
+      const responses = await Promise.all(
+        Array.from({ length: 2 * LIST_MAX }, (_, index) => clientOf(clients, index).get('/v1/collections?limit=1')),
+      );
+      const rejected = responses.filter(({ status }) => status === 429);
+      assert.deepEqual([responses.length - rejected.length, rejected.length], [LIST_MAX, LIST_MAX]);
+      assert.equal(new Set(rejected.map(({ headers }) => headers['x-ratelimit-reset'])).size, 1);
+      const again = await Promise.all(clients.map((client) => client.get('/v1/collections?limit=1')));
+      assert.ok(again.every(({ status }) => status === 429));
+    });
+
+    test('connections to the stream are limited over all processes, and the status counts all of them', async () => {
+      const streams: EventStream[] = [];
+      for (let opened = 0; opened < STREAMS_MAX; opened += 1)
+        streams.push(await EventStream.open(`${service.url}/explore/v1/stream`));
+      const rejected = await fetch(`${service.url}/explore/v1/stream`);
+      assert.equal(rejected.status, 503);
+      const counted = async () => (await readStatus(service)).stream.subscribers;
+      await until(async () => (await counted()) === STREAMS_MAX, LIMIT_MS, 'the subscribers are not counted');
+      for (const stream of streams) stream.close();
+      await until(async () => (await counted()) === 0, LIMIT_MS, 'the places are not free');
+    });
+
+    test('the metrics are sums over the processes, and each process has its own memory', async () => {
+      const metrics = await readMetrics(metricsUrl);
+      const values = (name: string) => metrics.filter(([key]) => key.startsWith(name));
+      const processes = values('process_memory_usage_bytes').map(([key]) => /process="(\w+)"/.exec(key)?.[1]);
+      assert.deepEqual(processes, ['1', '2', 'supervisor']);
+      assert.deepEqual(values('mercat_rejected_requests_total{limit="list"}'), [
+        ['mercat_rejected_requests_total{limit="list"}', LIST_MAX + CONNECTIONS],
+      ]);
+      assert.deepEqual(
+        values('db_client_connection_max').map(([, value]) => value),
+        [10, 10],
+      );
+      // Each task has one state, although every process could read it.
+      const states = values('mercat_task_state').map(([key]) => /task="([\w-]+)"/.exec(key)?.[1]);
+      assert.ok(states.length > 0);
+      assert.equal(new Set(states).size, states.length);
+    });
+
+    test('a killed process is started again, and only requests that it had in progress are lost', async (t) => {
+      const [, victim = 0] = servingPids(service.pid);
+      const load = new Load(t, service.url);
+      await load.responses(200);
+      process.kill(victim, 'SIGKILL');
+      await until(async () => (await readProcesses(service)).some(isRestarted), LIMIT_MS, 'the end was not noticed');
+      const failuresAtNotice = load.failures.length;
+      await until(async () => (await readProcesses(service)).every(isServing), LIMIT_MS, 'it was not started again');
+      await load.responses(200);
+      await load.stop();
+      assert.equal(load.failures.length, failuresAtNotice, load.failures.join(', '));
+      assert.ok(
+        load.failures.every((code) => code === 'ECONNRESET' || code === 'EPIPE'),
+        load.failures.join(', '),
+      );
+      assert.equal(servingPids(service.pid).length, 2);
+      const rejected = (await readMetrics(metricsUrl)).find(
+        ([key]) => key === 'mercat_rejected_requests_total{limit="list"}',
+      );
+      assert.ok((rejected?.[1] ?? 0) >= LIST_MAX + CONNECTIONS, 'the counters of the ended process are lost');
+    });
+
+    test('a stop under load fails no request of clients that heed /readyz', async (t) => {
+      const load = new Load(t, service.url);
+      await load.responses(200);
+      const stopped = service.stop();
+      await until(async () => !(await isReady(service.url)), LIMIT_MS, 'the service is still ready');
+      await load.stop();
+      await stopped;
+      assert.deepEqual(load.failures, []);
+      assert.deepEqual(servingPids(service.pid), []);
+    });
+  });
+});
+
+type Report = { process: number; state: string; restarts: number };
+
+const isServing = ({ state }: Report): boolean => state === 'serving';
+const isRestarted = ({ restarts }: Report): boolean => restarts > 0;
+
+async function readStatus({ socketPath }: ServiceProcess): Promise<any> {
+  return (await sendToSocket(socketPath, 'POST', '/operator/v1/status', {})).body.result;
+}
+
+async function readProcesses(service: ServiceProcess): Promise<Report[]> {
+  return (await readStatus(service)).processes;
+}
+
+async function readMetrics(url: string): Promise<[key: string, value: number][]> {
+  const lines = (await (await fetch(url)).text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]);
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** The ids of the serving processes of a supervisor. */
+function servingPids(supervisor: number): number[] {
+  try {
+    const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(supervisor)], { encoding: 'utf8' });
+    return text.trim().split(/\s+/).map(Number);
+  } catch {
+    // `ps` fails if there is none.
+    return [];
+  }
+}
+
+const clientOf = (clients: readonly Client[], index: number): Client => {
+  const client = clients[index % clients.length];
+  assert.ok(client);
+  return client;
+};
+
+type Received = { status: number; headers: http.IncomingHttpHeaders };
+
+/** A client with one connection. */
+class Client {
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+  readonly #address: string;
+
+  constructor(t: TestContext, url: string, address: string) {
+    this.#url = url;
+    this.#address = address;
+    t.after(() => this.#agent.destroy());
+  }
+
+  get(path: string): Promise<Received> {
+    const options = { agent: this.#agent, headers: { 'x-forwarded-for': this.#address } };
+    return new Promise((resolve, reject) => {
+      http
+        .get(this.#url + path, options, (response) => {
+          response.on('error', reject);
+          response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
+        })
+        .on('error', reject);
+    });
+  }
+}
+
+/** Clients that send one request after another. Each uses several addresses, so that no limit rejects its requests. */
+class Load {
+  readonly failures: string[] = [];
+  readonly #ended: Promise<unknown>;
+  #responses = 0;
+  #isStopped = false;
+
+  constructor(t: TestContext, url: string) {
+    this.#ended = Promise.all(
+      Array.from({ length: CONNECTIONS }, async (_, number) => {
+        for (let sent = 0; !this.#isStopped; sent += 1) {
+          const client = new Client(t, url, `198.51.${number}.${sent % 250}`);
+          for (let burst = 0; burst < 20 && !this.#isStopped; burst += 1) await this.#send(client);
+        }
+      }),
+    );
+  }
+
+  async responses(count: number): Promise<void> {
+    const wanted = this.#responses + count;
+    await until(() => this.#responses >= wanted, LIMIT_MS, 'the service does not respond');
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#ended;
+  }
+
+  async #send(client: Client): Promise<void> {
+    try {
+      const { status } = await client.get('/v1/collections?limit=2');
+      if (status === 200) this.#responses += 1;
+      else this.failures.push(String(status));
+    } catch (error) {
+      this.failures.push((error as { code?: string }).code ?? String(error));
+    }
+  }
+}
