@@ -148,7 +148,8 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
 
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
   const { config, log, membership = null } = options;
-  await using port = (membership?.start.holdsPort ?? true) ? await holdPort(config) : null;
+  const address = { host: config.host, port: config.port, reusePort: membership !== null };
+  await using port = (membership?.start.holdsPort ?? true) ? await holdPort(address) : null;
   const { processes = 1 } = membership?.start ?? {};
   const databases = await (options.open ?? openDatabases)(config, log, { processes });
   closers.push(databases.close);
@@ -262,7 +263,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   });
   frontClosers.push(() => closeHttpServer(app));
   await port?.[Symbol.asyncDispose]();
-  await listen(app, config);
+  await listen(app, address);
 
   const socketPath = socketPathOf(config.dataDir);
   if (membership?.isFirst ?? true) {

@@ -9,6 +9,7 @@ import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
 import { Supervisor } from '../processes/supervisor.ts';
+import { requireFreePort } from '../server/starting-server.ts';
 import { readOncePerSecond } from '../server/recent-read.ts';
 import type { CommandIo } from './command.ts';
 import { describeService } from './describe-service.ts';
@@ -27,12 +28,14 @@ type Options = {
 export async function serveInProcesses(config: Config, options: Options, { stdout }: CommandIo): Promise<void> {
   const { processes, tasks, overrides, signal, graceMs } = options;
   const log = createLog(config.logLevel, undefined, { process: 'supervisor' });
+  // The processes share the port, so none of them would notice that another service has it.
+  const port = await requireFreePort(config);
   const supervisor = await Supervisor.start({
     processes,
     tasks,
-    overrides,
-    program: PROGRAM,
-    env: compileCacheOf(getCompileCacheDir()),
+    overrides: { ...overrides, PORT: String(port) },
+    compileCache: toParent(getCompileCacheDir()),
+    program: [PROGRAM],
     log,
     random: systemRandom,
   });
@@ -48,9 +51,9 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
   }
 }
 
-/** The processes use the compiled code of this process. `directory` is below the directory that the variable names. */
-function compileCacheOf(directory: string | undefined): Record<string, string> {
-  return directory === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(directory) };
+/** The processes store compiled code where this process does. The directory of this version of Node is below the one that is set. */
+function toParent(directory: string | undefined): string | null {
+  return directory === undefined ? null : path.dirname(directory);
 }
 
 /** Serves the metrics of all processes if the settings name an address for them. Returns a function that stops it. */

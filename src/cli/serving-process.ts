@@ -1,15 +1,18 @@
 // The program of one of several serving processes. The supervisor starts it (processes/supervisor.ts), and passes on the signals that the
 // command has received.
 
+import { enableCompileCache } from 'node:module';
 import { readConfig } from '../config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { Membership } from '../processes/membership.ts';
 import { saveCompiledCode } from './compiled-code.ts';
 
-// A terminal and some service managers signal every process of a service. The supervisor decides when this process stops. If the supervisor
-// ends, Node ends this process.
+// A terminal and some service managers signal every process of a service. The supervisor decides when this process stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+// If the supervisor ends, nobody counts for this process any more.
+process.on('disconnect', () => process.exit());
 
 const stopping = Promise.withResolvers<number>();
 const membership = await Membership.join(
@@ -20,7 +23,8 @@ const membership = await Membership.join(
   },
   stopping.resolve,
 );
-const { number, overrides, tasks } = membership.start;
+const { number, overrides, tasks, compileCache } = membership.start;
+if (compileCache !== null) enableCompileCache(compileCache);
 try {
   const config = readConfig(undefined, overrides);
   const { startService } = await import('../service.ts');

@@ -15,6 +15,8 @@ export type ProcessStart = {
   tasks: boolean;
   /** Whether the process holds the port during its start, because no other process serves. */
   holdsPort: boolean;
+  /** The directory for compiled code. Null: compiled code is not stored. */
+  compileCache: string | null;
   /** Settings that the command line overrides. */
   overrides: Readonly<Record<string, string>>;
 };

@@ -1,8 +1,8 @@
 // The supervisor of the serving processes: starts them, starts them again, stops them, and counts what must be exact over all of them. It opens no
 // database and makes no response of the service (docs/decisions/serving-processes.md).
 
-import type { Worker } from 'node:cluster';
-import cluster from 'node:cluster';
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
@@ -22,11 +22,9 @@ import { Channel } from './channel.ts';
 import { GrantedWindows } from './granted-windows.ts';
 import { PlacesOfProcesses } from './places-of-processes.ts';
 
-export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides'> & {
-  /** The program of a serving process. */
-  program: string;
-  /** Added to the environment of this process. */
-  env: Readonly<Record<string, string>>;
+export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides' | 'compileCache'> & {
+  /** The program of a serving process, and its arguments. */
+  program: readonly [file: string, ...args: string[]];
   log: Log;
   random: Random;
 };
@@ -47,7 +45,7 @@ const STOP_TIMEOUT_MS = 4_500;
 type Member = {
   readonly number: number;
   state: ProcessState;
-  worker: Worker | null;
+  child: ChildProcess | null;
   channel: ProcessChannel | null;
   /** By `performance.now()`. Null unless the process serves. */
   servingSince: number | null;
@@ -76,7 +74,7 @@ export class Supervisor {
     this.#members = Array.from({ length: options.processes }, (_, index) => ({
       number: index + 1,
       state: 'starting' as const,
-      worker: null,
+      child: null,
       channel: null,
       servingSince: null,
       restarts: 0,
@@ -102,8 +100,6 @@ export class Supervisor {
    */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
     const supervisor = new Supervisor(options);
-    cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ exec: options.program, args: [] });
     const [first, ...others] = supervisor.#members;
     try {
       if (first) await supervisor.#startAll([first], { holdsPort: true });
@@ -145,13 +141,13 @@ export class Supervisor {
     this.#isStopping = true;
     const ended = this.#members.map(async (member) => {
       clearTimeout(member.timer);
-      const { worker, channel } = member;
-      if (!worker) return;
+      const { child, channel } = member;
+      if (!child) return;
       member.state = 'stopping';
-      const exited = new Promise((resolve) => worker.once('exit', resolve));
+      const exited = new Promise((resolve) => child.once('exit', resolve));
       // A process that does not accept the call has ended, or is ended with this process.
       channel?.call('stop', { graceMs }).catch(() => undefined);
-      const kill = setTimeout(() => worker.process.kill('SIGKILL'), graceMs + STOP_TIMEOUT_MS);
+      const kill = setTimeout(() => child.kill('SIGKILL'), graceMs + STOP_TIMEOUT_MS);
       await exited;
       clearTimeout(kill);
     });
@@ -170,21 +166,22 @@ export class Supervisor {
   }
 
   #fork(member: Member, holdsPort: boolean): void {
-    const worker = cluster.fork(this.#options.env);
+    const [file, ...args] = this.#options.program;
+    const child = fork(file, args);
     member.state = 'starting';
-    member.worker = worker;
+    member.child = child;
     member.failure = null;
     const channel: ProcessChannel = new Channel(
       {
         // The callback takes the error if the process has just ended.
-        send: (message) => void worker.process.send(message, undefined, undefined, () => undefined),
-        onMessage: (receive) => void worker.on('message', receive),
+        send: (message) => void child.send(message, undefined, undefined, () => undefined),
+        onMessage: (receive) => void child.on('message', receive),
       },
       this.#handlersFor(member, holdsPort),
     );
     member.channel = channel;
-    worker.on('error', (error) => this.#options.log.error('a serving process cannot be started', { error }));
-    worker.once('exit', (code, signal) => {
+    child.on('error', (error) => this.#options.log.error('a serving process cannot be started', { error }));
+    child.once('exit', (code, signal) => {
       channel.close();
       this.#noteEnd(member, { code, signal });
     });
@@ -192,9 +189,9 @@ export class Supervisor {
 
   #handlersFor(member: Member, holdsPort: boolean): CallHandlers<SupervisorCalls> {
     const { number } = member;
-    const { processes, tasks, overrides } = this.#options;
+    const { processes, tasks, overrides, compileCache } = this.#options;
     return {
-      join: () => ({ number, processes, tasks, overrides, holdsPort }),
+      join: () => ({ number, processes, tasks, overrides, compileCache, holdsPort }),
       started: (started) => {
         this.#started ??= started;
         member.state = this.#isStopping ? 'stopping' : 'serving';
@@ -224,7 +221,7 @@ export class Supervisor {
     const { log, random } = this.#options;
     const { failure, servingSince } = member;
     this.#places.leaveAll(member.number);
-    member.worker = null;
+    member.child = null;
     member.channel = null;
     member.servingSince = null;
     if (this.#isStopping) return;

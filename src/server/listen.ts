@@ -3,12 +3,13 @@
 import type { FastifyInstance } from 'fastify';
 import { OperatorError, describeError } from '../core/errors.ts';
 
-export type ListenAddress = { host: string; port: number };
+/** `reusePort`: other processes of this service listen on the same address. Default: false. */
+export type ListenAddress = { host: string; port: number; reusePort?: boolean };
 
 /** Throws OperatorError if the server cannot listen on the address. */
-export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
+export async function listen(app: FastifyInstance, { host, port, reusePort = false }: ListenAddress): Promise<void> {
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, ...(reusePort && { reusePort }) });
   } catch (error) {
     throw toListenError({ host, port }, error);
   }
@@ -25,6 +26,11 @@ export function toListenError(
 ): OperatorError {
   const name = 'path' in address ? address.path : `${address.host}:${address.port}`;
   const what = 'path' in address ? 'path' : 'port';
-  const hint = (error as { code?: string }).code === 'EADDRINUSE' ? `; choose another ${what} with ${settings}` : '';
+  const hint = HINTS[(error as { code?: string }).code ?? '']?.(what, settings) ?? '';
   return new OperatorError(`cannot listen on ${name}: ${describeError(error)}${hint}`);
 }
+
+const HINTS: Readonly<Record<string, (what: string, settings: string) => string>> = {
+  EADDRINUSE: (what, settings) => `; choose another ${what} with ${settings}`,
+  ENOTSUP: () => '; several serving processes need a system on which they can share a port, such as Linux',
+};

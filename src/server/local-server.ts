@@ -47,8 +47,7 @@ export async function startLocalServer(
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);
   try {
-    // Exclusive, because the supervisor of several serving processes must not open the socket with its own umask.
-    await app.listen({ path: socketPath, exclusive: true });
+    await app.listen({ path: socketPath });
   } finally {
     process.umask(umask);
   }

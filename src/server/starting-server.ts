@@ -17,7 +17,7 @@ const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting
  * Listens until the returned object is disposed. Called before databases are created, so that a start that must fail leaves nothing behind.
  * Port 0 is not held, because it is always free. Throws OperatorError if the server cannot listen on the address.
  */
-export async function holdPort(address: ListenAddress): Promise<AsyncDisposable> {
+export async function holdPort(address: ListenAddress): Promise<HeldPort> {
   const server = createNodeServer(
     answerHealthChecks(NOT_READY, (request, response) => {
       // An EventSource would not connect again after any status but 200.
@@ -30,6 +30,8 @@ export async function holdPort(address: ListenAddress): Promise<AsyncDisposable>
   } catch (error) {
     throw toListenError(address, error);
   }
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound ? bound.port : address.port;
   const release = async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
@@ -38,11 +40,17 @@ export async function holdPort(address: ListenAddress): Promise<AsyncDisposable>
     await closed;
   };
   if (address.port === 0) await release();
-  return { [Symbol.asyncDispose]: release };
+  return { port, [Symbol.asyncDispose]: release };
 }
 
-/** Throws OperatorError if a server cannot listen on the address. Nothing listens on the address afterwards. */
-export async function requireFreePort(address: ListenAddress): Promise<void> {
-  const port = await holdPort(address);
-  await port[Symbol.asyncDispose]();
+/**
+ * Returns the port of the address, or a free port for port 0. Throws OperatorError if a server cannot listen on the address. Nothing listens on
+ * the address afterwards.
+ */
+export async function requireFreePort(address: ListenAddress): Promise<number> {
+  const held = await holdPort(address);
+  await held[Symbol.asyncDispose]();
+  return held.port;
 }
+
+type HeldPort = AsyncDisposable & { port: number };

@@ -110,7 +110,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     });
     await set.start();
     const reads = new ReplicatedReads({ primary: database, replicas: set, changedAt: () => changes.latestAt() });
-    const lane = new ConnectionLane();
+    const lane = new ConnectionLane(4);
     const readInScope = async (sql: string) => {
       const scope = currentReadScope();
       assert.ok(scope);

@@ -1,4 +1,4 @@
-// A serving process for tests of the supervisor: it joins, reports that it serves, and then ends with exit code 7. With `FAILS`, it reports instead
+// A serving process for tests of the supervisor: it joins, reports that it serves, and then ends with exit code 7. With the argument `fails`, it reports instead
 // why it cannot start.
 
 import { Membership } from '../../src/processes/membership.ts';
@@ -10,7 +10,7 @@ const membership = await Membership.join(
   },
   () => undefined,
 );
-if (process.env['FAILS'] === 'true') {
+if (process.argv[2] === 'fails') {
   await membership.reportFailed({ message: 'the port is taken', exitCode: 2 });
   process.exit(1);
 }

@@ -51,6 +51,7 @@ forEachEngine('several serving processes', (engine) => {
           METRICS_ADDRESS: `127.0.0.1:${port}`,
           STREAM_CONNECTIONS: String(STREAMS_MAX),
           LOG_LEVEL: 'silent',
+          SHUTDOWN_GRACE_MS: '3000',
         },
         ['--no-sample', '--workers', '2'],
       );
@@ -192,7 +193,8 @@ class Client {
   }
 
   get(path: string): Promise<Received> {
-    const options = { agent: this.#agent, headers: { 'x-forwarded-for': this.#address } };
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const options = { agent: this.#agent, signal, headers: { 'x-forwarded-for': this.#address } };
     return new Promise((resolve, reject) => {
       http
         .get(this.#url + path, options, (response) => {

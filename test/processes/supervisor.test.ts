@@ -10,12 +10,12 @@ import { Supervisor } from '../../src/processes/supervisor.ts';
 
 const PROGRAM = fileURLToPath(new URL('./crashing-process.ts', import.meta.url));
 
-const optionsOf = (logged: string[], env: Record<string, string> = {}): SupervisorOptions => ({
+const optionsOf = (logged: string[], ...args: string[]): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
-  program: PROGRAM,
-  env,
+  compileCache: null,
+  program: [PROGRAM, ...args],
   log: createLog('info', (line) => logged.push(line)),
   random: () => 0,
 });
@@ -43,7 +43,7 @@ test('processes that end again and again end the service, with the exit code of 
 });
 
 test('a first process that cannot start ends the command with its message and exit code', async () => {
-  await assert.rejects(Supervisor.start(optionsOf([], { FAILS: 'true' })), (error) => {
+  await assert.rejects(Supervisor.start(optionsOf([], 'fails')), (error) => {
     assert.ok(error instanceof OperatorError);
     assert.deepEqual([error.message, error.exitCode], ['the port is taken', 2]);
     return true;

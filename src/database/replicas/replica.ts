@@ -2,7 +2,7 @@
 
 import type { Log } from '../../core/log.ts';
 import { DeadlineExceeded } from '../../resilience/deadline.ts';
-import { ConnectionLane } from '../connection-lane.ts';
+import { ConnectionLane, laneSizeOf } from '../connection-lane.ts';
 import type { Database, PoolState, Statements } from '../port.ts';
 import { isAborted, isOutOfReach } from '../port.ts';
 import { boolean, integer, nullable, rowDecoder, text } from '../rows.ts';
@@ -119,7 +119,7 @@ export class Replica {
   within(timeoutMs: number, lane: ConnectionLane): Statements {
     let own = this.#lanes.get(lane);
     if (!own) {
-      own = new ConnectionLane();
+      own = new ConnectionLane(laneSizeOf(this.#options.reads.pool().max));
       this.#lanes.set(lane, own);
     }
     return this.#options.reads.within(timeoutMs, own);
