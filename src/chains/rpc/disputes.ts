@@ -43,6 +43,8 @@ export class Disputes {
     const isKnown = known?.block === block;
     const [oldest] = this.#byTopic.keys();
     if (!known && oldest !== undefined && this.#byTopic.size >= DISPUTES_MAX) this.#byTopic.delete(oldest);
+    // A topic with another block is a new dispute, so it moves to the end.
+    if (!isKnown) this.#byTopic.delete(topic);
     this.#byTopic.set(topic, { kind, block, since: isKnown ? known.since : now, seenAt: now });
     return !isKnown;
   }
