@@ -21,11 +21,14 @@ export class LeaseKeeper {
   #timer: NodeJS.Timeout | null = null;
   #progress: TaskProgress | null = null;
   #hasNewProgress = false;
-  #renewedAt = performance.now();
+  /** When the statement was sent that last claimed or renewed the lease (`performance.now()`). */
+  #renewedAt: number;
   #renewing: Promise<void> | null = null;
 
-  constructor(lease: TaskLease, { main, log }: { main: Database; log: Log }) {
+  /** `claimedAt`: when the statement was sent that claimed the lease (`performance.now()`). */
+  constructor(lease: TaskLease, { main, log, claimedAt }: { main: Database; log: Log; claimedAt: number }) {
     this.#lease = lease;
+    this.#renewedAt = claimedAt;
     this.#main = main;
     this.#log = log;
     this.#periodMs = lease.leaseMs / RENEWALS;
@@ -37,7 +40,7 @@ export class LeaseKeeper {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#renewIfDue(), Math.min(PROGRESS_PERIOD_MS, this.#periodMs));
+    this.#timer = setInterval(() => this.#tick(), Math.min(PROGRESS_PERIOD_MS, this.#periodMs));
   }
 
   /** Stores the progress with the next renewal, and makes that renewal happen within a second. */
@@ -52,7 +55,9 @@ export class LeaseKeeper {
     await this.#renewing;
   }
 
-  #renewIfDue(): void {
+  #tick(): void {
+    // Also while a renewal is pending: a renewal may hang for a third of the lease before it fails.
+    this.#loseIfExpired();
     const isDue = this.#hasNewProgress || performance.now() - this.#renewedAt >= this.#periodMs;
     if (!this.#renewing && isDue) this.#renewing = this.#renew();
   }
@@ -66,10 +71,14 @@ export class LeaseKeeper {
       else this.#lose();
     } catch (error) {
       this.#log.debug('a lease could not be renewed', { task: this.#lease.name, error });
-      // When the lease has run out, another process may have started the task.
-      if (performance.now() - this.#renewedAt > this.#lease.leaseMs) this.#lose();
+      this.#loseIfExpired();
     }
     this.#renewing = null;
+  }
+
+  /** When the lease has run out, another process may have started the task. */
+  #loseIfExpired(): void {
+    if (performance.now() - this.#renewedAt > this.#lease.leaseMs) this.#lose();
   }
 
   #lose(): void {

@@ -58,8 +58,9 @@ export async function runTask(task: Task, options: RunOptions): Promise<RunEnd> 
   const { main, log, random } = options;
   const lease = { name: task.name, holder: randomUUID(), leaseMs: options.leaseMs ?? task.leaseMs ?? TASK_LEASE_MS };
   const claim = { ...lease, periodMs: task.periodMs, force: options.force ?? false };
+  const claimedAt = performance.now();
   if (!(await claimTask(main.within(TASK_STATEMENT_TIMEOUT_MS), claim))) return { kind: 'busy' };
-  const keeper = new LeaseKeeper(lease, options);
+  const keeper = new LeaseKeeper(lease, { ...options, claimedAt });
   keeper.start();
   const end = await runUntilDeadline(task, keeper, options);
   await keeper.stop();
