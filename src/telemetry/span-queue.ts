@@ -28,7 +28,7 @@ export class SpanQueue {
     if (this.#spans.length >= BATCH_MAX && !this.#isUnavailable) void this.flush();
   };
 
-  /** The number of spans that were dropped since the last call. */
+  /** The number of spans that were dropped since the last call, because the queue was full or the receiver rejected them. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
@@ -50,6 +50,7 @@ export class SpanQueue {
       this.#isUnavailable = result === 'unavailable';
       if (this.#isUnavailable) return;
       this.#spans.splice(0, batch.length);
+      if (result === 'rejected') this.#dropped += batch.length;
     }
   }
 }

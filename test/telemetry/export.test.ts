@@ -81,7 +81,7 @@ describe('the queue of spans', () => {
     assert.equal(sent, 2_049);
   });
 
-  test('a batch that the receiver rejects is not sent again', async () => {
+  test('a batch that the receiver rejects is not sent again, and its spans count as dropped', async () => {
     const batches: number[] = [];
     const queue = new SpanQueue(async (batch) => {
       batches.push(batch.length);
@@ -91,6 +91,7 @@ describe('the queue of spans', () => {
     await queue.flush();
     await queue.flush();
     assert.deepEqual(batches, [3]);
+    assert.deepEqual([queue.takeDropped(), queue.takeDropped()], [3, 0]);
   });
 });
 
