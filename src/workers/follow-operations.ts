@@ -57,12 +57,12 @@ export function createCollectionOperations(context: FollowOperations) {
 }
 
 async function add(context: FollowOperations, input: Input): Promise<Added> {
-  const { chain, address } = readContract(context, input);
+  const { chain, address, ...given } = readNewFollow(context, input);
   const collectionId = toCollectionId(chain.id, address);
   const reader = context.followed.readerOf(chain.id);
-  const facts = reader ? await readFacts(context, reader, address, readBlock(input)) : null;
+  const facts = reader ? await readFacts(context, reader, address, given.fromBlock) : null;
   const [stored] = await listRecordedCollections(context.main, [collectionId]);
-  const name = readTextOrNull(input, 'name') ?? stored?.name ?? facts?.name ?? address;
+  const name = given.name ?? stored?.name ?? facts?.name ?? address;
   const { standard = null, estimate = null, metadata = null } = facts ?? {};
   const added = { collectionId, name, standard, estimate, metadata };
   if (input['dryRun'] === true) return { ...added, dryRun: true };
@@ -73,8 +73,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       chain: chain.id,
       contractAddress: address,
       name,
-      ...fieldIfKnown('slug', readTextOrNull(input, 'slug')),
-      ...readLaunched(input),
+      ...fieldIfKnown('slug', given.slug),
+      ...given.launched,
       ...fieldIfKnown('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
     },
   ]);
@@ -87,7 +87,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       contractAddress: address,
       standard: added.standard,
       fromBlock: facts?.fromBlock ?? null,
-      names: readNames(context.config.vendors, input),
+      names: given.names,
       createdAt: context.clock(),
     });
     // Earlier runs may have used other names of the collection, so every task must process it again.
@@ -95,6 +95,18 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   });
   await context.onFollowed();
   return { ...added, dryRun: false };
+}
+
+/** The complete input of `collections.add`. It is checked before the chain is read and before anything is stored. */
+function readNewFollow(context: FollowOperations, input: Input) {
+  return {
+    ...readContract(context, input),
+    name: readTextOrNull(input, 'name'),
+    slug: readTextOrNull(input, 'slug'),
+    launched: readLaunched(input),
+    fromBlock: readBlock(input),
+    names: readNames(context.config.vendors, input),
+  };
 }
 
 type Facts = Pick<Added, 'metadata'> & {

@@ -1,0 +1,31 @@
+// The input of the operation that adds a collection: it is checked before the chain is read and before anything is stored.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/database/port.ts';
+import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { EVM, emptyTables, toContext } from '../support/service/intake.ts';
+
+forEachEngine('adding a collection', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  for (const wrong of [{ fromBlock: -1 }, { fromBlock: '7' }, { opensea: 7 }, { slug: '' }, { launched: 1 }]) {
+    test(`${JSON.stringify(wrong)} is rejected and stores nothing, also if the chain has no endpoint`, async () => {
+      const config = readConfig({ OPENSEA_API_KEY: 'a-key', OPENSEA_URL: 'http://127.0.0.1:1' });
+      const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
+      const operations = createCollectionOperations({ ...context, onFollowed: async () => undefined });
+      for (const dryRun of [true, false]) {
+        const input = { chain: 'ethereum', address: EVM, ...wrong, dryRun };
+        await assert.rejects(operations['collections.add'](input), { name: 'OperatorError', exitCode: 2 });
+      }
+      assert.deepEqual(await db.query('select id from main.collection'), []);
+    });
+  }
+});
