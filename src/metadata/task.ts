@@ -27,6 +27,8 @@ export type MetadataPace = { timeoutMs?: number; openMs?: number; sliceMs?: numb
 
 export const METADATA_TASK = 'metadata';
 const PERIOD_MS = 5_000;
+/** The period of the task while the settings turn the reading of metadata off. */
+const ANNOUNCEMENTS_PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
 /** A run begins no further batch after this time, so that viewed tokens come first again in the next run. */
 const SLICE_MS = 30_000;
@@ -84,7 +86,7 @@ export function createMetadataTask(context: MetadataContext, pace: MetadataPace 
 function createAnnouncementTask(context: MetadataContext): Task {
   return {
     name: METADATA_TASK,
-    periodMs: MISSING_MS / 60,
+    periodMs: ANNOUNCEMENTS_PERIOD_MS,
     deadlineMs: DEADLINE_MS,
     run: async () => {
       const changed = await applyAnnouncements(context);
