@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isNotModified } from '../http/cached-response.ts';
 import { EncodedBodies, chooseCoding } from '../http/content-coding.ts';
+import { isBelow } from '../http/request-target.ts';
 
 /** Where `npm run build` writes the console. The folder has the same place in the npm package and in the image. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -27,6 +28,11 @@ const PAGE_PATHS = [
   '/service',
   '/service/:section',
 ];
+/** Whether the console has a page at the path, or at a path below one of its pages. */
+export function isPagePath(path: string): boolean {
+  return PAGE_PATHS.some((page) => page === path || (page !== '/' && isBelow(path, `/${page.split('/')[1]}`)));
+}
+
 /** The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the path of the market has it. */
 const FIRST_PAINT = /<!--first paint of the market-->.*<!--end of the first paint-->/s;
 const FIRST_PAINT_PATH = '/';

@@ -1,9 +1,12 @@
 // Holds the port of the service during its start, so that a second start fails immediately. `/livez` says that the process runs. A request
-// for the stream gets an empty stream, and every other request gets a 503.
+// for the stream gets an empty stream, and every other request gets a 503. A browser that opens the console sees a page that loads again.
 
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
+import { pathOf } from '../http/request-target.ts';
+import { isPagePath } from './console.ts';
 import { answerHealthChecks } from './health.ts';
 import type { ListenAddress } from './listen.ts';
 import { toListenError } from './listen.ts';
@@ -12,6 +15,32 @@ import { createNodeServer } from './node-server.ts';
 
 const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is starting, try again soon'));
 const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting') };
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width">
+    <meta name="color-scheme" content="light dark">
+    <meta http-equiv="refresh" content="1">
+    <title>Mercat is starting</title>
+  </head>
+  <body>
+    <h1>Mercat is starting</h1>
+    <p>This page loads again by itself. The first start creates the database, which takes a few seconds.</p>
+  </body>
+</html>
+`;
+
+function isOpenedInBrowser({ method, headers, url = '' }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html') && isPagePath(pathOf(url));
+}
+
+function sendPage(response: ServerResponse): void {
+  const { status, headers } = STARTING;
+  const more = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" };
+  response.writeHead(status, { ...headers, ...more }).end(PAGE);
+}
 
 /**
  * Listens until the returned object is disposed. Called before databases are created, so that a start that must fail leaves nothing behind.
@@ -22,6 +51,7 @@ export async function holdPort(address: ListenAddress): Promise<HeldPort> {
     answerHealthChecks(NOT_READY, (request, response) => {
       // An EventSource would not connect again after any status but 200.
       if (isStream(request.url ?? '')) sendEmptyStream(response);
+      else if (isOpenedInBrowser(request)) sendPage(response);
       else sendErrorResponse(request, response, STARTING);
     }),
   );

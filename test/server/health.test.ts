@@ -74,6 +74,12 @@ describe('the phases of the service', () => {
       const response = await fetch(`${url}/v1/collections`);
       assert.equal(response.status, 503);
       assert.ok(Number(response.headers.get('retry-after')) > 0);
+      const typeOf = async (path: string, accept: string) =>
+        (await fetch(url + path, { headers: { accept } })).headers.get('content-type')?.split(';', 1)[0];
+      const page = 'text/html,application/xhtml+xml';
+      assert.equal(await typeOf('/c/ethereum_1', page), 'text/html');
+      assert.equal(await typeOf('/c/ethereum_1', '*/*'), 'application/json');
+      assert.equal(await typeOf('/v1/collections', page), 'application/json');
       await assert.rejects(requireFreePort(address), OperatorError);
     }
     await requireFreePort(address);
