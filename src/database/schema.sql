@@ -984,6 +984,7 @@ create table indexer.trait_listing (
   constraint trait_listing_pkey PRIMARY KEY (collection_id, asset)
 );
 CREATE INDEX trait_listing_by_expiry ON indexer.trait_listing USING btree (collection_id, expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX trait_listing_by_traits ON indexer.trait_listing USING gin (trait_ids) WITH (fastupdate=off);
 
 create table indexer.trait_set (
   collection_id text collate "C" not null,

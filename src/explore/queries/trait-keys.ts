@@ -64,8 +64,11 @@ export async function findTraitFilter(
     return { ids: traits.map(({ id }) => id), tokens, listed, share: tokens / traitSets };
   });
   const [rarest, ...others] = groups.sort((a, b) => a.tokens - b.tokens);
-  return rarest ? { rarest, others, share: groups.reduce((product, one) => product * one.share, 1) } : null;
+  return rarest ? { rarest, others, share: shareOf(groups) } : null;
 }
+
+/** Which share of the tokens would have all groups if the groups were independent of one another. */
+const shareOf = (groups: readonly TraitGroup[]) => groups.reduce((product, { share }) => product * share, 1);
 
 export const toGroups = ({ rarest, others }: TraitFilter): TraitGroup[] => [rarest, ...others];
 
@@ -169,6 +172,7 @@ async function listTokens(
   const ranked = { ...query, generation };
   return readOneWay(query, {
     share: query.filter.share * listedShare(query),
+    matches: query.filter.rarest.tokens * shareOf(query.filter.others),
     walk: async (visitsMax) => {
       const rows = await walkTokens(db, collectionId, { ...ranked, visitsMax }, toOrder);
       return rows.length === query.limit ? rows : null;
@@ -180,17 +184,17 @@ async function listTokens(
 type Ways = {
   /** Which share of the rows of a walk is expected to pass. */
   share: number;
+  /** How many rows a search is expected to find. */
+  matches: number;
   /** Null if it has visited `visitsMax` rows before the list was complete. */
   walk: (visitsMax: number) => Promise<Row[] | null>;
-  /** Null if more than `max` tokens have the traits. Null `max`: no limit. */
+  /** Null if it finds more than `max` rows. Null `max`: no limit. */
   search: (max: number | null) => Promise<Row[] | null>;
 };
 
-async function readOneWay({ filter, limit }: TraitListQuery, { share, walk, search }: Ways): Promise<Row[]> {
-  const { rarest, others } = filter;
-  const matches = rarest.tokens * others.reduce((product, group) => product * group.share, 1);
+async function readOneWay({ filter, limit }: TraitListQuery, { share, matches, walk, search }: Ways): Promise<Row[]> {
   const visits = limit / share;
-  const isSearchFirst = rarest.tokens <= FEW_TOKENS || visits > WALK_MAX || matches < visits;
+  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || visits > WALK_MAX || matches < visits;
   const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), WALK_MAX));
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk(visitsMax)) ?? (await search(null)) ?? [];
 }
@@ -275,7 +279,7 @@ async function searchTokens(
        ) as token`;
   // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.
   const rows = await db.query(
-    `with matched as materialized (${matchedSql(parameters, query.filter, max)})
+    `with matched as materialized (${matchedSql('trait_set', 'asset', parameters, query.filter, max)})
      select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
      from (select 1) as one left join (
        select * from (
@@ -288,8 +292,17 @@ async function searchTokens(
   return toRows(rows, max);
 }
 
-const matchedSql = (parameters: Parameters, filter: TraitFilter, max: number | null) =>
-  `select asset from indexer.trait_set where ${hasGroups(parameters, 'trait_set', toGroups(filter))}${max === null ? '' : ` limit ${max + 1}`}`;
+/** The rows that have the traits, through the index of the table by traits. A trait belongs to one collection. */
+function matchedSql(
+  table: 'trait_set' | 'trait_listing',
+  columns: string,
+  parameters: Parameters,
+  filter: TraitFilter,
+  max: number | null,
+): string {
+  const limit = max === null ? '' : `limit ${max + 1}`;
+  return `select ${columns} from indexer.${table} where ${hasGroups(parameters, table, toGroups(filter))} ${limit}`;
+}
 
 /** A listed token in the order of prices, and of assets among equal prices. */
 export type PricedAsset = { raw: bigint; asset: AssetId };
@@ -312,10 +325,10 @@ export async function listTraitAssetsByPrice(
     return isComplete ? rows : null;
   };
   // The walk visits only tokens of the rarest group.
-  const share = others.reduce((product, { share: one }) => product * one, 1);
-  const search = (max: number | null) => searchListed(db, collectionId, { ...query, max });
+  const share = shareOf(others);
+  const search = (max: number | null) => searchListed(db, { ...query, max });
   const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;
-  return (rows ?? (await readOneWay(query, { share, walk, search }))).map(decodePriced);
+  return (rows ?? (await readOneWay(query, { share, matches: rarest.listed * share, walk, search }))).map(decodePriced);
 }
 
 type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };
@@ -348,19 +361,15 @@ function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, 
 
 async function searchListed(
   db: Queryable,
-  collectionId: string,
   { max, ...query }: PriceListQuery & { max: number | null },
 ): Promise<Row[] | null> {
   const parameters = new Parameters();
   const rows = await db.query(
-    `with matched as materialized (${matchedSql(parameters, query.filter, max)})
+    `with matched as materialized (${matchedSql('trait_listing', 'price_raw, asset', parameters, query.filter, max)})
      select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
      from (select 1) as one left join (
-       select listed.* from matched cross join lateral (
-         select price_raw, asset from indexer.trait_listing
-         where collection_id = ${parameters.use(collectionId, 'text')} and asset = matched.asset limit 1
-       ) as listed
-       where ${afterPrice(parameters, 'listed', query)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
+       select price_raw, asset from matched as listed
+       where ${afterPrice(parameters, 'listed', query)} and asset <> all(${parameters.use(query.except, 'text[]')})
        order by price_raw, asset limit ${query.limit}
      ) as found on true order by price_raw, asset`,
     parameters.values,
