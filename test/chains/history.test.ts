@@ -14,7 +14,7 @@ import { sweepExpired } from '../../src/workers/expiry.ts';
 import { callOf, mine, rollBack } from '../../devnet/chain.ts';
 import type { SignedOrder } from '../../devnet/orders.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
-import { toExpectedHistory } from '../support/chain/expected-history.ts';
+import { countListedNow, toExpectedHistory } from '../support/chain/expected-history.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../support/chain/mirrored-listing.ts';
@@ -51,16 +51,18 @@ forEachEngine('the history of a followed collection', (engine) => {
       await sweepExpired({ ...databases, chains: context.chains, clock });
       await copy();
       await mergeChanges(context, LIMITS);
-      const rows = await databases.main.query(
+      const stored = await databases.main.query(
         `select ${ACTIVITY_COLUMNS} from main.activity where collection_id = $1 order by position`,
         [id],
       );
+      const rows = stored.map(decodeActivity);
       const { points } = await readHistory(context.market, id, { interval: 'hour', from: started, to: null });
-      const expected = toExpectedHistory(rows.map(decodeActivity), started, now);
+      const expected = toExpectedHistory(rows, started, now);
       assert.deepEqual(
         points.map(({ from, floor, volumeRaw, sales }) => ({ from, floor, volumeRaw, sales })),
         expected,
       );
+      assert.equal(points.at(-1)?.listed, countListedNow(rows), 'the history does not end with the listed assets');
       const { askFloorRaw } = await readFloor(context.market, id);
       assert.equal(points.at(-1)?.floor.closeRaw, askFloorRaw, 'the history does not end with the served floor');
       return points.map(({ floor, sales, listed }) => `${floor.closeRaw ?? '-'} ${sales} ${listed ?? '?'}`);

@@ -34,3 +34,12 @@ export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to
   }
   return points;
 }
+
+/** After a change of these kinds, an order can be bought. */
+const BUYABLE: ReadonlySet<string> = new Set(['list', 'reprice', 'revalidate']);
+
+/** The assets that are listed now: each has an order whose last change leaves it buyable. `rows`: all rows of the collection, in their order. */
+export function countListedNow(rows: readonly ActivityRow[]): number {
+  const last = new Map(rows.flatMap((row) => (row.orderId === null ? [] : [[row.orderId, row] as const])));
+  return new Set([...last.values()].filter(({ kind }) => BUYABLE.has(kind)).map(({ asset }) => asset)).size;
+}
