@@ -2,7 +2,7 @@
 // get the same requests alternately. The sources of one service work. The sources of the other refuse connections, fail or hang, and later
 // recover. Their servers count the requests. All periods, pauses and deadlines have production values.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import type { Server } from '../test/support/replay/all-vendors.ts';
 import { FOLLOWED, SERVERS, startVendorServers } from '../test/support/replay/all-vendors.ts';
 import { rpcRoutes } from '../test/support/replay/rpc.ts';
 import { startServer } from './hot-listings.ts';
-import { median, say, spread } from './measure.ts';
+import { cpuMs, median, say, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
 
 const ROUNDS = 20;
@@ -24,7 +24,6 @@ const ROUND_MS = 4_000;
 /** Few callers with pauses, because the benchmark measures latency and not throughput. */
 const CALLERS = 3;
 const CALLER_PAUSE_MS = 4;
-const TICK_MS = 10;
 const ROWS = 40;
 const MINUTE_MS = 60_000;
 const POLL_MS = 250;
@@ -68,7 +67,7 @@ export async function benchDeadSources(): Promise<void> {
 
 async function compareSides(name: string, healthy: Side, affected: Side): Promise<void> {
   const rounds: Round[] = [];
-  const [healthyBefore, affectedBefore] = [readCpuMs(healthy), readCpuMs(affected)];
+  const [healthyBefore, affectedBefore] = [cpuMs(healthy.pid), cpuMs(affected.pid)];
   while (rounds.length < ROUNDS) rounds.push(await callBoth(healthy, affected));
   for (const temperature of ['hot', 'cold'] as const) {
     const percentileOf = (side: 0 | 1, share: number) =>
@@ -82,7 +81,7 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
       `sources ${name}, ${temperature} reads: ${describe(1)}; with healthy sources: ${describe(0)}; ratio of p99 ${median(ratios).toFixed(2)} (${spread(ratios)})`,
     );
   }
-  const cpu = (readCpuMs(affected) - affectedBefore) / (readCpuMs(healthy) - healthyBefore);
+  const cpu = (cpuMs(affected.pid) - affectedBefore) / (cpuMs(healthy.pid) - healthyBefore);
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
@@ -117,16 +116,6 @@ async function time({ url }: Side, target: string, samples: number[]): Promise<v
   await response.arrayBuffer();
   samples.push(performance.now() - startedAt);
   if (response.status !== 200) throw new Error(`${target} returned ${response.status}`);
-}
-
-/** The CPU time of a service in milliseconds. NaN if the system does not report it. */
-function readCpuMs({ pid }: Side): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 const HOT = [

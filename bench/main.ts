@@ -23,11 +23,13 @@ import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 import { benchStream } from './stream.ts';
 import { benchWindow } from './window.ts';
+import { benchWorkers } from './workers.ts';
 import { say } from './measure.ts';
 
 const BENCHMARKS = {
   hot: benchHotListings,
   limits: benchSharedLimits,
+  workers: benchWorkers,
   console: benchConsole,
   window: benchWindow,
   ranking: benchRanking,

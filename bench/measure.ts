@@ -40,6 +40,18 @@ export function spread(values: readonly number[]): string {
   return `${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
 }
 
+const TICK_MS = 10;
+
+/** The CPU time of a process in milliseconds. NaN if the system does not report it. */
+export function cpuMs(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** The resident memory of a process in MiB. NaN if the system does not report it. */
 export function residentMiB(pid: number): number {
   try {

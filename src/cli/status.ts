@@ -5,6 +5,7 @@ import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
+import type { ProcessReport } from '../processes/calls.ts';
 import type { SalesStatus } from '../market/sales-status.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { UpstreamSummary } from '../tasks/upstream-status.ts';
@@ -26,13 +27,15 @@ type Status = {
   metadata: readonly CollectionMetadataStatus[] | null;
   /** Collections with rows and without a collection record, at most UNRECORDED_MAX. Null if they cannot be read. */
   unrecordedCollections: readonly string[] | null;
+  /** Absent unless several processes serve. */
+  processes?: readonly ProcessReport[] | null;
   unavailable: string[];
 };
 
 export const defineStatus: DefineCommand = (status, io) => {
   status
     .description(
-      'Show whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
+      'Show the serving processes, whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
         'For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
         'that it reads. Name the collections that have rows and no collection record.',
     )
@@ -54,6 +57,7 @@ async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Pr
 function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
   const { databases, rateLimits, chains, sales, tasks, metadata, unrecordedCollections, unavailable } = status;
   const sections = [
+    describeProcesses(status.processes ?? [], stdout),
     describeDatabases(databases ?? {}, stdout),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
@@ -77,6 +81,16 @@ type Stdout = CommandIo['stdout'];
 
 function tableOf(heads: readonly string[], rows: readonly (readonly Cell[])[], stdout: Stdout): string {
   return rows.length > 0 ? formatTable(heads, rows, stdout) : '';
+}
+
+function describeProcesses(processes: readonly ProcessReport[], stdout: Stdout): string {
+  const rows = processes.map(({ process, state, uptimeSeconds, restarts }) => [
+    String(process),
+    state,
+    uptimeSeconds === null ? '' : toSpan(uptimeSeconds),
+    String(restarts),
+  ]);
+  return tableOf(['process', 'state', 'serving for', 'restarts'], rows, stdout);
 }
 
 function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, stdout: Stdout): string {

@@ -27,15 +27,17 @@ export type StartedProcess = { url: string; hasConsole: boolean };
 /** `restarting`: the process has ended, and will be started again. */
 export type ProcessState = 'starting' | 'serving' | 'restarting' | 'stopping';
 
-/** A serving process, as `/status` shows it. `stream` is null if the process has not responded in time. */
+/** A serving process, as `/status` shows it. */
 export type ProcessReport = {
   process: number;
   state: ProcessState;
   /** How often the process was started again after an unexpected end. */
   restarts: number;
   uptimeSeconds: number | null;
-  stream: StreamCounts | null;
 };
+
+/** `stream` is null if the process has not responded in time. */
+export type ProcessAndStream = ProcessReport & { stream: StreamCounts | null };
 
 /** The metrics of a serving process. `restarts` tells it from earlier processes with the same number. */
 export type MetricsOfProcess = { process: number; restarts: number; metrics: ProcessMetrics };
@@ -50,7 +52,7 @@ export type SupervisorCalls = {
   enterStream: { input: { client: string; limits: PlaceLimits }; output: PlaceResult };
   leaveStream: { input: string; output: null };
   nudgeWebhooks: { input: null; output: null };
-  readProcesses: { input: null; output: ProcessReport[] };
+  readProcesses: { input: null; output: ProcessAndStream[] };
 };
 
 /** What the supervisor calls in a serving process. */

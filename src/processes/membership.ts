@@ -103,7 +103,7 @@ export class Membership {
   /** The section `processes` of the status. */
   readonly status: StatusProvider = {
     section: 'processes',
-    read: async (): Promise<Omit<ProcessReport, 'stream'>[]> =>
+    read: async (): Promise<ProcessReport[]> =>
       (await this.#channel.call('readProcesses', null)).map(({ stream: _stream, ...report }) => report),
   };
 }

@@ -11,7 +11,7 @@ import { isDoneWithin } from '../resilience/deadline.ts';
 import type {
   MetricsOfProcess,
   ProcessChannel,
-  ProcessReport,
+  ProcessAndStream,
   ProcessStart,
   ProcessState,
   StartedProcess,
@@ -122,7 +122,7 @@ export class Supervisor {
     return this.#failed.promise;
   }
 
-  reportOnProcesses(): Promise<ProcessReport[]> {
+  reportOnProcesses(): Promise<ProcessAndStream[]> {
     return Promise.all(this.#members.map((member) => toReport(member)));
   }
 
@@ -249,7 +249,7 @@ export class Supervisor {
   }
 }
 
-async function toReport({ number, state, restarts, servingSince, channel }: Member): Promise<ProcessReport> {
+async function toReport({ number, state, restarts, servingSince, channel }: Member): Promise<ProcessAndStream> {
   const stream = state === 'serving' ? await within(REPORT_TIMEOUT_MS, channel?.call('readStream', null)) : null;
   const uptimeSeconds = servingSince === null ? null : Math.floor((performance.now() - servingSince) / 1_000);
   return { process: number, state, restarts, uptimeSeconds, stream };

@@ -1,13 +1,15 @@
 // `mercat serve --workers 2`: a supervisor and two serving processes on PostgreSQL, and what a client sees of them.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import http from 'node:http';
+import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
+import { listChildren } from '../support/engines/postgres-server.ts';
 import { EventStream } from '../support/http/event-stream.ts';
 import { freePort } from '../support/free-port.ts';
 import type { ServiceProcess } from '../support/service/service-process.ts';
@@ -82,6 +84,16 @@ forEachEngine('several serving processes', (engine) => {
       await until(async () => (await counted()) === 0, LIMIT_MS, 'the places are not free');
     });
 
+    test('mercat status lists the serving processes', () => {
+      const env = { PATH: process.env['PATH'], DATA_DIR: path.dirname(service.socketPath) };
+      const run = spawnSync(process.execPath, [MAIN, 'status'], { env, encoding: 'utf8' });
+      assert.match(
+        run.stdout,
+        /^PROCESS +STATE +SERVING FOR +RESTARTS\n1 +serving .* 0\n2 +serving .* 0\n/,
+        run.stderr,
+      );
+    });
+
     test('the metrics are sums over the processes, and each process has its own memory', async () => {
       const metrics = await readMetrics(metricsUrl);
       const values = (name: string) => metrics.filter(([key]) => key.startsWith(name));
@@ -101,7 +113,7 @@ forEachEngine('several serving processes', (engine) => {
     });
 
     test('a killed process is started again, and only requests that it had in progress are lost', async (t) => {
-      const [, victim = 0] = servingPids(service.pid);
+      const [, victim = 0] = listChildren(service.pid);
       const load = new Load(t, service.url);
       await load.responses(200);
       process.kill(victim, 'SIGKILL');
@@ -115,7 +127,7 @@ forEachEngine('several serving processes', (engine) => {
         load.failures.every((code) => code === 'ECONNRESET' || code === 'EPIPE'),
         load.failures.join(', '),
       );
-      assert.equal(servingPids(service.pid).length, 2);
+      assert.equal(listChildren(service.pid).length, 2);
       const rejected = (await readMetrics(metricsUrl)).find(
         ([key]) => key === 'mercat_rejected_requests_total{limit="list"}',
       );
@@ -130,7 +142,7 @@ forEachEngine('several serving processes', (engine) => {
       await load.stop();
       await stopped;
       assert.deepEqual(load.failures, []);
-      assert.deepEqual(servingPids(service.pid), []);
+      assert.deepEqual(listChildren(service.pid), []);
     });
   });
 });
@@ -158,17 +170,6 @@ async function isReady(url: string): Promise<boolean> {
     return (await fetch(`${url}/readyz`)).ok;
   } catch {
     return false;
-  }
-}
-
-/** The ids of the serving processes of a supervisor. */
-function servingPids(supervisor: number): number[] {
-  try {
-    const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(supervisor)], { encoding: 'utf8' });
-    return text.trim().split(/\s+/).map(Number);
-  } catch {
-    // `ps` fails if there is none.
-    return [];
   }
 }
 

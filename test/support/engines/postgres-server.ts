@@ -216,7 +216,8 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function listChildren(parent: number): number[] {
+/** The ids of the processes that a process has started. */
+export function listChildren(parent: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   if (stdout) {
     const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
