@@ -48,8 +48,9 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     withRejections(async (request, reply) => {
       const submission = readSubmission(context, bodyOf(request).value);
       access.requireKey(request, submission.chain.id);
-      const { orderId } = await submitOrder(ordersOf(context), submission);
-      const body = await toOrderResponse(context, await findStoredOrder(context.orders.main, orderId));
+      const orders = ordersOf(context);
+      const { orderId } = await submitOrder(orders, submission);
+      const body = await toOrderResponse(context, await findStoredOrder(orders.main, orderId));
       return reply
         .code(201)
         .header('location', `${PATH}/${encodeURIComponent(orderId)}`)
