@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { loadOnce } from '../core/load-once.ts';
 import { isNotModified } from '../http/cached-response.ts';
 import { EncodedBodies, chooseCoding } from '../http/content-coding.ts';
 import { isBelow } from '../http/request-target.ts';
@@ -64,16 +65,13 @@ export type ConsoleOptions = {
 export function registerConsole(app: FastifyInstance, { folder, baseUrl }: ConsoleOptions): void {
   const routeOptions = { schema: { hide: true } };
   const page = readFileSync(path.join(folder, PAGE_FILE), 'utf8');
-  const assets = new Assets(path.join(folder, ASSETS_PATH));
 
   for (const pagePath of PAGE_PATHS) {
     const pageOfPath = pagePath === FIRST_PAINT_PATH ? page : page.replace(FIRST_PAINT, '');
     app.get(pagePath, routeOptions, (request, reply) => sendPage(toPage(pageOfPath, baseUrl()), request, reply));
   }
-  for (const name of assets.names) {
-    app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) =>
-      sendAsset(await assets.get(name), request, reply),
-    );
+  for (const [name, load] of findAssets(path.join(folder, ASSETS_PATH))) {
+    app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) => sendAsset(await load(), request, reply));
   }
 }
 
@@ -134,32 +132,17 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
 
 type Asset = { type: string; plain: Buffer; encoded: EncodedBodies | null; etag: string };
 
-/** The built files. Each is read when it is first requested, because most processes never serve the console. */
-class Assets {
-  readonly #folder: string;
-  readonly #loaded = new Map<string, Promise<Asset>>();
-  readonly names: readonly string[];
+/** The built files, by name. Each is read when it is first requested, because most processes never serve the console. */
+function findAssets(folder: string): Map<string, () => Promise<Asset>> {
+  const names = globSync('*', { cwd: folder }).filter((name) => TYPES[path.extname(name)] !== undefined);
+  return new Map(names.map((name) => [name, loadOnce(() => readAsset(path.join(folder, name)))]));
+}
 
-  constructor(folder: string) {
-    this.#folder = folder;
-    this.names = globSync('*', { cwd: folder }).filter((name) => TYPES[path.extname(name)] !== undefined);
-  }
-
-  get(name: string): Promise<Asset> {
-    const known = this.#loaded.get(name);
-    if (known) return known;
-    const loading = this.#load(name);
-    loading.catch(() => this.#loaded.delete(name));
-    this.#loaded.set(name, loading);
-    return loading;
-  }
-
-  async #load(name: string): Promise<Asset> {
-    const extension = path.extname(name);
-    const plain = await readFile(path.join(this.#folder, name));
-    const encoded = ENCODED_TYPES.has(extension) ? null : new EncodedBodies(plain);
-    return { type: TYPES[extension] ?? '', plain, encoded, etag: toEtag(plain) };
-  }
+async function readAsset(file: string): Promise<Asset> {
+  const extension = path.extname(file);
+  const plain = await readFile(file);
+  const encoded = ENCODED_TYPES.has(extension) ? null : new EncodedBodies(plain);
+  return { type: TYPES[extension] ?? '', plain, encoded, etag: toEtag(plain) };
 }
 
 function toEtag(content: string | Buffer): string {

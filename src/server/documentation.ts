@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { MCP_PATH } from '../agents/http/mcp.ts';
 import { ServiceError } from '../core/errors.ts';
+import { loadOnce } from '../core/load-once.ts';
 import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
@@ -39,8 +40,7 @@ const INTERFACES = [
 type Page = { name: string; text: string };
 
 export function registerDocumentation(app: FastifyInstance, baseUrl: () => string): void {
-  let loading: Promise<Map<string, StaticAsset>> | null = null;
-  const load = () => (loading ??= loadAssets(baseUrl()));
+  const load = loadOnce(() => loadAssets(baseUrl()));
   for (const route of ROUTES) {
     app.get<{ Params: { page?: string } }>(route, { schema: { hide: true } }, async (request, reply) => {
       const name = route.slice(1).replace(':page', request.params.page ?? '');

@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { loadOnce } from '../core/load-once.ts';
 import { pathOf } from '../http/request-target.ts';
-import type { StaticAsset } from './static-asset.ts';
 import { SECURITY_HEADERS, sendAsset, toAsset } from './static-asset.ts';
 
 const PAGE_PATH = '/docs';
@@ -81,12 +81,9 @@ export function registerReferencePage(app: FastifyInstance, baseUrl: () => strin
   });
 
   const registerAsset = (path: string, type: string, load: () => Promise<string>) => {
-    let asset: Promise<StaticAsset> | null = null;
-    app.get(path, routeOptions, async (request, reply) => {
-      // Loaded at the first request, because most processes never display the page.
-      asset ??= load().then((content) => toAsset(type, content));
-      return sendAsset(await asset, request, reply);
-    });
+    // Loaded at the first request, because most processes never display the page.
+    const loadAsset = loadOnce(async () => toAsset(type, await load()));
+    app.get(path, routeOptions, async (request, reply) => sendAsset(await loadAsset(), request, reply));
   };
   const script = import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js');
   const style = import.meta.resolve('swagger-ui-dist/swagger-ui.css');

@@ -203,6 +203,7 @@ describe('the MCP server', () => {
     const rejected: [string, number, RegExp][] = [
       ['{', 400, /Parse error/],
       [JSON.stringify([LIST, LIST]), 400, /Batches are not supported/],
+      [`\u{feff}${JSON.stringify([LIST, LIST])}`, 400, /Batches are not supported/],
       [JSON.stringify({ ...LIST, params: { x: 'y'.repeat(65_536) } }), 400, /at most 64 KiB/],
       ['', 400, /Parse error/],
     ];

@@ -3,7 +3,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
-import type { McpOptions, McpResponder } from '../mcp-server.ts';
+import { loadOnce } from '../../core/load-once.ts';
+import type { McpOptions } from '../mcp-server.ts';
 import type { PublicRead } from '../public-read.ts';
 
 export const MCP_PATH = '/mcp';
@@ -20,9 +21,7 @@ export type McpRouteOptions = McpOptions & {
 
 /** `app` must be a Fastify scope of its own, because its parsers of bodies are replaced. */
 export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
-  let responder: Promise<McpResponder> | null = null;
-  const load = () =>
-    (responder ??= import('../mcp-server.ts').then(({ createMcpResponder }) => createMcpResponder(options)));
+  const load = loadOnce(async () => (await import('../mcp-server.ts')).createMcpResponder(options));
 
   app.removeAllContentTypeParsers();
   // The SDK parses the body, and reports malformed JSON as the protocol requires.
@@ -55,7 +54,8 @@ function checkOrigin(origin: string | undefined, baseUrl: string): void {
 
 /** A batch could contain many calls, but would count as one request. The protocol has no batches since its version 2025-06-18. */
 function rejectBatch(body: unknown): void {
-  const isBatch = Buffer.isBuffer(body) && /^\s*\[/.test(body.toString('latin1'));
+  // The SDK ignores a byte order mark, which is white space here.
+  const isBatch = Buffer.isBuffer(body) && /^\s*\[/.test(body.toString());
   if (isBatch)
     throw new ServiceError('bad_request', 'Batches are not supported: send one JSON-RPC message per request');
 }
