@@ -103,7 +103,6 @@ export const texts = {
   },
   ticker: {
     title: 'Latest sales',
-    live: 'live',
     several: 'several tokens',
     empty: 'No sale is recorded yet.',
     failed: 'The sales could not be read.',

@@ -65,8 +65,9 @@ export async function visit(page: Page, url: string): Promise<void> {
 }
 
 export async function waitUntilLoaded(page: Page): Promise<void> {
-  // Figures of rows outside of the window are not read before they come into view.
-  await page.waitForFunction(`document.querySelector('main h1') && !document.querySelector('[aria-busy=true]') &&
+  // The page has the title of the market before its scripts have run, but no search. Figures of rows outside of the window are not read
+  // before they come into view.
+  await page.waitForFunction(`document.querySelector('.search') && document.querySelector('main h1') && !document.querySelector('[aria-busy=true]') &&
     !Array.from(document.querySelectorAll('.skeleton'), (element) => element.getBoundingClientRect())
       .some(({ width, top, bottom }) => width > 0 && bottom > 0 && top < innerHeight)`);
 }

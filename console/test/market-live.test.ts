@@ -8,7 +8,7 @@ import { directoryWithDatabase } from '../../test/support/engines/embedded-templ
 import { newCollection } from '../../test/support/service/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
-import { WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ETHER = 10n ** 18n;
@@ -20,7 +20,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
   const other = newCollection({ slug: 'other' });
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase() } });
+    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
     await service.load([
       subject.collection(),
       subject.listing('1', 2n * ETHER),

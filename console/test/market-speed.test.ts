@@ -9,7 +9,7 @@ import { directoryWithDatabase } from '../../test/support/engines/embedded-templ
 import { newCollection } from '../../test/support/service/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
-import { WHY_NO_BROWSER, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const SLOWDOWN = 4;
@@ -28,7 +28,10 @@ describe('the speed of the market on the sample', options, () => {
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase() }, sample: true });
+    service = await startTestService({
+      settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT },
+      sample: true,
+    });
     browser = await launchBrowser();
   });
   after(async () => {
@@ -94,7 +97,7 @@ describe('the speed of the market with many collections', options, () => {
   let service: TestService;
   let browser: Browser;
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase() } });
+    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
     await service.load(
       Array.from({ length: COLLECTIONS }, () => {
         const { collection, listing } = newCollection();

@@ -7,7 +7,7 @@ import type { HistoryPoint, MarketCollection } from '../../../../client/src/mark
 import type { HistoryRange } from '../../data/market-queries.ts';
 import { HISTORY_RANGES, historyQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
-import { formatLocal } from '../../format/time.ts';
+import { formatLocal, formatUtc } from '../../format/time.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { Price, Volume } from '../../parts/price.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -134,7 +134,9 @@ function HistoryTable({ points, currency }: PointsProps) {
             <tbody>
               {points.toReversed().map(({ from, floor, volume, sales, listed }) => (
                 <tr key={from}>
-                  <td class="nowrap">{formatLocal(from)}</td>
+                  <td class="nowrap" data-tip={formatUtc(from)}>
+                    {formatLocal(from)}
+                  </td>
                   <td>
                     <Price price={floor.close} reason={texts.unknown.floor} isNativeOnly />
                   </td>
