@@ -14,7 +14,7 @@ import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/
 import { startServer } from './hot-listings.ts';
 import type { ExploreSet } from './explore-set.ts';
 import { createExploreSet, walletOf } from './explore-set.ts';
-import { median, say, spread } from './measure.ts';
+import { exactCpuMs, median, say, spread } from './measure.ts';
 
 const ROUNDS = 40;
 /** The aims for the median of a read, in milliseconds, and for its ratio to the read of a tenth of the size. */
@@ -34,7 +34,7 @@ export async function benchExplore(): Promise<void> {
   try {
     const sets: MeasuredSet[] = [];
     for (const size of [scale, scale * SMALLER])
-      sets.push(await fillPostgres(await createTestDatabase(server.url), size));
+      sets.push({ ...(await fillPostgres(await createTestDatabase(server.url), size)), databasePid: server.pid() });
     await measure(sets);
   } finally {
     await server.discard();
@@ -46,18 +46,22 @@ async function benchEmbedded(scale: number): Promise<void> {
   try {
     const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(dir) });
     const set = await fill(createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close }), scale);
-    await measure([{ ...set, engine: 'embedded', env: { DATA_DIR: dir } }]);
+    await measure([{ ...set, engine: 'embedded', env: { DATA_DIR: dir }, databasePid: null }]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/** A server of this size has more memory than the default, and few checkpoints. */
-const SERVER_SETTINGS = { shared_buffers: '2GB', max_wal_size: '16GB', checkpoint_timeout: '1h' };
+/** A quarter of the memory, as PostgreSQL's manual advises, and few checkpoints. */
+const SERVER_SETTINGS = {
+  shared_buffers: `${Math.floor(os.totalmem() / 4 / 2 ** 20)}MB`,
+  max_wal_size: '16GB',
+  checkpoint_timeout: '1h',
+};
 /** With the defaults of a session, the indexes and the lists of a large set are sorted in small files on the disk. */
 const FILL_OPTIONS = '-c maintenance_work_mem=1GB -c work_mem=256MB -c synchronous_commit=off';
 
-async function fillPostgres(url: string, scale: number): Promise<MeasuredSet> {
+async function fillPostgres(url: string, scale: number): Promise<Omit<MeasuredSet, 'databasePid'>> {
   const pool = new pg.Pool({ connectionString: url, options: FILL_OPTIONS });
   // The server stops while the last connections are closing. Without a listener, the `error` event would end the process.
   pool.on('error', () => undefined);
@@ -66,8 +70,12 @@ async function fillPostgres(url: string, scale: number): Promise<MeasuredSet> {
 }
 
 type FilledSet = ExploreSet & { traits: Traits };
-/** `env`: the settings of a service on the set. */
-type MeasuredSet = FilledSet & { engine: keyof typeof AIM_MS; env: Record<string, string> };
+/** `env`: the settings of a service on the set. `databasePid`: the database server. Null if the database is in the process of the service. */
+type MeasuredSet = FilledSet & {
+  engine: keyof typeof AIM_MS;
+  env: Record<string, string>;
+  databasePid: number | null;
+};
 
 async function fill(database: Database, scale: number): Promise<FilledSet> {
   try {
@@ -90,26 +98,32 @@ async function fill(database: Database, scale: number): Promise<FilledSet> {
 
 type Traits = Map<string, (readonly [name: string, value: string])[]>;
 
+/** A set with a service on it. `pids`: the service, and the database server unless it is in the process of the service. */
+type Side = { set: MeasuredSet; reads: Reads; pids: number[] };
+
 /** Starts a service on each set. Each read is measured on all sets in alternating rounds, and the first set is compared with the second. */
 async function measure(sets: readonly MeasuredSet[]): Promise<void> {
-  const services: Awaited<ReturnType<typeof startServer>>[] = [];
+  const stops: (() => Promise<unknown>)[] = [];
   try {
-    for (const { env } of sets) services.push(await startServer(['service'], { ...env, PORT: '0' }));
-    const readsOfSets = sets.map((set, index) => toReads(services[index]?.url ?? '', set));
-    for (const name of readsOfSets[0]?.keys() ?? []) {
-      const measured = await readAlternately(readsOfSets.flatMap((reads) => reads.get(name) ?? []));
-      const [larger, smaller] = sets.flatMap((set, index) => {
-        const one = measured[index];
-        return one ? [report(name, set, one)] : [];
-      });
-      if (larger === undefined || smaller === undefined) continue;
-      const ratio = larger / smaller;
+    const sides: Side[] = [];
+    for (const set of sets) {
+      const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
+      const service = await startServer(['service'], { DATA_DIR: dir, ...set.env, PORT: '0' });
+      stops.push(() => service.stop().finally(() => rmSync(dir, { recursive: true, force: true })));
+      const pids = [service.pid, ...(set.databasePid === null ? [] : [set.databasePid])];
+      sides.push({ set, pids, reads: toReads(service.url, set) });
+    }
+    for (const name of sides[0]?.reads.keys() ?? []) {
+      const [larger, smaller] = (await readAlternately(name, sides)).map((measured) => report(name, measured));
+      if (!larger || !smaller) continue;
+      const ratio = larger.ms / smaller.ms;
       say(
-        `explore, ${name}: ${ratio.toFixed(2)} times a tenth of the size; aim ${AIM_RATIO}: ${verdict(ratio, AIM_RATIO)}`,
+        `explore, ${name}: ${ratio.toFixed(2)} times a tenth of the size, CPU time ${(larger.cpuMs / smaller.cpuMs).toFixed(2)} times; ` +
+          `aim ${AIM_RATIO}: ${verdict(ratio, AIM_RATIO)}`,
       );
     }
   } finally {
-    for (const service of services) await service.stop();
+    for (const stop of stops) await stop();
   }
 }
 
@@ -166,35 +180,38 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
 
 const verdict = (value: number, aim: number) => (value <= aim ? 'reached' : 'missed');
 
-/** Prints the median, in milliseconds, and returns it. */
-function report(name: string, { engine, tokens }: MeasuredSet, { times, rows }: Measured): number {
-  const ms = median(times);
+/** Prints the medians, in milliseconds, and returns them. */
+function report(name: string, { side, times, cpuTimes, rows }: Measured): { ms: number; cpuMs: number } {
+  const { engine, tokens } = side.set;
+  const [ms, cpuMs] = [median(times), median(cpuTimes)];
   say(
-    `explore, ${engine}, ${tokens} tokens, ${name}: ${ms.toFixed(1)} ms cold (${spread(times)}), ${rows} rows; aim ${AIM_MS[engine]} ms: ` +
-      verdict(ms, AIM_MS[engine]),
+    `explore, ${engine}, ${tokens} tokens, ${name}: ${ms.toFixed(1)} ms cold (${spread(times)}), CPU time ${cpuMs.toFixed(1)} ms, ${rows} rows; ` +
+      `aim ${AIM_MS[engine]} ms: ${verdict(ms, AIM_MS[engine])}`,
   );
-  return ms;
+  return { ms, cpuMs };
 }
 
-type Measured = { times: number[]; rows: number };
+/** `cpuTimes`: of the service and the database together. */
+type Measured = { side: Side; times: number[]; cpuTimes: number[]; rows: number };
 
 /** Reads another URL each round. The first read prepares statements and connections, so it does not count. */
-async function readAlternately(reads: readonly ((round: number) => string)[]): Promise<Measured[]> {
-  const measured = reads.map((urlOf): Measured & { urlOf: (round: number) => string } => ({
-    urlOf,
-    times: [],
-    rows: 0,
-  }));
+async function readAlternately(name: string, sides: readonly Side[]): Promise<Measured[]> {
+  const measured = sides.map((side): Measured => ({ side, times: [], cpuTimes: [], rows: 0 }));
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const one of measured) {
-      const url = one.urlOf(round);
+      const { reads, pids } = one.side;
+      const url = reads.get(name)?.(round) ?? '';
+      const cpuMs = () => pids.reduce((sum, pid) => sum + exactCpuMs(pid), 0);
+      const cpuBefore = cpuMs();
       const start = performance.now();
       const response = await fetch(url);
       const text = await response.text();
       const ms = performance.now() - start;
+      const cpuAfter = cpuMs();
       if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
       if (round === 0) continue;
       one.times.push(ms);
+      one.cpuTimes.push(cpuAfter - cpuBefore);
       one.rows += (JSON.parse(text) as { data: unknown[] }).data.length;
     }
   }
