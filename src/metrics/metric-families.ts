@@ -63,7 +63,7 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_webhook_oldest_due_age_seconds: { name: 'mercat.webhook.oldest_due.age', unit: 's' },
   mercat_webhook_events_pending: { name: 'mercat.webhook.events.pending', unit: '{event}' },
   mercat_metrics_section_readable: { name: 'mercat.metrics.section.readable', unit: '' },
-  mercat_serving_process_up: { name: 'mercat.serving_process.up', unit: '1' },
+  mercat_serving_process_up: { name: 'mercat.serving_process.up', unit: '' },
   mercat_serving_process_restarts_total: { name: 'mercat.serving_process.restarts', unit: '{restart}' },
   db_client_connection_count: { name: 'db.client.connection.count', unit: '{connection}', isSum: true },
   db_client_connection_max: { name: 'db.client.connection.max', unit: '{connection}', isSum: true },
