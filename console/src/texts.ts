@@ -240,7 +240,8 @@ export const texts = {
   activity: {
     label: 'Activity',
     empty: 'No activity is recorded yet.',
-    collection: 'Several tokens',
+    collection: 'Collection',
+    several: 'Several tokens',
     voided: 'taken back',
     voidedWhy: 'The chain has replaced the block in which this happened.',
     swept: (count: string) => `sweep of ${count}`,

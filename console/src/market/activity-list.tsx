@@ -202,10 +202,11 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** The token that has changed, or the collection if no single token has. */
+/** The token that has changed. A floor is that of the collection, and a sale may be of several tokens. */
 function ActivitySubject({ row }: { row: ListedActivity }) {
-  const { collectionId, tokenId, mint } = row;
-  if (collectionId === null || (tokenId === null && mint === null)) return <>{texts.activity.collection}</>;
+  const { kind, collectionId, tokenId, mint } = row;
+  if (collectionId === null || (tokenId === null && mint === null))
+    return <span class="muted">{kind === 'sale' ? texts.activity.several : texts.activity.collection}</span>;
   return (
     <span class="truncate">
       <RowLink href={tokenPath({ ...row, collectionId, contractAddress: null })}>
