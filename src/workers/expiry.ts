@@ -9,6 +9,7 @@ import { refreshDueRanks } from '../market/ranks.ts';
 import { deleteOldPoints } from '../market/queries/market-points.ts';
 import { deleteOldViews } from '../market/queries/recent-views.ts';
 import { deleteOldChanges } from '../intake/undo/retention.ts';
+import { sumParts } from '../tasks/independent-parts.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
@@ -46,33 +47,33 @@ export function createExpiryTask(context: WorkerContext): Task {
   };
 }
 
-/** Works in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. */
-export async function sweepExpired(
+/**
+ * Works in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. If one sweep fails, for example
+ * because the indexer database fails, the other sweeps still run, and the error is thrown after them.
+ */
+export function sweepExpired(
   { main, indexer, chains, clock }: Pick<WorkerContext, 'main' | 'indexer' | 'chains' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const sweep = (update: (limit: number) => Promise<number>) => sweepBatches(update, signal);
-  const orders = await sweep((limit) => expireOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
-  const starts = await sweep((limit) => startOrders(main.within(BATCH_TIMEOUT_MS), clock(), limit));
-  const listings = await sweep((limit) =>
-    updateExpiredListings(indexer.within(BATCH_TIMEOUT_MS), { chains, now: clock() }, limit),
+  const mainWithin = () => main.within(BATCH_TIMEOUT_MS);
+  const indexerWithin = () => indexer.within(BATCH_TIMEOUT_MS);
+  const sweeps: ((limit: number) => Promise<number>)[] = [
+    (limit) => expireOrders(mainWithin(), clock(), limit),
+    (limit) => startOrders(mainWithin(), clock(), limit),
+    (limit) => updateExpiredListings(indexerWithin(), { chains, now: clock() }, limit),
+    (limit) => refreshDueRanks(indexerWithin(), { chains, now: clock() }, limit),
+    (limit) => deleteStoredResponses(mainWithin(), clock() - IDEMPOTENCY_KEPT_MS, limit),
+    (limit) => deleteOldViews(mainWithin(), clock() - VIEWS_KEPT_MS, limit),
+    (limit) => deleteOldPoints(indexerWithin(), clock() - POINTS_KEPT_MS, limit),
+  ];
+  const databases = () => ({ main: mainWithin(), indexer: indexerWithin() });
+  return sumParts(
+    [
+      ...sweeps.map((sweep) => () => sweepBatches(sweep, signal)),
+      () => deleteOldChanges(databases(), clock(), OLD_IMPORTS_MAX),
+    ],
+    signal,
   );
-  const ranks = await sweep((limit) =>
-    refreshDueRanks(indexer.within(BATCH_TIMEOUT_MS), { chains, now: clock() }, limit),
-  );
-  const responses = await sweep((limit) =>
-    deleteStoredResponses(main.within(BATCH_TIMEOUT_MS), clock() - IDEMPOTENCY_KEPT_MS, limit),
-  );
-  const views = await sweep((limit) => deleteOldViews(main.within(BATCH_TIMEOUT_MS), clock() - VIEWS_KEPT_MS, limit));
-  const points = await sweep((limit) =>
-    deleteOldPoints(indexer.within(BATCH_TIMEOUT_MS), clock() - POINTS_KEPT_MS, limit),
-  );
-  const imports = await deleteOldChanges(
-    { main: main.within(BATCH_TIMEOUT_MS), indexer: indexer.within(BATCH_TIMEOUT_MS) },
-    clock(),
-    OLD_IMPORTS_MAX,
-  );
-  return orders + starts + listings + ranks + responses + views + points + imports;
 }
 
 async function sweepBatches(update: (limit: number) => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -6,9 +6,10 @@ import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { emptyTables, ingest, listing, order } from '../support/service/intake.ts';
+import { emptySyncTables, ingest, listing, order } from '../support/service/intake.ts';
 
 const AT = Date.UTC(2026, 5, 1);
+const DAY_MS = 24 * 60 * 60_000;
 const at = (ms: number) => new Date(AT + ms).toISOString();
 
 forEachEngine('the expiry sweep', (engine) => {
@@ -16,7 +17,7 @@ forEachEngine('the expiry sweep', (engine) => {
   before(async () => {
     db = await engine.open();
   });
-  beforeEach(() => emptyTables(db));
+  beforeEach(() => emptySyncTables(db));
 
   const statuses = async () => {
     const orders = await db.query(`select token_id || ' ' || status as row from main.book_order order by token_id`);
@@ -49,5 +50,27 @@ forEachEngine('the expiry sweep', (engine) => {
     const expiresAt = at(-1);
     await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
     assert.equal(await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => AT }), 1_203);
+  });
+
+  test('while one of the two schemas fails, the sweeps of the other are done, and the failure is reported', async () => {
+    await ingest(db, order({ tokenId: '1', expiresAt: at(-1) }), listing({ id: 'a', expiresAt: at(-1) }));
+    await db.query(
+      `insert into main.recent_view (collection_id, asset, viewed_at) values ('a', '1', $1), ('a', '2', $2)`,
+      [at(-2 * DAY_MS), at(0)],
+    );
+    const sweepWithout = async (schema: string) => {
+      await db.query(`alter schema ${schema} rename to unreachable`);
+      try {
+        const sweep = sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => AT });
+        await assert.rejects(sweep, /does not exist/);
+      } finally {
+        await db.query(`alter schema unreachable rename to ${schema}`);
+      }
+    };
+    await sweepWithout('indexer');
+    assert.deepEqual(await statuses(), ['1 expired', 'a active']);
+    assert.deepEqual(await db.query(`select asset from main.recent_view`), [{ asset: '2' }]);
+    await sweepWithout('main');
+    assert.deepEqual(await statuses(), ['1 expired', 'a expired']);
   });
 });
