@@ -115,7 +115,7 @@ export class EndpointComparison {
    * also accepted and counted if such reads are not compared.
    */
   async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
-    if (!this.compares(read.kind)) return this.#acceptUncompared(read);
+    if (!this.compares(read.kind)) return this.acceptUncompared(read);
     const { pool } = this.#options;
     if (read.kind === 'past') this.#failingSince.delete(first.endpoint);
     const votes = new Map<string, Endpoint[]>([[read.toComparable(first), [first.endpoint]]]);
@@ -135,7 +135,15 @@ export class EndpointComparison {
       if (majority) return this.#decide(read, { first: first.endpoint, majority, voters: [...votes.values()].flat() });
     }
     if (votes.size > 1) return this.#dispute(read);
-    return isAwaited ? 'awaited' : this.#acceptUncompared(read);
+    return isAwaited ? 'awaited' : this.acceptUncompared(read);
+  }
+
+  /** Counts a response that is accepted without a comparison, and ends the dispute about it. */
+  acceptUncompared({ kind, topic, blocks }: { kind: ReadKind; topic: string; blocks: number }): 'accepted' {
+    if (kind === 'call') this.#uncomparedCalls += 1;
+    else this.#uncompared += blocks;
+    this.#disputes.end(topic);
+    return 'accepted';
   }
 
   /**
@@ -186,13 +194,6 @@ export class EndpointComparison {
       });
     }
     return 'disputed';
-  }
-
-  #acceptUncompared({ kind, topic, blocks }: { kind: ReadKind; topic: string; blocks: number }): 'accepted' {
-    if (kind === 'call') this.#uncomparedCalls += 1;
-    else this.#uncompared += blocks;
-    this.#disputes.end(topic);
-    return 'accepted';
   }
 
   /** Returns `failed` also when the breaker of the endpoint is open. */

@@ -29,7 +29,7 @@ export async function readTransactions(
   const all = new Map<Hex, Transaction>();
   for (let from = 0; from < distinct.length; from += TRANSACTIONS_AT_ONCE) {
     const part = distinct.slice(from, from + TRANSACTIONS_AT_ONCE);
-    const found = (await readCompared(pool, comparison, part)) ?? (await readFromSeveral(pool, part));
+    const found = (await readCompared(pool, comparison, part)) ?? (await readFromSeveral(pool, comparison, part));
     for (const [tx, transaction] of found) all.set(tx, transaction);
   }
   return all;
@@ -57,8 +57,12 @@ async function readCompared(
   throw new RpcFailure('contradicted', 'transactions');
 }
 
-/** Transactions that one endpoint does not have are requested from the next endpoint. They are not compared. */
-async function readFromSeveral(pool: EndpointPool, txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+/** Transactions that one endpoint does not have are requested from the next endpoint. They are not compared, but counted as one read. */
+async function readFromSeveral(
+  pool: EndpointPool,
+  comparison: EndpointComparison,
+  txs: readonly Hex[],
+): Promise<Map<Hex, Transaction>> {
   const found = new Map<Hex, Transaction>();
   const fetchMissing = async (endpoint: Endpoint) => {
     const missing = txs.filter((tx) => !found.has(tx));
@@ -66,6 +70,8 @@ async function readFromSeveral(pool: EndpointPool, txs: readonly Hex[]): Promise
     if (found.size < txs.length) throw new RpcFailure('not-found', 'a transaction');
   };
   await nullIfMissing(pool.read(fetchMissing));
+  const [topic = ''] = txs;
+  if (found.size > 0) comparison.acceptUncompared({ kind: 'call', topic, blocks: 0 });
   return found;
 }
 

@@ -299,6 +299,17 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), AGREED);
   });
 
+  test('transactions that no endpoint has all of are accepted without a comparison, and counted', async (t) => {
+    const [fill] = truth;
+    const known = fill?.tx ?? assert.fail('there is no event');
+    const unknown = `0x${'0'.repeat(64)}` as const;
+    const reader = readerOf(t, [scene.local.url, scene.local.url]);
+    assert.deepEqual([...(await reader.transactions([known, unknown])).keys()], [known]);
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncomparedCalls: 1 });
+    assert.equal((await reader.transactions([unknown])).size, 0);
+    assert.deepEqual(reader.comparison.status(), { ...AGREED, uncomparedCalls: 1 });
+  });
+
   test('with a single endpoint, all that it serves is accepted and counted', async (t) => {
     const reader = readerOf(t, [scene.local.url]);
     await reader.events.ofBlock(busy, filter);
