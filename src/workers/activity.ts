@@ -3,6 +3,7 @@
 
 import { mergeChanges } from '../activity/merge.ts';
 import { deleteOldActivity, hasOldActivity } from '../activity/queries/activity-log.ts';
+import { sumParts } from '../tasks/independent-parts.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
@@ -15,18 +16,31 @@ const BATCHES_MAX = 10_000;
 const DELETED_MAX = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-export function createActivityTask(context: WorkerContext): Task {
+type ActivityContext = Pick<WorkerContext, 'main' | 'indexer' | 'clock' | 'activityMerged'> & {
+  config: Pick<WorkerContext['config'], 'activityRetentionDays'>;
+};
+
+export function createActivityTask(context: ActivityContext): Task {
   return {
     name: 'activity',
     periodMs: PERIOD_MS,
     deadlineMs: DEADLINE_MS,
     run: async (signal) => {
-      const merged = await mergeChanges(context, { timeoutMs: BATCH_TIMEOUT_MS, batchesMax: BATCHES_MAX, signal });
-      const before = context.clock() - context.config.activityRetentionDays * DAY_MS;
-      const main = context.main.within(BATCH_TIMEOUT_MS);
-      const isDue = await hasOldActivity(main, before);
-      const deleted = isDue ? await main.transaction((tx) => deleteOldActivity(tx, before, DELETED_MAX)) : 0;
-      return { read: merged, changed: merged + deleted, refused: 0 };
+      let merged = 0;
+      const merge = async () => {
+        merged = await mergeChanges(context, { timeoutMs: BATCH_TIMEOUT_MS, batchesMax: BATCHES_MAX, signal });
+        return merged;
+      };
+      const changed = await sumParts([merge, () => deleteOld(context)], signal);
+      return { read: merged, changed, refused: 0 };
     },
   };
+}
+
+/** Uses only the primary database, so old entries are deleted even while the changes of the indexer cannot be merged. */
+async function deleteOld({ main, clock, config }: ActivityContext): Promise<number> {
+  const before = clock() - config.activityRetentionDays * DAY_MS;
+  const db = main.within(BATCH_TIMEOUT_MS);
+  if (!(await hasOldActivity(db, before))) return 0;
+  return db.transaction((tx) => deleteOldActivity(tx, before, DELETED_MAX));
 }

@@ -10,6 +10,7 @@ import { ACTIVITY_COLUMNS, decodeActivity } from '../../src/activity/queries/act
 import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
 import type { Database } from '../../src/database/port.ts';
 import { removeCollections } from '../../src/market/remove-collections.ts';
+import { createActivityTask } from '../../src/workers/activity.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { NOW } from '../support/service/intake.ts';
 
@@ -230,5 +231,20 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.equal(await deleteStep(2), 0);
     assert.deepEqual(await readNames(), ['2 floor b', '4 list d']);
     assert.equal((await findActivityHead(main)).oldest, 4);
+  });
+
+  test('old activity is deleted even while the indexer database fails', async () => {
+    await record('one', 'main', [list('a')]);
+    await merge('one');
+    const config = { activityRetentionDays: 1 };
+    const context = { ...databasesOf('two'), config, clock: () => NOW + 2 * 24 * 60 * 60_000 };
+    await indexer.query(`alter schema indexer rename to unreachable`);
+    try {
+      const run = createActivityTask(context).run(AbortSignal.timeout(30_000), () => undefined, { isFull: false });
+      await assert.rejects(async () => run, /does not exist/);
+    } finally {
+      await indexer.query(`alter schema unreachable rename to indexer`);
+    }
+    assert.deepEqual(await readNames(), []);
   });
 });
