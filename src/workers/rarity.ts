@@ -1,5 +1,6 @@
 // The task that ranks the tokens of a collection by their traits, unless a marketplace or an import reports ranks of the collection.
 
+import { describeError } from '../core/errors.ts';
 import { listDueRankings } from '../market/queries/rarity.ts';
 import { rankTokens } from '../market/token-ranking.ts';
 import type { Task } from '../tasks/task.ts';
@@ -19,19 +20,27 @@ export function createRarityTask(context: Pick<WorkerContext, 'main' | 'indexer'
     run: async (signal, report) => {
       const due = await listDueRankings(indexer, { now: clock(), limit: COLLECTIONS_MAX });
       const problems: string[] = [];
+      const errors: unknown[] = [];
       let changed = 0;
       for (const [index, ranking] of due.entries()) {
         signal.throwIfAborted();
         report({ done: index, total: due.length, what: 'collections' });
-        const ranked = await rankTokens(context, ranking, signal);
-        changed += ranked.changed;
-        if (ranked.state === 'too-large') {
-          problems.push(`${ranking.collectionId}: too many tokens or different traits to compute ranks`);
-        }
-        if (ranked.changed > 0) {
-          onChanged({ collectionIds: new Set([ranking.collectionId]), kinds: new Set(['token']) });
+        try {
+          const ranked = await rankTokens(context, ranking, signal);
+          changed += ranked.changed;
+          if (ranked.state === 'too-large') {
+            problems.push(`${ranking.collectionId}: too many tokens or different traits to compute ranks`);
+          }
+          if (ranked.changed > 0) {
+            onChanged({ collectionIds: new Set([ranking.collectionId]), kinds: new Set(['token']) });
+          }
+        } catch (error) {
+          signal.throwIfAborted();
+          errors.push(error);
+          problems.push(`${ranking.collectionId}: the ranks cannot be computed: ${describeError(error)}`);
         }
       }
+      if (errors.length > 0 && errors.length === due.length) throw errors[0];
       return { read: due.length, changed, refused: 0, problems, ...(due.length === COLLECTIONS_MAX && { soon: true }) };
     },
   };

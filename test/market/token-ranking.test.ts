@@ -207,4 +207,28 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(stored, { first: 1, second: 1_099 });
     assert.equal((await ranksOf(1_051))[1_050], 1);
   });
+
+  const OTHER = '0x00000000000000000000000000000000000000ee';
+  for (const failing of [EVM, OTHER]) {
+    test(`a collection whose ranks cannot be stored does not keep another from being ranked: ${failing}`, async () => {
+      const of = (contractAddress: string) => [
+        collection({ contractAddress, slug: `s${contractAddress.slice(-2)}`, tokensComplete: true }),
+        token({ contractAddress, traits: [{ name: 'Hat', value: 'Cap' }] }),
+      ];
+      await ingest(db, ...of(EVM), ...of(OTHER));
+      await db.query(
+        `alter table indexer.rarity_rank add constraint broken check (collection_id <> 'ethereum_${failing}')`,
+      );
+      try {
+        const { changed, problems } = await rank();
+        assert.equal(changed, 1);
+        assert.equal(problems?.length, 1);
+        assert.match(problems[0] ?? '', new RegExp(`^ethereum_${failing}: the ranks cannot be computed: .*broken`));
+        const ranked = await db.query(`select collection_id from indexer.rarity_rank`);
+        assert.deepEqual(ranked, [{ collection_id: `ethereum_${failing === EVM ? OTHER : EVM}` }]);
+      } finally {
+        await db.query(`alter table indexer.rarity_rank drop constraint broken`);
+      }
+    });
+  }
 });
