@@ -1,8 +1,13 @@
 // Joins concurrent reads into few statements. A read is never older than its call: it waits for a statement that is sent after the call.
 
+import { tooMany } from './turns.ts';
+
 export type BatchedReadsOptions<Value> = {
-  /** Reads the values of these keys with one statement. A key without a value is absent from the result. */
-  readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+  /**
+   * Reads the values of these keys with one statement. A key without a value is absent from the result. `latest`: the earliest time by
+   * which a reader wants the statement to begin.
+   */
+  readAll: (keys: readonly string[], latest: number) => Promise<ReadonlyMap<string, Value>>;
   /** The most keys of one statement. */
   sizeMax: number;
 };
@@ -10,7 +15,8 @@ export type BatchedReadsOptions<Value> = {
 /** The most statements at a time. The second one lets reads proceed while the first one is slow. */
 const RUNNING_MAX = 2;
 
-type Waiting<Value> = PromiseWithResolvers<Value | null>;
+type Waiting<Value> = PromiseWithResolvers<Value | null> & { latest: number };
+type Batch<Value> = { waiting: ReadonlyMap<string, Waiting<Value>>; latest: number };
 
 export class BatchedReads<Value> {
   readonly #options: BatchedReadsOptions<Value>;
@@ -22,14 +28,17 @@ export class BatchedReads<Value> {
     this.#options = options;
   }
 
-  /** The value of a key, or null if there is none. Rejects with the error of the statement, like all reads of the same statement. */
-  read(key: string): Promise<Value | null> {
+  /**
+   * The value of a key, or null if there is none. Rejects with the error of the statement, like all reads of the same statement. Rejects
+   * with `unavailable` if the statement has not begun by `latest`, a time of `performance.now()`.
+   */
+  read(key: string, latest = Number.POSITIVE_INFINITY): Promise<Value | null> {
     let waiting = this.#waiting.get(key);
     if (!waiting) {
-      waiting = Promise.withResolvers();
+      waiting = { ...Promise.withResolvers<Value | null>(), latest };
       this.#waiting.set(key, waiting);
       this.#schedule();
-    }
+    } else if (latest < waiting.latest) waiting.latest = latest;
     return waiting.promise;
   }
 
@@ -43,27 +52,35 @@ export class BatchedReads<Value> {
     });
   }
 
-  async #run(batch: ReadonlyMap<string, Waiting<Value>>): Promise<void> {
+  async #run({ waiting, latest }: Batch<Value>): Promise<void> {
+    if (waiting.size === 0) return;
     this.#running += 1;
     if (this.#waiting.size > 0) this.#schedule();
     try {
-      const values = await this.#options.readAll([...batch.keys()]);
-      for (const [key, { resolve }] of batch) resolve(values.get(key) ?? null);
+      const values = await this.#options.readAll([...waiting.keys()], latest);
+      for (const [key, { resolve }] of waiting) resolve(values.get(key) ?? null);
     } catch (error) {
-      for (const { reject } of batch.values()) reject(error);
+      for (const { reject } of waiting.values()) reject(error);
     } finally {
       this.#running -= 1;
       if (this.#waiting.size > 0) this.#schedule();
     }
   }
 
-  #take(): Map<string, Waiting<Value>> {
+  #take(): Batch<Value> {
+    const now = performance.now();
     const batch = new Map<string, Waiting<Value>>();
+    let latest = Number.POSITIVE_INFINITY;
     for (const [key, waiting] of this.#waiting) {
       if (batch.size === this.#options.sizeMax) break;
-      batch.set(key, waiting);
       this.#waiting.delete(key);
+      if (waiting.latest <= now) {
+        waiting.reject(tooMany());
+        continue;
+      }
+      batch.set(key, waiting);
+      latest = Math.min(latest, waiting.latest);
     }
-    return batch;
+    return { waiting: batch, latest };
   }
 }

@@ -16,8 +16,11 @@ import type { StockRequest } from './stock.ts';
 import { changeStocks } from './stock.ts';
 
 export type StockWriterOptions = {
-  /** Returns the statements of one group of changes of a shop. If all changes of the group wait for one product, it is `productId`. */
-  statementsOf: (shopId: string, productId?: string) => Statements;
+  /**
+   * Returns the statements of one group of changes of a shop, which begin by `latest`, a time of `performance.now()`. If all changes of the
+   * group wait for one product, it is `productId`.
+   */
+  statementsOf: (shopId: string, options: { productId?: string; latest: number }) => Statements;
   clock: Clock;
   secretKeys: SecretKeys;
   /** The response that is stored for a request with an idempotency key. */
@@ -29,7 +32,9 @@ const GROUP_SIZE_MAX = 100;
 /** The most groups of a shop at a time. One group is executed while the commit of another one is written to disk. */
 const GROUPS_MAX = 2;
 
-type Waiting = PromiseWithResolvers<OnceResponse> & { request: StockRequest; once: OnceRequest | null };
+type ChangeOptions = { once: OnceRequest | null; latest: number };
+
+type Waiting = PromiseWithResolvers<OnceResponse> & { request: StockRequest } & ChangeOptions;
 
 export class StockWriter {
   readonly #options: StockWriterOptions;
@@ -41,9 +46,10 @@ export class StockWriter {
 
   /**
    * Changes stock. With `once`, a repeated request gets its stored response. Throws `not_found` if the shop has no such product, `conflict` if
-   * the stock does not equal `expected`, and the errors of `runOnce`.
+   * the stock does not equal `expected`, and the errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by
+   * `latest`, a time of `performance.now()`.
    */
-  async change(shopId: string, request: StockRequest, once: OnceRequest | null): Promise<OnceResponse> {
+  async change(shopId: string, request: StockRequest, options: ChangeOptions): Promise<OnceResponse> {
     // Text that is not a product id is not sent to the database, which does not accept every text.
     if (!isId('prod', request.productId)) throw missing();
     let changes = this.#shops.get(shopId);
@@ -51,8 +57,13 @@ export class StockWriter {
       changes = new ShopChanges(shopId, this.#options, () => this.#shops.delete(shopId));
       this.#shops.set(shopId, changes);
     }
-    return changes.add(request, once);
+    return changes.add(request, options);
   }
+}
+
+/** A group begins in time for all its changes. */
+function latestOf(group: readonly Waiting[]): number {
+  return group.reduce((earliest, { latest }) => Math.min(earliest, latest), Number.POSITIVE_INFINITY);
 }
 
 /** The changes of one shop that wait or are being made. */
@@ -75,8 +86,8 @@ class ShopChanges {
     this.#onIdle = onIdle;
   }
 
-  add(request: StockRequest, once: OnceRequest | null): Promise<OnceResponse> {
-    const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once };
+  add(request: StockRequest, { once, latest }: ChangeOptions): Promise<OnceResponse> {
+    const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once, latest };
     const ofLocked = this.#ofLocked.get(request.productId);
     if (ofLocked) ofLocked.push(waiting);
     else {
@@ -94,16 +105,19 @@ class ShopChanges {
       this.#isScheduled = false;
       const group = this.#take();
       if (group.length > 0) void this.#make(group);
+      else this.#noteIdle();
     });
   }
 
   #take(): Waiting[] {
     const group: Waiting[] = [];
+    const now = performance.now();
     for (const waiting of this.#waiting) {
       if (group.length === GROUP_SIZE_MAX) break;
       if (this.#busy.has(waiting.request.productId)) continue;
-      group.push(waiting);
       this.#waiting.delete(waiting);
+      if (waiting.latest > now) group.push(waiting);
+      else waiting.reject(tooMany());
     }
     return group;
   }
@@ -114,7 +128,11 @@ class ShopChanges {
     this.#groups += 1;
     this.#schedule();
     try {
-      const locked = await this.#write(group, this.#options.statementsOf(this.#shopId), 'skip');
+      const locked = await this.#write(
+        group,
+        this.#options.statementsOf(this.#shopId, { latest: latestOf(group) }),
+        'skip',
+      );
       for (const product of new Set(locked.map(({ request }) => request.productId))) {
         void this.#makeOfLocked(
           product,
@@ -150,7 +168,8 @@ class ShopChanges {
     while (first.length > 0) {
       const group = first.splice(0, GROUP_SIZE_MAX);
       try {
-        const left = await this.#write(group, this.#options.statementsOf(this.#shopId, product), 'wait');
+        const options = { productId: product, latest: latestOf(group) };
+        const left = await this.#write(group, this.#options.statementsOf(this.#shopId, options), 'wait');
         for (const { reject } of left) reject(tooMany());
       } catch (error) {
         for (const { reject } of group) reject(error);

@@ -49,6 +49,25 @@ describe('batched reads', () => {
     assert.equal(await after, 'a second');
   });
 
+  test('are rejected if their statement has not begun in time, without the others of the statement', async (t) => {
+    let now = 1_000;
+    t.mock.method(performance, 'now', () => now);
+    const { reads, sent, end } = createReads();
+    const running = [reads.read('a')];
+    await settle();
+    running.push(reads.read('b'));
+    await settle();
+    const late = reads.read('c', 1_050);
+    const inTime = reads.read('d', 1_200);
+    now = 1_050;
+    end(0);
+    await assert.rejects(late, { code: 'unavailable' });
+    assert.deepEqual(sent, [['a'], ['b'], ['d']]);
+    end(1);
+    end(2);
+    await Promise.all([...running, inTime]);
+  });
+
   test('wait while two statements run, and share the next one', async () => {
     const { reads, sent, end } = createReads();
     const first = reads.read('a');

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { createServer, get, request } from 'node:http';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
@@ -119,6 +120,63 @@ test('while the service may have fewer requests in progress, the share of a shop
   assert.deepEqual(await Promise.all(later), ['unavailable', 'done']);
 });
 
+test('the statements that a request shares begin within 15 seconds together, in a shop whose turns are all taken', async (t) => {
+  let now = 1_000;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const pass = async (ms: number) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+    await settle();
+  };
+  const started: { name: string; end: () => void }[] = [];
+  const query = (name: string) => {
+    const { promise, resolve } = Promise.withResolvers<never[]>();
+    started.push({ name, end: () => resolve([]) });
+    return promise;
+  };
+  const shares = new StoreShares({ within: () => ({ query }) } as unknown as Database, {
+    log: createLog('silent'),
+    requestsMax: () => REQUESTS_MAX,
+  });
+  const end = async (name: string) => {
+    started.find((one) => one.name === name)?.end();
+    await settle();
+  };
+  const others = (names: readonly string[]) =>
+    names.map((name) => shares.statementsOf('one', { timeoutMs: LONG_MS }).query(name));
+  const held = others(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+  const share = { timeoutMs: LONG_MS };
+  let result = 'pending';
+  const request = shares
+    .admit('one', async (latest) => {
+      await shares.sharedStatementsOf('one', { ...share, latest }).query('first');
+      await shares.sharedStatementsOf('one', { ...share, latest }).query('second');
+    })
+    .then(
+      () => void (result = 'done'),
+      (error: { code: string }) => void (result = error.code),
+    );
+  held.push(...others(['11']));
+  for (const name of ['1', '2', '3']) {
+    await pass(4_000);
+    await end(name);
+  }
+  await end('first');
+  assert.deepEqual(
+    started.slice(8).map(({ name }) => name),
+    ['9', '10', 'first', '11'],
+  );
+  await pass(2_999);
+  assert.equal(result, 'pending');
+  await pass(1);
+  assert.equal(result, 'unavailable');
+  for (const one of started) one.end();
+  await Promise.all([request, ...held]);
+  assert.equal(started.length, 12);
+});
+
 describe('a streamed response', () => {
   /** Sends the parts to a client that reads nothing. Waits until the connection has ended, and returns the lines of the log. */
   async function stream(t: TestContext, parts: AsyncGenerator<string>, pace: StreamPace): Promise<string[]> {
@@ -146,6 +204,17 @@ describe('a streamed response', () => {
   async function* endless(): AsyncGenerator<string> {
     for (;;) yield 'x'.repeat(100_000);
   }
+
+  test('waits no longer than its request has left, while the shop has as many streams as it may have', async () => {
+    const shares = new StoreShares({} as Database, { log: createLog('silent'), requestsMax: () => REQUESTS_MAX });
+    const streams: NodeJS.ReadableStream[] = [];
+    const reply = { send: (stream: NodeJS.ReadableStream) => streams.push(stream) } as unknown as FastifyReply;
+    const running = [shares.streamTo('one', reply, endless()), shares.streamTo('one', reply, endless())];
+    await assert.rejects(shares.streamTo('one', reply, endless(), performance.now() + 10), { code: 'unavailable' });
+    assert.equal(streams.length, 2);
+    for (const stream of streams) (stream as Readable).destroy();
+    await Promise.all(running);
+  });
 
   test('ends when the client does not read', async (t) => {
     const lines = await stream(t, endless(), { partMaxMs: 20, totalMaxMs: 60 * LONG_MS });

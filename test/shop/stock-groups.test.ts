@@ -110,9 +110,9 @@ forEachEngine('the writer of stock', (engine) => {
   });
 
   /** Creates a writer that records each statement in `statements`. `adjust` sends one adjustment of -1. */
-  function createWriter() {
+  function createWriter(latestMs = LIMIT_MS) {
     const writer = new StockWriter({
-      statementsOf: (_, productId) => {
+      statementsOf: (_, { productId }) => {
         statements.push(productId ?? 'group');
         return main.within(STATEMENT_MS);
       },
@@ -130,7 +130,7 @@ forEachEngine('the writer of stock', (engine) => {
         reason: '',
       } as const;
       const once = key === null ? null : { id: { keyId: 'key_1', key }, digest: Buffer.from(productId) };
-      return writer.change(shopId, request, once).then(
+      return writer.change(shopId, request, { once, latest: performance.now() + latestMs }).then(
         ({ response, isReplayed }) => (isReplayed ? `replayed ${response.body}` : response.body),
         (error: { code: string }) => error.code,
       );
@@ -151,6 +151,15 @@ forEachEngine('the writer of stock', (engine) => {
     const made = await Promise.all([adjust(one), adjust(other), adjust(one), adjust(one), adjust(other)]);
     assert.deepEqual(made, ['49', '19', '48', '47', '18']);
     assert.deepEqual(statements, ['group']);
+  });
+
+  test('rejects a change that has not begun in time, and does not make it', async () => {
+    const id = await createProduct(50);
+    statements.length = 0;
+    const { adjust } = createWriter(0);
+    assert.deepEqual(await Promise.all([adjust(id), adjust(id)]), ['unavailable', 'unavailable']);
+    assert.deepEqual(statements, []);
+    assert.equal(await createWriter().adjust(id), '49');
   });
 
   test('answers `not_found` when the product that a change waits for is deleted', { timeout: LIMIT_MS }, async () => {

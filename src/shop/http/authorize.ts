@@ -9,7 +9,8 @@ import { authenticate, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 
-type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (productId?: string) => Statements };
+type StatementsOptions = { productId?: string; latest?: number };
+type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (options?: StatementsOptions) => Statements };
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
@@ -21,8 +22,8 @@ export function authorize(context: StoreRoutesContext, scope: StoreScope) {
     if (!caller.scopes.has(scope) || !isInShop(caller)) throw lacksScope(scope);
     const { shopId } = caller;
     const timeoutMs = deadline - performance.now();
-    const toStatements = (productId?: string) =>
-      context.shares.statementsOf(shopId, { timeoutMs, ...(productId !== undefined && { productId }) });
+    const toStatements = (options?: StatementsOptions) =>
+      context.shares.statementsOf(shopId, { timeoutMs, ...options });
     authorizedRequests.set(request, { caller, shop: { ...context.shop, main: toStatements() }, toStatements });
   };
 }
@@ -37,16 +38,16 @@ export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }
 
-/** A shop context for one page of a long response. Each page has its own time limit. */
-export function pageContextOf(request: FastifyRequest): ShopContext {
+/** A shop context for one page of a long response. Each page has its own time limit, and its own wait unless `latest` is its end. */
+export function pageContextOf(request: FastifyRequest, latest?: number): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
-  return { ...shop, main: toStatements() };
+  return { ...shop, main: toStatements(latest === undefined ? {} : { latest }) };
 }
 
 /** The shop context of a request that changes the product. Its statements wait for the request's turn among the changes of this product. */
 export function productContextOf(request: FastifyRequest, productId: string): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
-  return { ...shop, main: toStatements(productId) };
+  return { ...shop, main: toStatements({ productId }) };
 }
 
 function authorizedOf(request: FastifyRequest): Authorized {

@@ -72,14 +72,15 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
       const { product_id: productId = null, low_stock: lowStock, threshold } = request.query as LevelsQuery;
       const query = { productId, atMost: lowStock ? threshold : null };
       const caller = callerOf(request);
-      const readPage = (before: string | null) => readStockPage(pageContextOf(request), caller, query, before);
-      const first = await readPage(null);
+      const latest = context.shares.latestTurn();
+      const first = await readStockPage(pageContextOf(request, latest), caller, query, null);
       const toText = (level: StockLevel) => JSON.stringify(toWireInventoryItem(level, threshold));
       if (first.next === null) return reply.type(JSON_TYPE).send(toInventoryText(first.levels.map(toText)));
       // The response to HEAD has no body, so the other pages are not read.
       if (request.method === 'HEAD') return reply.type(JSON_TYPE).send(Readable.from([]));
+      const readPage = (before: string) => readStockPage(pageContextOf(request), caller, query, before);
       const parts = streamInventory(first, { readPage, toText });
-      return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts);
+      return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts, latest);
     },
   );
 }
@@ -109,11 +110,8 @@ async function* streamInventory(
 
 function registerChange(app: FastifyInstance, context: StoreRoutesContext): void {
   const writer = new StockWriter({
-    statementsOf: (shopId, productId) =>
-      context.shares.sharedStatementsOf(shopId, {
-        timeoutMs: REQUEST_TIMEOUT_MS,
-        ...(productId !== undefined && { productId }),
-      }),
+    statementsOf: (shopId, options) =>
+      context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, ...options }),
     clock: context.shop.clock,
     secretKeys: context.shop.secretKeys,
     toResponse: (change) => toRepeatable({ status: 200, body: { data: toWireStockResult(change) } }),
@@ -139,7 +137,7 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       const { shopId, keyId } = callerOf(request);
       const change = { ...parseStockRequest(bodyOf(request).value), keyId };
       const once = onceRequestOf(request);
-      const made = await context.shares.admit(shopId, () => writer.change(shopId, change, once));
+      const made = await context.shares.admit(shopId, (latest) => writer.change(shopId, change, { once, latest }));
       return sendOnce(reply, made);
     },
   );

@@ -43,8 +43,8 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  const reads = new ProductReads((shopId) =>
-    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS }),
+  const reads = new ProductReads((shopId, latest) =>
+    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, latest }),
   );
   registerList(app, context, reads);
   registerCreate(app, context);
@@ -86,7 +86,7 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const { shopId } = callerOf(request);
       const query = { before: cursor, limit, collection, type };
-      const page = await context.shares.admit(shopId, () => reads.readPage(shopId, query));
+      const page = await context.shares.admit(shopId, (latest) => reads.readPage(shopId, query, latest));
       return sendProductPage(request, reply, page);
     },
   );
@@ -138,7 +138,9 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     },
     async (request, reply) => {
       const { shopId } = callerOf(request);
-      const product = await context.shares.admit(shopId, () => readProduct(reads, shopId, idOf(request)));
+      const product = await context.shares.admit(shopId, (latest) =>
+        readProduct(reads, { shopId, id: idOf(request), latest }),
+      );
       return sendProduct(request, reply, product);
     },
   );

@@ -6,13 +6,18 @@ import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Database, Statements } from '../../database/port.ts';
-import { TimeBudget, Turns, inTurn } from '../../database/turns.ts';
+import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
 
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
  * stay below 30 seconds, because a client that has received no byte for 30 seconds is disconnected.
  */
 const WAIT_MAX_MS = 20_000;
+/**
+ * The longest wait of a request that shares statements with others. Its last statement begins at the end of this wait at the latest, and
+ * has a time limit of its own. The check of the key has had another one.
+ */
+const SHARED_WAIT_MAX_MS = 15_000;
 const STALL_MS = 5_000;
 /** Never reached, because `QueueShares` rejects further requests of a shop earlier. */
 const WAITING_MAX = 1_000;
@@ -69,27 +74,47 @@ export class StoreShares {
     this.#queue = new QueueShares(requestsMax);
   }
 
+  /** The end of the wait of a request that begins to wait now, a time of `performance.now()`. */
+  latestTurn(): number {
+    return performance.now() + WAIT_MAX_MS;
+  }
+
   /**
    * The statements of one request of a shop, which may use the database for `timeoutMs` in total. If `productId` is given, the request
    * changes this product and waits for its turn among the changes of the product.
    */
-  statementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
-    const take = this.#turnOf(shopId, options.productId);
-    return inTurn(this.#main, new TimeBudget(options.timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
+  statementsOf(
+    shopId: string,
+    { productId, timeoutMs, latest = this.latestTurn() }: { productId?: string; timeoutMs: number; latest?: number },
+  ): Statements {
+    const take = this.#turnOf(shopId, productId, latest);
+    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
   }
 
-  /** Counts a request of a shop while it waits for statements that it shares with other requests. */
-  admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
-    return this.#queue.admit(shopId, work);
+  /**
+   * Counts a request of a shop while it waits for statements that it shares with other requests. `latest`, a time of `performance.now()`, is
+   * the end of its wait in all statements together.
+   */
+  admit<T>(shopId: string, work: (latest: number) => Promise<T>): Promise<T> {
+    const latest = performance.now() + SHARED_WAIT_MAX_MS;
+    return this.#queue.admit(shopId, () => work(latest));
   }
 
-  /** Like `statementsOf`, for statements that several requests share. Each of these requests must be counted with `admit`. */
-  sharedStatementsOf(shopId: string, options: { productId?: string; timeoutMs: number }): Statements {
-    return inTurn(this.#main, new TimeBudget(options.timeoutMs), this.#turnOf(shopId, options.productId));
+  /**
+   * Like `statementsOf`, for statements that several requests share. Each of these requests is admitted by itself. Rejects statements that
+   * would begin after `latest`, even if it is the turn of the shop.
+   */
+  sharedStatementsOf(
+    shopId: string,
+    { productId, timeoutMs, latest }: { productId?: string; timeoutMs: number; latest: number },
+  ): Statements {
+    const take = this.#turnOf(shopId, productId, latest);
+    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) =>
+      performance.now() < latest ? take(work) : Promise.reject(tooMany()),
+    );
   }
 
-  #turnOf(shopId: string, productId: string | undefined): <T>(work: () => Promise<T>) => Promise<T> {
-    const latest = performance.now() + WAIT_MAX_MS;
+  #turnOf(shopId: string, productId: string | undefined, latest: number): <T>(work: () => Promise<T>) => Promise<T> {
     const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
     if (productId === undefined) return inShop;
     return (work) => this.#products.take(`${shopId} ${productId}`, () => inShop(work), latest);
@@ -98,10 +123,14 @@ export class StoreShares {
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
    * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is
-   * incomplete.
+   * incomplete. `latest`: the end of the wait, if the request has waited before.
    */
-  streamTo(shopId: string, reply: FastifyReply, parts: AsyncGenerator<string>): Promise<FastifyReply> {
-    const latest = performance.now() + WAIT_MAX_MS;
+  streamTo(
+    shopId: string,
+    reply: FastifyReply,
+    parts: AsyncGenerator<string>,
+    latest = this.latestTurn(),
+  ): Promise<FastifyReply> {
     const send = async () => {
       const { partMaxMs, totalMaxMs } = this.#pace;
       const fail = () => stream.destroy(new Error('the client reads too slowly'));

@@ -41,8 +41,8 @@ type ShopReads = {
 const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
 export class ProductReads {
-  /** Returns the statements of one batch of reads of a shop. */
-  readonly #statementsOf: (shopId: string) => Statements;
+  /** Returns the statements of one batch of reads of a shop, which begins by `latest`, a time of `performance.now()`. */
+  readonly #statementsOf: (shopId: string, latest: number) => Statements;
   readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
   readonly #products = new LRUCache<string, Product>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
   readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
@@ -51,32 +51,38 @@ export class ProductReads {
     sizeCalculation: ({ versions, page }) => versions.length + sizeOf(page.products),
   });
 
-  constructor(statementsOf: (shopId: string) => Statements) {
+  constructor(statementsOf: (shopId: string, latest: number) => Statements) {
     this.#statementsOf = statementsOf;
   }
 
-  /** A product of the shop, or null. The same object is returned as long as the product does not change. */
-  async readProduct(shopId: string, id: string): Promise<Product | null> {
+  /**
+   * A product of the shop, or null. The same object is returned as long as the product does not change. Throws `unavailable` if a statement
+   * has not begun by `latest`, a time of `performance.now()`.
+   */
+  async readProduct(shopId: string, id: string, latest: number): Promise<Product | null> {
     const { versions, products } = this.#readsOf(shopId);
     const key = `${shopId} ${id}`;
     const cached = this.#products.get(key);
-    if (cached && (await versions.read(id)) === cached.version) return cached;
-    const product = await products.read(id);
+    if (cached && (await versions.read(id, latest)) === cached.version) return cached;
+    const product = await products.read(id, latest);
     if (product) this.#products.set(key, product);
     else this.#products.delete(key);
     return product;
   }
 
-  /** A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. */
-  async readPage(shopId: string, query: ProductListQuery): Promise<ProductPage> {
+  /**
+   * A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. `latest` as in
+   * `readProduct`.
+   */
+  async readPage(shopId: string, query: ProductListQuery, latest: number): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
-    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }))) ?? '';
+    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), latest)) ?? '';
     const key = JSON.stringify([shopId, before, limit, collection, type]);
     const cached = this.#pages.get(key);
     if (cached?.versions === versions) return cached.page;
     const all = parseVersions(versions);
     const shown = all.slice(0, limit);
-    const products = (await this.#readSummaries(shopId, shown)).filter(
+    const products = (await this.#readSummaries(shopId, shown, latest)).filter(
       (product) =>
         (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
     );
@@ -86,12 +92,12 @@ export class ProductReads {
   }
 
   /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
-  async #readSummaries(shopId: string, versions: readonly ProductVersion[]): Promise<ProductSummary[]> {
+  async #readSummaries(shopId: string, versions: readonly ProductVersion[], latest: number): Promise<ProductSummary[]> {
     const { summaries } = this.#readsOf(shopId);
     const read = versions.map(async ({ id, version }) => {
       const cached = this.#summaries.get(id);
       if (cached?.version === version) return cached;
-      const summary = await summaries.read(id);
+      const summary = await summaries.read(id, latest);
       if (summary) this.#summaries.set(id, summary);
       return summary;
     });
@@ -101,27 +107,27 @@ export class ProductReads {
   #readsOf(shopId: string): ShopReads {
     const known = this.#shops.get(shopId);
     if (known) return known;
-    const statements = () => this.#statementsOf(shopId);
+    const statements = (latest: number) => this.#statementsOf(shopId, latest);
     const reads: ShopReads = {
       versions: new BatchedReads({
         sizeMax: VERSIONS_MAX,
-        readAll: async (ids) =>
-          new Map(parseVersions(await listProductVersions(statements(), shopId, ids)).map(toVersionEntry)),
+        readAll: async (ids, latest) =>
+          new Map(parseVersions(await listProductVersions(statements(latest), shopId, ids)).map(toVersionEntry)),
       }),
       pages: new BatchedReads({
         sizeMax: PAGES_MAX,
-        readAll: async (keys) => {
-          const pages = await listProductPages(statements(), shopId, keys.map(parsePageKey));
+        readAll: async (keys, latest) => {
+          const pages = await listProductPages(statements(latest), shopId, keys.map(parsePageKey));
           return new Map(keys.map((key, index) => [key, pages[index] ?? '']));
         },
       }),
       products: new BatchedReads({
         sizeMax: CONTENTS_MAX,
-        readAll: async (ids) => byId(await listProducts(statements(), shopId, ids)),
+        readAll: async (ids, latest) => byId(await listProducts(statements(latest), shopId, ids)),
       }),
       summaries: new BatchedReads({
         sizeMax: CONTENTS_MAX,
-        readAll: async (ids) => byId(await listProductSummaries(statements(), shopId, ids)),
+        readAll: async (ids, latest) => byId(await listProductSummaries(statements(latest), shopId, ids)),
       }),
     };
     this.#shops.set(shopId, reads);

@@ -19,8 +19,11 @@ export const INVALID_PRODUCT = 'Invalid product payload';
 /** The limit of attempts to insert a product with a derived slug. An attempt fails if another request has just used the slug. */
 const SLUG_ATTEMPTS_MAX = 5;
 
-export async function readProduct(reads: ProductReads, shopId: string, id: string): Promise<Product> {
-  return (isId('prod', id) ? await reads.readProduct(shopId, id) : null) ?? refuseMissing();
+export async function readProduct(
+  reads: ProductReads,
+  { shopId, id, latest }: { shopId: string; id: string; latest: number },
+): Promise<Product> {
+  return (isId('prod', id) ? await reads.readProduct(shopId, id, latest) : null) ?? refuseMissing();
 }
 
 /** Creates a product. A slug in the request must be unused. A derived slug gets a number if it is in use. */
