@@ -97,7 +97,7 @@ describe('while the index is gone', { skip: SKIP }, () => {
     assert.deepEqual(zeros, []);
   });
 
-  test('the depth names the source whose listings it lacks', async () => {
+  test('the depth says that the listings of other marketplaces are missing', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}${COLLECTION}?tab=depth`);
     assert.match((await page.textContent('.tab .stale')) ?? '', /could not be read, so these are not all listings/);
