@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
 import type { PostgresServer } from '../support/engines/postgres-server.ts';
@@ -15,6 +16,8 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 30_000;
 const canRun = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
+/** Longer than the age from which responses carry an offset. */
+const OFFSET_AGE_MS = 700;
 const shown = newCollection({ slug: 'shown' });
 /** A key of the right form that does not exist, so that the database has to be read. */
 const KEY = createApiKey('mercat', randomBytes);
@@ -47,6 +50,14 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
 
   const onReplica = (sql: string) => withClient(replica.url, (client) => client.query(sql));
   const nameOn = async (service: TestService, path: string) => (await service.ok(path)).data.name;
+  /** Assigns a position of the activity log. Resolves when responses of the first node carry its offset. */
+  const advanceOffset = async () => {
+    const readOffset = async () => (await first.operate('status', {})).body.result.stream.offset;
+    const earlier = await readOffset();
+    await withClient(primary.url, (client) => client.query('update main.activity_head set position = position + 1'));
+    await until(async () => (await readOffset()) !== earlier, LIMIT_MS, 'the log is not read');
+    await sleep(OFFSET_AGE_MS);
+  };
   const readsReplica = async (service: TestService) => {
     const { databases } = (await service.operate('status', {})).body.result;
     return databases['main-replica-1'].replica.leftOut === null;
@@ -70,6 +81,9 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
       return false;
     };
     await until(readsOld, LIMIT_MS, 'the replica is not read');
+    await advanceOffset();
+    const explored = await first.ok(`/explore/v1/collections/${shown.id}`);
+    assert.equal(explored.data.name, `Name ${count}`, 'the response is older than its offset');
     await first.load([shown.collection({ name: 'New name' }), shown.order('2', 1_000)]);
     assert.equal(await nameOn(first, shown.path), 'New name');
     const { data } = await first.ok(`${shown.path}/listings`);
