@@ -155,7 +155,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.push(databases.close);
   closers.push(await migrateAll(databases, log));
   const clock = options.clock ?? (await startClock(databases, log, closers));
-  const replicas = await openReplicas(config, log, { processes });
+  const replicas = await openReplicas(config, log, { processes, primaries: databases });
   closers.push(replicas.close);
   const context = createContext({ ...options, clock, databases, replicas });
   const { market, changes, secretKeys } = context;

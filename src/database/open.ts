@@ -78,17 +78,26 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,
   log: Log,
-  { processes = 1 }: OpenOptions = {},
+  { processes = 1, primaries }: OpenOptions & { primaries: Pick<Databases, 'main' | 'indexer'> },
 ): Promise<DatabaseReplicas & { close(): Promise<void> }> {
   const { databaseUrl, indexerDatabaseUrl, replicaMaxLagMs: lagMaxMs } = config;
   const open = (
-    name: string,
+    name: 'main' | 'indexer',
     primaryUrl: string | null,
     [setting, replicaUrls]: readonly [string, readonly string[]],
   ) =>
     primaryUrl === null || replicaUrls.length === 0
       ? null
-      : new ReplicaSet({ name, primaryUrl, replicaUrls, setting, lagMaxMs, processes, log });
+      : new ReplicaSet({
+          name,
+          primaryUrl,
+          replicaUrls,
+          setting,
+          lagMaxMs,
+          processes,
+          respondedAt: () => primaries[name].pool().respondedAt,
+          log,
+        });
   const main = open('main', databaseUrl, ['DATABASE_REPLICA_URLS', config.databaseReplicaUrls]);
   const ownIndexer = open('indexer', indexerDatabaseUrl, [
     'INDEXER_DATABASE_REPLICA_URLS',

@@ -10,6 +10,7 @@ import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
+import type { Databases } from '../../database/open.ts';
 import { openDatabases, openReplicas } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { SecretKeys } from '../../core/secret-keys.ts';
@@ -88,7 +89,7 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
     const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
     const secretKeys = new SecretKeys(config.secretsKeys);
     const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
-    return [...primary, ...indexer, ...(await checkReplicas(config)), ...unrecorded, ...secrets];
+    return [...primary, ...indexer, ...(await checkReplicas(config, opened)), ...unrecorded, ...secrets];
   } finally {
     await opened.close();
   }
@@ -97,8 +98,10 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
 const REPLICAS_CORRECTION = 'see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
 
 /** Checks each replica once. A replica that is left out at this moment may come back. */
-async function checkReplicas(config: Config): Promise<DoctorFinding[]> {
-  const opened = await openReplicas(config, createLog('silent')).catch((error: unknown) => describeError(error));
+async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' | 'indexer'>): Promise<DoctorFinding[]> {
+  const opened = await openReplicas(config, createLog('silent'), { primaries }).catch((error: unknown) =>
+    describeError(error),
+  );
   if (typeof opened === 'string') return [fail('replicas', opened, REPLICAS_CORRECTION)];
   try {
     return opened.sets

@@ -1,6 +1,7 @@
 // Notes how far the log of a primary has come, each time with the time before the note. A replica that has replayed a noted position has
 // everything that was committed before this time.
 
+import { DeadlineExceeded } from '../../resilience/deadline.ts';
 import type { Database } from '../port.ts';
 import { isOutOfReach } from '../port.ts';
 import { integer, rowDecoder, text } from '../rows.ts';
@@ -14,11 +15,13 @@ type Note = { at: number; position: bigint };
 
 const PERIOD_MS = 200;
 const PERIOD_AFTER_FAILURE_MS = 50;
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
 /** A note that fails later than this after its time limit was held up by this process, not by the primary. */
 const STALL_MS = 250;
-/** After this number of failed notes in a row, the primary cannot be reached. */
+/** After this number of failed notes in a row, the primary cannot be reached, unless it only does not respond in time. */
 const FAILURES_OF_LOSS = 2;
+/** A primary that has not responded for this long cannot be reached. */
+const SILENCE_OF_LOSS_MS = 5_000;
 /** Above this number, every second one of the older half is dropped. */
 const NOTES_MAX = 200;
 
@@ -39,15 +42,23 @@ const decodeNote = rowDecoder('note', { position: text, system: text, database: 
 export class PrimaryProgress {
   readonly #db: Pick<Database, 'within'>;
   readonly #keptMs: number;
+  readonly #respondedAt: () => number;
   readonly #rounds = new Rounds(() => this.#round());
   #notes: Note[] = [];
   #identity: PrimaryIdentity | null = null;
   #failures = 0;
+  /** Whether the last note failed because of its time limit. */
+  #isSilent = false;
+  #notedAt = Number.NEGATIVE_INFINITY;
 
-  /** `db` must have a connection of its own, so that a busy pool does not look like a lost primary. Notes are kept for `keptMs`. */
-  constructor(db: Pick<Database, 'within'>, keptMs: number) {
+  /**
+   * `db` must have a connection of its own, so that a busy pool does not look like a lost primary. Notes are kept for `keptMs`. `respondedAt`:
+   * when another connection of this process most recently got a response, by `performance.now()`.
+   */
+  constructor(db: Pick<Database, 'within'>, { keptMs, respondedAt }: { keptMs: number; respondedAt: () => number }) {
     this.#db = db;
     this.#keptMs = keptMs;
+    this.#respondedAt = respondedAt;
   }
 
   /** Null until the first note. */
@@ -55,8 +66,14 @@ export class PrimaryProgress {
     return this.#identity;
   }
 
+  /**
+   * Whether the primary cannot be reached. A primary that does not respond in time may only be busy. It then still accepts writes, which a
+   * replica may lack.
+   */
   get isLost(): boolean {
-    return this.#failures >= FAILURES_OF_LOSS;
+    if (this.#failures < FAILURES_OF_LOSS) return false;
+    const respondedAt = Math.max(this.#notedAt, this.#respondedAt());
+    return !this.#isSilent || performance.now() - respondedAt > SILENCE_OF_LOSS_MS;
   }
 
   /** The time up to which replicas can be compared with the primary: now, or the last note if the primary is lost. */
@@ -101,9 +118,12 @@ export class PrimaryProgress {
       this.#add({ at, position: BigInt(position) });
       this.#identity = identity;
       this.#failures = 0;
+      this.#notedAt = performance.now();
     } catch (error) {
       // A primary that cannot be reached also fails requests, which log the reason. A process that was suspended learns nothing from this.
-      if (isLoss(error) && performance.now() - at < TIMEOUT_MS + STALL_MS) this.#failures += 1;
+      if (!isLoss(error) || performance.now() - at > TIMEOUT_MS + STALL_MS) return PERIOD_MS;
+      this.#failures += 1;
+      this.#isSilent = error instanceof DeadlineExceeded;
     }
     return this.#failures > 0 && !this.isLost ? PERIOD_AFTER_FAILURE_MS : PERIOD_MS;
   }

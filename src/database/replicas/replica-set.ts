@@ -19,6 +19,8 @@ export type ReplicaSetOptions = {
   /** The setting that names the replicas. */
   setting: string;
   lagMaxMs: number;
+  /** When a statement of this process on the primary most recently succeeded, by `performance.now()`. Default: unknown. */
+  respondedAt?: () => number;
   /** How many serving processes share the connections to the replicas. Default: 1. */
   processes?: number;
   log: Log;
@@ -54,9 +56,10 @@ export class ReplicaSet {
 
   constructor(options: ReplicaSetOptions) {
     const { name, primaryUrl, replicaUrls, lagMaxMs, processes = 1, log } = options;
+    const { respondedAt = () => Number.NEGATIVE_INFINITY } = options;
     this.#options = options;
     this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, { purpose: 'check' });
-    this.#primary = new PrimaryProgress(this.#notes, KEPT_LAGS * lagMaxMs);
+    this.#primary = new PrimaryProgress(this.#notes, { keptMs: KEPT_LAGS * lagMaxMs, respondedAt });
     this.#replicas = replicaUrls.map((url, index) => {
       const replica = `${name}-replica-${index + 1}`;
       return new Replica({
