@@ -21,13 +21,23 @@ export const defineBackup: DefineCommand = (backup, io) => {
     )
     .argument('<file>', 'the file to write')
     .option('--force', 'replace an existing file when the new file is complete')
-    .option('--json', 'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds} as one JSON value')
+    .option(
+      '--json',
+      'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds, newerMigrations} as one JSON value',
+    )
     .addHelpText('after', '\nExample:\n  mercat backup mercat-backup')
     .action((file, options) => runBackup(path.resolve(file), options, io));
 };
 
 async function runBackup(file: string, { force, json }: { force?: true; json?: true }, io: CommandIo): Promise<void> {
   const result = await writeBackup({ file, force: force ?? false }, io);
+  // A server of an earlier version does not report them.
+  const { newerMigrations = [] } = result as Partial<BackupResult>;
+  if (newerMigrations.length > 0) {
+    io.stderr.write(
+      `mercat: only a newer version can restore this backup: this version does not have the migrations ${newerMigrations.join(', ')} of the database\n`,
+    );
+  }
   io.stdout.write(json ? `${JSON.stringify(result)}\n` : describeBackup(result));
 }
 

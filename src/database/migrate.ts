@@ -92,24 +92,33 @@ async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): 
   const isExpansion = ({ name, versionMin: min }: RecordedMigration) =>
     !names.has(name) && (min === null || !isBelowVersion(readVersion(), min));
   const relevant = recorded.filter((row) => !isExpansion(row));
-  return checkKnown(relevant, { schema, known, of: 'the database' });
+  return checkKnown(relevant, schema, known);
 }
 
 /** Throws if a backup of the program version `service` has a migration that is unknown to this program or has changed since. */
 export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
-  checkKnown(applied, { schema, known: readMigrations(schema), of: `the backup (of version ${service})` });
+  const [unknown] = listUnknownMigrations(applied, schema);
+  if (unknown !== undefined) {
+    throw new OperatorError(
+      `only a newer version can restore the backup: version ${service} wrote it from a database whose schema ${schema} has migration ${unknown}`,
+    );
+  }
+  checkKnown(applied, schema, readMigrations(schema));
+}
+
+/** The names of the migrations in `applied` that only a newer version has. */
+export function listUnknownMigrations(applied: readonly AppliedMigration[], schema: Schema): string[] {
+  const known = new Set(readMigrations(schema).map(({ name }) => name));
+  return applied.map(({ name }) => name).filter((name) => !known.has(name));
 }
 
 /** Returns the known migrations that are not in `applied`. Throws if `applied` has a migration that is unknown or has changed since. */
-function checkKnown(
-  applied: readonly AppliedMigration[],
-  { schema, known, of }: { schema: Schema; known: Migration[]; of: string },
-): Migration[] {
+function checkKnown(applied: readonly AppliedMigration[], schema: Schema, known: Migration[]): Migration[] {
   const byName = new Map(known.map((migration) => [migration.name, migration]));
   for (const row of applied) {
     const file = byName.get(row.name);
     if (!file) {
-      throw new OperatorError(`${of} was made by a newer version: schema ${schema} has migration ${row.name}`);
+      throw new OperatorError(`the database was made by a newer version: schema ${schema} has migration ${row.name}`);
     }
     if (file.digest !== row.digest) {
       throw new OperatorError(`migration ${row.name} of schema ${schema} has changed since it was applied`);

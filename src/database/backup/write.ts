@@ -10,7 +10,7 @@ import type { RowCounts } from './format.ts';
 import { toEnd, toHeader, toSequenceLine, toTableLine } from './format.ts';
 import type { Database, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
-import { SCHEMAS } from '../migrate.ts';
+import { listUnknownMigrations, SCHEMAS } from '../migrate.ts';
 import { rowDecoder, text, timestamp } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 import { readTogether } from '../snapshot.ts';
@@ -31,6 +31,8 @@ export type BackupResult = {
   tables: RowCounts;
   createdAt: string;
   seconds: number;
+  /** The migrations of the database that this version does not have. Only a version that has them can restore the backup. */
+  newerMigrations: readonly string[];
 };
 
 type Options = {
@@ -52,6 +54,7 @@ export async function writeBackup(
   const startedAt = performance.now();
   const progress: BackupProgress = { table: '', rows: 0, bytes: 0 };
   const tables: RowCounts = {};
+  const newerMigrations: string[] = [];
   let createdAt = '';
   const onBytes = (bytes: number) => {
     progress.bytes = bytes;
@@ -66,11 +69,11 @@ export async function writeBackup(
         progress.rows += rows;
         onProgress(progress);
       };
-      await write(render(sides, { service, createdAt, tables, onRows }));
+      await write(render(sides, { service, createdAt, tables, newerMigrations, onRows }));
     }),
   );
   const seconds = Math.round(performance.now() - startedAt) / 1_000;
-  return { file: target.file, bytes, rows: progress.rows, tables, createdAt, seconds };
+  return { file: target.file, bytes, rows: progress.rows, tables, createdAt, seconds, newerMigrations };
 }
 
 const decodeNow = rowDecoder('now()', { now: timestamp });
@@ -88,11 +91,14 @@ type Rendering = {
   service: string;
   createdAt: string;
   tables: RowCounts;
+  newerMigrations: string[];
   onRows: (table: string, rows: number) => void;
 };
 
-async function* render(sides: Sides, { service, createdAt, tables, onRows }: Rendering): AsyncGenerator<string> {
+async function* render(sides: Sides, rendering: Rendering): AsyncGenerator<string> {
+  const { service, createdAt, tables, newerMigrations, onRows } = rendering;
   const migrations = { main: await readMigrations(sides, 'main'), indexer: await readMigrations(sides, 'indexer') };
+  for (const schema of SCHEMAS) newerMigrations.push(...listUnknownMigrations(migrations[schema], schema));
   yield toHeader({ service, createdAt, migrations });
   for (const schema of SCHEMAS) {
     const tx = sides[schema];

@@ -78,7 +78,7 @@ test('a file of a newer format, with a newer or changed migration, or with rows 
     toHeader({ service: '9.0.0', createdAt: '', migrations: { ...none, main: [{ name, digest: 'x' }] } });
   await assertRefused(
     [withMigration('9999-later.sql')],
-    /^the backup \(of version 9\.0\.0\) was made by a newer version: schema main has migration 9999-later\.sql$/,
+    /^only a newer version can restore the backup: version 9\.0\.0 wrote it from a database whose schema main has migration 9999-later\.sql$/,
   );
   await assertRefused([withMigration('0001-marketplace.sql')], /^migration 0001-marketplace\.sql .* has changed/);
   const table = `{"table":{"schema":"main","name":"shop","columns":[]}}\n`;
