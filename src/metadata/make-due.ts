@@ -9,7 +9,8 @@ import {
 import type { MetadataContext } from './context.ts';
 import { insertMissingStates } from './queries/due-tokens.ts';
 
-const ANNOUNCEMENTS_MAX = 500;
+/** The most announcements that one call of `applyAnnouncements` applies. */
+export const ANNOUNCEMENTS_MAX = 500;
 
 /**
  * Returns how many announcements were applied. They are deleted from the primary after the commit in the indexer. If the process ends in

@@ -10,7 +10,7 @@ import type { Report, Task, TaskResult } from '../tasks/task.ts';
 import { SharedBudget } from '../upstreams/shared-budget.ts';
 import { RECENT_VIEW_MS } from '../upstreams/followed-run.ts';
 import type { MetadataContext, ReadCollection } from './context.ts';
-import { applyAnnouncements, makeMissingDue } from './make-due.ts';
+import { ANNOUNCEMENTS_MAX, applyAnnouncements, makeMissingDue } from './make-due.ts';
 import { MetadataClient } from './metadata-client.ts';
 import type { MetadataFailure } from './metadata-failure.ts';
 import { metadataRetryMs } from './metadata-failure.ts';
@@ -88,8 +88,12 @@ function createAnnouncementTask(context: MetadataContext): Task {
     name: METADATA_TASK,
     periodMs: ANNOUNCEMENTS_PERIOD_MS,
     deadlineMs: DEADLINE_MS,
-    run: async () => {
-      const changed = await applyAnnouncements(context);
+    run: async (signal) => {
+      let changed = 0;
+      for (let applied = ANNOUNCEMENTS_MAX; applied === ANNOUNCEMENTS_MAX; changed += applied) {
+        signal.throwIfAborted();
+        applied = await applyAnnouncements(context);
+      }
       return { read: changed, changed, refused: 0 };
     },
   };

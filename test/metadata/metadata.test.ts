@@ -13,6 +13,7 @@ import type { Address, AssetId } from '../../src/core/address.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/database/port.ts';
+import { insertMetadataAnnouncements } from '../../src/market/queries/metadata-announcements.ts';
 import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
 import type { Hex } from '../../src/core/evm.ts';
@@ -303,6 +304,9 @@ forEachEngine('metadata from contracts', (engine) => {
     await world.act(callOf(owner, contract, 'announce', [1n]));
     await settle();
     assert.equal((await run()).read, 1);
+    const ranges = Array.from({ length: 1_001 }, (_, id) => ({ collectionId: 'c', from: BigInt(id), to: BigInt(id) }));
+    await insertMetadataAnnouncements(db, ranges);
+    assert.equal((await run()).read, 1_001);
     assert.deepEqual(await db.query(`select * from main.metadata_announcement`), []);
     assert.deepEqual(host.requests, []);
   });
