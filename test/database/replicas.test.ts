@@ -12,6 +12,7 @@ import { createDatabase } from '../../src/database/port.ts';
 import { ReplicaSet } from '../../src/database/replicas/replica-set.ts';
 import { ReplicatedReads } from '../../src/database/replicas/replicated-reads.ts';
 import { currentReadScope, readFromReplicas } from '../../src/database/replicas/read-scope.ts';
+import { withMeta } from '../../src/explore/http/offset-meta.ts';
 import { SHORT_POLICY, createCachedResponse } from '../../src/http/cached-response.ts';
 import { ResponseCache } from '../../src/http/response-cache.ts';
 import { withClient } from '../support/engines/postgres-locks.ts';
@@ -33,6 +34,8 @@ type Setup = {
   logged: string[];
   /** Reads the value as a public response does, or the result of another statement. */
   read(sql?: string): Promise<number>;
+  /** Reads the value inside the public response that is being made. */
+  readInScope(sql?: string): Promise<number>;
   /** The value that the response cache has for a key, or computes. */
   cached(key?: string): Promise<number>;
   forget(): void;
@@ -111,7 +114,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await set.start();
     const reads = new ReplicatedReads({ primary: database, replicas: set, changedAt: () => changes.latestAt() });
     const lane = new ConnectionLane(4);
-    const readInScope = async (sql: string) => {
+    const readInScope = async (sql = VALUE) => {
       const scope = currentReadScope();
       assert.ok(scope);
       const [row] = await reads.within(READ_TIMEOUT_MS, lane, scope).query<{ value: number }>(sql);
@@ -121,7 +124,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     const cache = new ResponseCache(changes, () => now);
     const compute = async () =>
       createCachedResponse({
-        body: { value: await readInScope(VALUE) },
+        body: { value: await readInScope() },
         cacheTag: NO_COLLECTION,
         policy: SHORT_POLICY,
       });
@@ -130,6 +133,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
       set,
       changes,
       logged,
+      readInScope,
       read: (sql = VALUE) => readFromReplicas(Number.NEGATIVE_INFINITY, () => readInScope(sql)),
       cached: async (key = '/') => JSON.parse(Buffer.concat((await cache.get(key, compute)).parts).toString()).value,
       forget: () => void (now += 2_000),
@@ -311,6 +315,27 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await until(() => !set.isPrimaryLost, LIMIT_MS, 'the primary is not used again');
     await runOn(behind, 'select pg_wal_replay_resume()');
     await untilUsed();
+    await proxy.close();
+  });
+
+  test('data that lacks something before its offset has no offset, because the primary was lost in between', async () => {
+    const [behind] = replicas;
+    assert.ok(behind);
+    const proxy = await startTcpProxy(primary.url);
+    const { read, readInScope, untilUsed } = await open([behind], UNLIMITED_MS, proxy.url);
+    await untilUsed();
+    const before = await read();
+    await runOn(behind, 'select pg_wal_replay_pause()');
+    const value = await write();
+    const respond = () => {
+      const readAt = performance.now();
+      const feed = { offsetAt: () => ({ offset: '42', readAt }) };
+      const context = { stream: { feed }, market: { hasReplicas: true } };
+      return readFromReplicas(Number.NEGATIVE_INFINITY, () => withMeta(context, () => readInScope()));
+    };
+    assert.deepEqual(await respond(), { content: value, meta: { offset: '42' } });
+    await proxy.refuse();
+    assert.deepEqual(await respond(), { content: before, meta: { offset: null } });
     await proxy.close();
   });
 

@@ -93,9 +93,16 @@ export class ReplicaSet {
    * is the one that has most of the log. Null if no replica may be
    * read, or if none has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
    */
-  choose(scope: ReadScope, notBefore: number): Replica | null {
-    const earlier = scope.chosen.get(this);
-    if (earlier?.covers(notBefore)) return earlier;
+  choose({ past }: ReadScope, notBefore: number): Replica | null {
+    const earlier = past.chosen.get(this);
+    const chosen = earlier?.covers(notBefore) ? earlier : this.#findBest(notBefore);
+    if (!chosen) return null;
+    past.chosen.set(this, chosen);
+    past.coveredUntil = Math.min(past.coveredUntil, chosen.coveredUntil);
+    return chosen;
+  }
+
+  #findBest(notBefore: number): Replica | null {
     const usable = this.#replicas.filter((replica) => replica.covers(notBefore));
     const [first] = usable;
     if (!first) {
@@ -108,9 +115,7 @@ export class ReplicaSet {
     const isBetter = this.#primary.isLost
       ? (one: Replica, other: Replica) => one.coveredUntil > other.coveredUntil
       : (one: Replica, other: Replica) => one.load < other.load;
-    const chosen = usable.reduce((best, replica) => (isBetter(replica, best) ? replica : best), first);
-    scope.chosen.set(this, chosen);
-    return chosen;
+    return usable.reduce((best, replica) => (isBetter(replica, best) ? replica : best), first);
   }
 
   /** Whether a replica can serve reads at present. */

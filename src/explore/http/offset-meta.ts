@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { readNotBefore } from '../../database/replicas/read-scope.ts';
+import { readNotBefore, readsCoveredUntil } from '../../database/replicas/read-scope.ts';
 import type { CachedResponse, ResponseContent } from '../../http/cached-response.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
@@ -14,6 +14,11 @@ import type { ExploreContext } from './context.ts';
 
 export type OffsetMeta = { offset: string | null };
 
+type OffsetSource = {
+  stream: { feed: Pick<ExploreContext['stream']['feed'], 'offsetAt'> };
+  market: Pick<ExploreContext['market'], 'hasReplicas'>;
+};
+
 /**
  * With replicas, responses carry an offset that is at least this old. Replicas usually have all that was committed before it. With the newest
  * offset the primary would have to be read whenever something has just happened.
@@ -22,15 +27,16 @@ const REPLICATED_OFFSET_AGE_MS = 500;
 
 /**
  * Reads data with the offset that it reflects. The offset is determined before the data is read, from replicas that have everything up to
- * the offset: the data may be newer than its offset, but never older.
+ * the offset: the data may be newer than its offset, but never older. The offset is null if the primary was lost and a replica had less.
  */
 export async function withMeta<T>(
-  { stream, market }: Pick<ExploreContext, 'stream' | 'market'>,
+  { stream, market }: OffsetSource,
   read: () => Promise<T>,
 ): Promise<{ content: T; meta: OffsetMeta }> {
   const ageMs = market.hasReplicas ? REPLICATED_OFFSET_AGE_MS : 0;
   const { offset, readAt } = stream.feed.offsetAt(performance.now() - ageMs);
-  return { content: await readNotBefore(readAt, read), meta: { offset } };
+  const content = await readNotBefore(readAt, read);
+  return { content, meta: { offset: readsCoveredUntil() > readAt ? offset : null } };
 }
 
 const members = {
@@ -38,7 +44,7 @@ const members = {
     {
       offset: typeOrNull<string>(
         'string',
-        'The offset in the stream that the response reflects; null while the log of activity cannot be read. Follow the stream from this offset to learn what changes afterwards.',
+        'The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards.',
         { examples: [toOffset(42)] },
       ),
     },
