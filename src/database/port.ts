@@ -73,12 +73,17 @@ type DatabaseOptions = {
   name: string;
   /** A statement in a transaction fails after it has waited this long for a lock. If absent, it waits until its deadline. */
   lockTimeoutMs?: number;
+  /** A connection is closed when a statement has failed on it, because the address may now lead to another server. Default: false. */
+  closesFailed?: boolean;
   /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;
 };
 
 /** Creates a database on `pool`. The database owns the pool from then on. */
-export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClose }: DatabaseOptions): Database {
+export function createDatabase(
+  pool: Pool,
+  { engine, name, lockTimeoutMs, closesFailed = false, onClose }: DatabaseOptions,
+): Database {
   // A broken connection also rejects its statement, so its `error` event needs no action. But without a listener the event would end the
   // process, and the pool does not listen while a connection is checked out.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -94,6 +99,7 @@ export function createDatabase(pool: Pool, { engine, name, lockTimeoutMs, onClos
     order,
     begin,
     openedAt,
+    closesFailed,
     respondedAt: Number.NEGATIVE_INFINITY,
     demotedAt: null,
   };
@@ -251,6 +257,7 @@ type PoolInUse = {
   order: ConnectionOrder | null;
   readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
+  readonly closesFailed: boolean;
   respondedAt: number;
   /** When a server most recently rejected a write because it only reads. Connections that were opened earlier are not used again. */
   demotedAt: number | null;
@@ -297,6 +304,7 @@ async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: Lent
   try {
     return await use({ send, discard: () => (isDiscarded = true) });
   } catch (error) {
+    if (inUse.closesFailed) isDiscarded = true;
     if (error instanceof DeadlineExceeded) {
       isDiscarded = true;
       if (inUse.respondedAt < sentAt) closeIdle(inUse.pool);

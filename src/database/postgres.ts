@@ -25,6 +25,8 @@ export const STORE_LOCK_TIMEOUT_MS = 2_000;
 /** A caller waits this long for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
+/** A connection for checks is never idle for long. It is replaced after this time, because its address may now lead to another server. */
+const CHECK_LIFETIME_S = 30;
 /** The server cancels a statement that runs for longer than this. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
@@ -68,6 +70,7 @@ export function openPostgres(
     max: purpose === 'check' ? 1 : Math.max(CONNECTIONS_OF_PROCESS_MIN, Math.floor(CONNECTIONS_MAX / processes)),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    ...(purpose === 'check' && { maxLifetimeSeconds: CHECK_LIFETIME_S }),
     statement_timeout: STATEMENT_TIMEOUT_MS,
     options: SESSION_OPTIONS[purpose],
     keepAlive: true,

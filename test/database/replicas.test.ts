@@ -318,6 +318,17 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
+  test('the primary is found after a switchover, although the connection to the server that is now a standby stays open', async () => {
+    const [standby, other] = replicas;
+    assert.ok(standby && other);
+    const proxy = await startTcpProxy(standby.url);
+    const { leftOut, untilUsed } = await open([other], LAG_MAX_MS, proxy.url);
+    assert.deepEqual(leftOut(), ['not compared with its primary']);
+    proxy.retarget(primary.url);
+    await untilUsed();
+    await proxy.close();
+  });
+
   test('data that lacks something before its offset has no offset, because the primary was lost in between', async () => {
     const [behind] = replicas;
     assert.ok(behind);

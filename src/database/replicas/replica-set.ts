@@ -160,5 +160,6 @@ function openDatabase(
   options: { purpose?: PoolPurpose; processes?: number },
 ): Database {
   const { pool, close } = openPostgres(url, log, options);
-  return createDatabase(pool, { engine: 'postgresql', name, onClose: close });
+  const closesFailed = options.purpose === 'check';
+  return createDatabase(pool, { engine: 'postgresql', name, closesFailed, onClose: close });
 }
