@@ -73,7 +73,10 @@ const DEFINITIONS = {
   mercat_webhook_oldest_due_age_seconds: { help: 'How long the oldest due delivery has been due.', labels: [] },
   mercat_webhook_events_pending: { help: 'Events without deliveries yet, at most 100000.', labels: [] },
   mercat_metrics_section_readable: { help: '0 when the metrics of a section could not be read.', labels: ['section'] },
-  mercat_serving_process_up: { help: '1 while the serving process serves requests.', labels: ['process'] },
+  mercat_serving_process_up: {
+    help: '1 while the serving process serves requests and responds to its supervisor.',
+    labels: ['process'],
+  },
   mercat_serving_process_restarts_total: {
     help: 'How often the serving process was started again.',
     labels: ['process'],

@@ -58,6 +58,8 @@ export type SupervisorCalls = {
 /** What the supervisor calls in a serving process. */
 export type ProcessCalls = {
   giveBack: { input: { id: number; key: string }; output: number };
+  /** The reply says that the process does not hang. */
+  ping: { input: null; output: null };
   nudgeWebhooks: { input: null; output: null };
   readStream: { input: null; output: StreamCounts };
   /** `isComplete`: with the metrics that are the same in all processes. Null: the process has no metrics yet. */

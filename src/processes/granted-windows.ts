@@ -3,6 +3,7 @@
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
+import { isDoneWithin } from '../resilience/deadline.ts';
 
 /** `key`: the bucket and the client. `at`: the time of the process, from which the published end of a new window follows. */
 export type WindowRequest = { key: string; limit: number; at: number };
@@ -15,6 +16,8 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 
 /** Unless a clock was set, the end of a window by the clocks of two processes differs by less than this. */
 const ROUNDING_MS = 1_000;
+/** Other processes wait this long for what a process has not counted. A process that hangs would stop them otherwise. */
+const RECALL_TIMEOUT_MS = 500;
 
 /** `left`: the requests that no process holds. `holders`: the processes that may hold some. */
 type Window = {
@@ -69,12 +72,15 @@ export class GrantedWindows {
     return requests;
   }
 
-  /** A process that has ended counts as having used its part. */
+  /** A process that has ended, or does not respond in time, counts as having used its part. What it gives back later can be used again. */
   async #recall(window: Window, key: string): Promise<void> {
     const holders = [...window.holders];
     window.holders.clear();
-    const recalled = holders.map((holder) => this.#options.recall(holder, { id: window.id, key }).catch(() => 0));
-    for (const requests of await Promise.all(recalled)) window.left += requests;
+    const recalled = holders.map(async (holder) => {
+      const requests = await this.#options.recall(holder, { id: window.id, key }).catch(() => 0);
+      window.left += requests;
+    });
+    await isDoneWithin(Promise.all(recalled), RECALL_TIMEOUT_MS);
     window.recalling = null;
   }
 

@@ -40,6 +40,7 @@ export class Membership {
     const parts: OwnState['parts'] = { current: null };
     const handlers: CallHandlers<ProcessCalls> = {
       giveBack: ({ id, key }) => limiters.reduce((sum, limiter) => sum + limiter.giveBack(key, id), 0),
+      ping: () => null,
       nudgeWebhooks: () => {
         parts.current?.nudgeWebhooks();
         return null;

@@ -39,7 +39,7 @@ export class MergedMetrics {
       ...read.map(({ metrics }) => metrics.shared),
       ...unread.map(([, { counters }]) => counters),
       this.#ended,
-      labelRuntime(await this.#readOwn(reports), 'supervisor'),
+      labelRuntime(await this.#readOwn(reports, isRead), 'supervisor'),
     ];
     return aggregate(all).metrics();
   }
@@ -48,11 +48,12 @@ export class MergedMetrics {
     this.#runtime.close();
   }
 
-  async #readOwn(reports: readonly ProcessReport[]): Promise<MetricRecord[]> {
+  /** `responding`: the processes that serve and have responded to this read. */
+  async #readOwn(reports: readonly ProcessReport[], responding: ReadonlySet<number>): Promise<MetricRecord[]> {
     const gauges = new GaugeTable();
     this.#runtime.set(gauges);
-    for (const { process, state, restarts } of reports) {
-      gauges.set('mercat_serving_process_up', { process: String(process) }, state === 'serving' ? 1 : 0);
+    for (const { process, restarts } of reports) {
+      gauges.set('mercat_serving_process_up', { process: String(process) }, responding.has(process) ? 1 : 0);
       gauges.set('mercat_serving_process_restarts_total', { process: String(process) }, restarts);
     }
     return gauges.registry.getMetricsAsJSON();

@@ -21,12 +21,15 @@ import type { CallHandlers } from './channel.ts';
 import { Channel } from './channel.ts';
 import { GrantedWindows } from './granted-windows.ts';
 import { PlacesOfProcesses } from './places-of-processes.ts';
+import { CHECK_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
 export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides' | 'compileCache'> & {
   /** The program of a serving process, and its arguments. */
   program: readonly [file: string, ...args: string[]];
   log: Log;
   random: Random;
+  /** The time between two checks that a process responds. */
+  checkIntervalMs?: number;
 };
 
 /** The wait before a process that has ended is started again. */
@@ -49,6 +52,8 @@ type Member = {
   channel: ProcessChannel | null;
   /** By `performance.now()`. Null unless the process serves. */
   servingSince: number | null;
+  /** Checks that the process responds. Null unless the process serves. */
+  watchdog: Watchdog | null;
   restarts: number;
   /** Ends since the process last was stable, from which the wait follows. */
   failures: number;
@@ -68,6 +73,7 @@ export class Supervisor {
   #started: StartedProcess | null = null;
   #recentEnds: number[] = [];
   #isStopping = false;
+  readonly #checks: NodeJS.Timeout;
 
   private constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -77,6 +83,7 @@ export class Supervisor {
       child: null,
       channel: null,
       servingSince: null,
+      watchdog: null,
       restarts: 0,
       failures: 0,
       failure: null,
@@ -92,6 +99,7 @@ export class Supervisor {
     });
     // The rejection is for those who wait for `failed`.
     this.#failed.promise.catch(() => undefined);
+    this.#checks = setInterval(() => this.#killHanging(), options.checkIntervalMs ?? CHECK_INTERVAL_MS);
   }
 
   /**
@@ -139,6 +147,7 @@ export class Supervisor {
   /** Stops all processes. They continue to serve for `graceMs`. Resolves when all have ended. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
+    clearInterval(this.#checks);
     const ended = this.#members.map(async (member) => {
       clearTimeout(member.timer);
       const { child, channel } = member;
@@ -196,6 +205,7 @@ export class Supervisor {
         this.#started ??= started;
         member.state = this.#isStopping ? 'stopping' : 'serving';
         member.servingSince = performance.now();
+        member.watchdog = new Watchdog(async () => member.channel?.call('ping', null));
         this.#onChange();
         return null;
       },
@@ -217,6 +227,15 @@ export class Supervisor {
     };
   }
 
+  /** A process that hangs is killed. Its end starts it again. */
+  #killHanging(): void {
+    for (const { number, child, watchdog } of this.#members) {
+      if (!watchdog?.check()) continue;
+      this.#options.log.error('a serving process does not respond, and is killed', { servingProcess: number });
+      child?.kill('SIGKILL');
+    }
+  }
+
   #noteEnd(member: Member, end: { code: number | null; signal: string | null }): void {
     const { log, random } = this.#options;
     const { failure, servingSince } = member;
@@ -224,6 +243,7 @@ export class Supervisor {
     member.child = null;
     member.channel = null;
     member.servingSince = null;
+    member.watchdog = null;
     if (this.#isStopping) return;
     member.state = 'restarting';
     const now = performance.now();

@@ -124,6 +124,18 @@ test('requests that a process held when it ended count as used, and the others g
   assert.equal(passedOf(counted), 75);
 });
 
+test('a process that does not respond stops no other process: its part counts as used until it is given back', async () => {
+  const givenBack = Promise.withResolvers<number>();
+  const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall: () => givenBack.promise });
+  const take = (process: number) => windows.take(process, { key: 'list client', limit: 4, at: 1_000 });
+  assert.equal((await take(1)).requests, 1);
+  for (let taken = 0; taken < 3; taken += 1) assert.equal((await take(2)).requests, 1);
+  assert.equal((await take(2)).requests, 0);
+  givenBack.resolve(1);
+  await turn();
+  assert.equal((await take(2)).requests, 1);
+});
+
 test('a call whose handler fails is rejected with its message, and an unknown call too', async () => {
   const [left, right] = createLinks(() => 0);
   type Calls = CallTable & { fail: { input: null; output: null }; unknown: { input: null; output: null } };

@@ -7,15 +7,18 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { SupervisorOptions } from '../../src/processes/supervisor.ts';
 import { Supervisor } from '../../src/processes/supervisor.ts';
+import { until } from '../support/until.ts';
 
-const PROGRAM = fileURLToPath(new URL('./crashing-process.ts', import.meta.url));
+const CRASHING = fileURLToPath(new URL('./crashing-process.ts', import.meta.url));
+const HANGING = fileURLToPath(new URL('./hanging-process.ts', import.meta.url));
+const LIMIT_MS = 60_000;
 
-const optionsOf = (logged: string[], ...args: string[]): SupervisorOptions => ({
+const optionsOf = (logged: string[], program: SupervisorOptions['program'] = [CRASHING]): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
   compileCache: null,
-  program: [PROGRAM, ...args],
+  program,
   log: createLog('info', (line) => logged.push(line)),
   random: () => 0,
 });
@@ -43,9 +46,19 @@ test('processes that end again and again end the service, with the exit code of 
 });
 
 test('a first process that cannot start ends the command with its message and exit code', async () => {
-  await assert.rejects(Supervisor.start(optionsOf([], 'fails')), (error) => {
+  await assert.rejects(Supervisor.start(optionsOf([], [CRASHING, 'fails'])), (error) => {
     assert.ok(error instanceof OperatorError);
     assert.deepEqual([error.message, error.exitCode], ['the port is taken', 2]);
     return true;
   });
+});
+
+test('a process that hangs is killed and started again', async () => {
+  const logged: string[] = [];
+  const supervisor = await Supervisor.start({ ...optionsOf(logged, [HANGING]), checkIntervalMs: 20 });
+  const isRestarted = async () => (await supervisor.reportOnProcesses()).some(({ restarts }) => restarts > 0);
+  await until(isRestarted, LIMIT_MS, 'the process was not started again');
+  await supervisor.stop(0);
+  assert.match(logged.join(''), /a serving process does not respond, and is killed/);
+  assert.match(logged.join(''), /"signal":"SIGKILL"/);
 });
