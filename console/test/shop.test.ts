@@ -103,6 +103,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
       }
       await visit(page, `${service.url}/shop/stock`);
       await page.click('text=Change >> nth=-1');
+      await page.waitForSelector('dialog[open]');
       await assertGoodPage(opened, 'shop-stock-dialog', look);
       await visit(page, `${service.url}/service`);
       await assertGoodPage(opened, 'service', look);
