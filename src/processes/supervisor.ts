@@ -42,8 +42,8 @@ const ENDS_PERIOD_MS = 60_000;
 /** A process that does not report in this time is left out. */
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
-/** A process that has not ended this long after its grace period is killed. */
-const STOP_TIMEOUT_MS = 4_500;
+/** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
+const STOP_TIMEOUT_MS = 3_600;
 
 type Member = {
   readonly number: number;
@@ -74,6 +74,10 @@ export class Supervisor {
   #recentEnds: number[] = [];
   #isStopping = false;
   readonly #checks: NodeJS.Timeout;
+  /** A process that hangs does not notice the end of the supervisor, and would keep the port. */
+  readonly #killAll = (): void => {
+    for (const { child } of this.#members) child?.kill('SIGKILL');
+  };
 
   private constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -100,6 +104,7 @@ export class Supervisor {
     // The rejection is for those who wait for `failed`.
     this.#failed.promise.catch(() => undefined);
     this.#checks = setInterval(() => this.#killHanging(), options.checkIntervalMs ?? CHECK_INTERVAL_MS);
+    process.on('exit', this.#killAll);
   }
 
   /**
@@ -161,6 +166,7 @@ export class Supervisor {
       clearTimeout(kill);
     });
     await Promise.all(ended);
+    process.off('exit', this.#killAll);
   }
 
   /** Resolves when all these processes serve. A process that ends earlier is started again, unless it cannot start for a known reason. */

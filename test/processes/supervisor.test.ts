@@ -1,6 +1,7 @@
 // The supervisor of serving processes that cannot serve.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../src/core/errors.ts';
@@ -9,23 +10,23 @@ import type { SupervisorOptions } from '../../src/processes/supervisor.ts';
 import { Supervisor } from '../../src/processes/supervisor.ts';
 import { until } from '../support/until.ts';
 
-const CRASHING = fileURLToPath(new URL('./crashing-process.ts', import.meta.url));
-const HANGING = fileURLToPath(new URL('./hanging-process.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./tested-process.ts', import.meta.url));
+const ENDING_SUPERVISOR = fileURLToPath(new URL('./ending-supervisor.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 
-const optionsOf = (logged: string[], program: SupervisorOptions['program'] = [CRASHING]): SupervisorOptions => ({
+const optionsOf = (logged: string[], mode: 'serves' | 'crashes' | 'hangs' | 'fails'): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
   compileCache: null,
-  program,
+  program: [PROGRAM, mode],
   log: createLog('info', (line) => logged.push(line)),
   random: () => 0,
 });
 
 test('processes that end again and again end the service, with the exit code of the last one', async () => {
   const logged: string[] = [];
-  const supervisor = await Supervisor.start(optionsOf(logged));
+  const supervisor = await Supervisor.start(optionsOf(logged, 'crashes'));
   await assert.rejects(supervisor.failed, (error) => {
     assert.ok(error instanceof OperatorError);
     assert.match(error.message, /ended 5 times within a minute \(the last one with exit code 7\), so the service ends/);
@@ -46,7 +47,7 @@ test('processes that end again and again end the service, with the exit code of 
 });
 
 test('a first process that cannot start ends the command with its message and exit code', async () => {
-  await assert.rejects(Supervisor.start(optionsOf([], [CRASHING, 'fails'])), (error) => {
+  await assert.rejects(Supervisor.start(optionsOf([], 'fails')), (error) => {
     assert.ok(error instanceof OperatorError);
     assert.deepEqual([error.message, error.exitCode], ['the port is taken', 2]);
     return true;
@@ -55,10 +56,19 @@ test('a first process that cannot start ends the command with its message and ex
 
 test('a process that hangs is killed and started again', async () => {
   const logged: string[] = [];
-  const supervisor = await Supervisor.start({ ...optionsOf(logged, [HANGING]), checkIntervalMs: 20 });
+  const supervisor = await Supervisor.start({ ...optionsOf(logged, 'hangs'), checkIntervalMs: 20 });
   const isRestarted = async () => (await supervisor.reportOnProcesses()).some(({ restarts }) => restarts > 0);
   await until(isRestarted, LIMIT_MS, 'the process was not started again');
   await supervisor.stop(0);
   assert.match(logged.join(''), /a serving process does not respond, and is killed/);
   assert.match(logged.join(''), /"signal":"SIGKILL"/);
+});
+
+test('no serving process outlives the supervisor, even one that hangs', () => {
+  // The output ends with the last process that has inherited it.
+  const run = spawnSync(process.execPath, [ENDING_SUPERVISOR], { encoding: 'utf8', timeout: LIMIT_MS });
+  const child = Number(run.stdout);
+  assert.ok(child > 0, run.stderr);
+  if (run.error) process.kill(child, 'SIGKILL');
+  assert.deepEqual([run.error, run.status], [undefined, 0]);
 });
