@@ -140,7 +140,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'postgres:// URLs, comma-separated, at most 8',
     meaning:
-      'Streaming replicas of the primary database. The reads of `/v1` and `/explore/v1` use them. All other statements use the primary. Empty: no replicas.',
+      'Streaming replicas of the primary database. Each URL must lead to one server, not to several in turn. The reads of `/v1` and `/explore/v1` use them. All other statements use the primary. Empty: no replicas.',
     secret: true,
     parse: parseDatabaseUrls,
   },

@@ -43,6 +43,8 @@ export type Database = Statements & {
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   pool(): PoolState;
+  /** Closes all present connections, those in use after their work. */
+  replaceConnections(): void;
   close(): Promise<void>;
 };
 
@@ -101,7 +103,7 @@ export function createDatabase(
     openedAt,
     closesFailed,
     respondedAt: Number.NEGATIVE_INFINITY,
-    demotedAt: null,
+    usableSince: null,
   };
   const prepared = new PreparedStatements(engine);
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
@@ -127,6 +129,7 @@ export function createDatabase(
       waiting: pool.waitingCount + (order?.waiting ?? 0),
       respondedAt: inUse.respondedAt,
     }),
+    replaceConnections: () => replaceConnections(inUse),
     close: onClose ?? (() => pool.end()),
   };
 }
@@ -259,8 +262,8 @@ type PoolInUse = {
   readonly openedAt: WeakMap<PoolClient, number>;
   readonly closesFailed: boolean;
   respondedAt: number;
-  /** When a server most recently rejected a write because it only reads. Connections that were opened earlier are not used again. */
-  demotedAt: number | null;
+  /** Connections that were opened earlier are not used again. */
+  usableSince: number | null;
 };
 
 /** A connection that is checked out of the pool for one piece of work. */
@@ -311,18 +314,22 @@ async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: Lent
     } else if (isReadOnly(error)) {
       // The address of the primary may now lead to another server, which only a new connection reaches. Idle connections would continue to
       // read from the old server.
-      inUse.demotedAt = performance.now();
-      closeIdle(inUse.pool);
+      replaceConnections(inUse);
     }
     throw error;
   } finally {
-    client.release(isDiscarded || isDemoted(inUse, client));
+    client.release(isDiscarded || isOutdated(inUse, client));
   }
 }
 
-/** Whether the connection was opened before a server of the pool rejected a write because it only reads. */
-function isDemoted({ demotedAt, openedAt }: PoolInUse, client: PoolClient): boolean {
-  return demotedAt !== null && (openedAt.get(client) ?? demotedAt) < demotedAt;
+function replaceConnections(inUse: PoolInUse): void {
+  inUse.usableSince = performance.now();
+  closeIdle(inUse.pool);
+}
+
+/** Whether the connection was opened before all connections were replaced. */
+function isOutdated({ usableSince, openedAt }: PoolInUse, client: PoolClient): boolean {
+  return usableSince !== null && (openedAt.get(client) ?? usableSince) < usableSince;
 }
 
 function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {

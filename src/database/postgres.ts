@@ -56,13 +56,21 @@ export type Postgres = {
 };
 
 /**
- * Creates a pool for the database at `url`. The first query opens the first connection. `processes`: how many processes of the service share
- * the connections.
+ * `processes`: how many processes of the service share the connections. `verify` receives each new connection before its first statement. If
+ * it rejects, the connection is closed, and the caller that waits for it gets the error.
  */
+export type PoolOptions = {
+  purpose?: PoolPurpose;
+  processes?: number;
+  verify?: (client: pg.PoolClient) => Promise<void>;
+};
+
+/**
+ * Creates a pool for the database at `url`. The first query opens the first connection. */
 export function openPostgres(
   url: string,
   log: Log,
-  { purpose = 'general', processes = 1 }: { purpose?: PoolPurpose; processes?: number } = {},
+  { purpose = 'general', processes = 1, verify }: PoolOptions = {},
 ): Postgres {
   const sockets = new Set<net.Socket>();
   const pool = new pg.Pool({
@@ -70,6 +78,7 @@ export function openPostgres(
     max: purpose === 'check' ? 1 : Math.max(CONNECTIONS_OF_PROCESS_MIN, Math.floor(CONNECTIONS_MAX / processes)),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    ...(verify && { verify: (client, done) => void verify(client).then(() => done(), done) }),
     ...(purpose === 'check' && { maxLifetimeSeconds: CHECK_LIFETIME_S }),
     statement_timeout: STATEMENT_TIMEOUT_MS,
     options: SESSION_OPTIONS[purpose],

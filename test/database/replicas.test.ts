@@ -329,6 +329,45 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
+  test('a connection to another server than the checked one is not read', async () => {
+    const [checked, other] = replicas;
+    assert.ok(checked && other);
+    const proxy = await startTcpProxy(checked.url);
+    const { read, set, logged, untilUsed } = await open([{ ...checked, url: proxy.url }], UNLIMITED_MS);
+    await untilUsed();
+    await runOn(other, 'select pg_wal_replay_pause()');
+    const value = await write();
+    proxy.retarget(other.url);
+    assert.equal(await read(), value);
+    assert.equal(set.status()[0]?.repeated, 1);
+    assert.equal(JSON.parse(logged.at(-1) ?? '{}').message, 'the URL of a replica leads to several servers');
+    await proxy.close();
+  });
+
+  test('connections to a server are not read any more once the checks reach another server', async () => {
+    const [earlier, later] = replicas;
+    assert.ok(earlier && later);
+    const proxy = await startTcpProxy(earlier.url);
+    const { read, set, counts, untilUsed } = await open([{ ...earlier, url: proxy.url }], UNLIMITED_MS);
+    await untilUsed();
+    await read();
+    assert.deepEqual(counts(), [1]);
+    await runOn(earlier, 'select pg_wal_replay_pause()');
+    const value = await write();
+    await untilReplayed(later, value);
+    proxy.retarget(later.url);
+    const checks = `from pg_stat_activity where query like '%pg_control_system%' and pid <> pg_backend_pid()`;
+    const checksOn = async (server: PostgresServer) => (await runOn(server, `select ${checks}`)).rowCount;
+    const before = await checksOn(later);
+    await runOn(earlier, `select pg_terminate_backend(pid) ${checks}`);
+    await until(async () => (await checksOn(later)) !== before, LIMIT_MS, 'the checks do not reach the other server');
+    await set.checkAll();
+    assert.equal(await read(), value);
+    assert.deepEqual(counts(), [2]);
+    assert.equal(set.status()[0]?.repeated, 0);
+    await proxy.close();
+  });
+
   test('data that lacks something before its offset has no offset, because the primary was lost in between', async () => {
     const [behind] = replicas;
     assert.ok(behind);

@@ -95,7 +95,8 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   }
 }
 
-const REPLICAS_CORRECTION = 'see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
+const REPLICAS_CORRECTION =
+  'each URL must lead to one server, a replica: see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
 
 /** Checks each replica once. A replica that is left out at this moment may come back. */
 async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' | 'indexer'>): Promise<DoctorFinding[]> {

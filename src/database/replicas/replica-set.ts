@@ -4,8 +4,9 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Database } from '../port.ts';
 import { createDatabase } from '../port.ts';
-import type { PoolPurpose } from '../postgres.ts';
+import type { PoolOptions } from '../postgres.ts';
 import { openPostgres } from '../postgres.ts';
+import { CheckedServer } from './checked-server.ts';
 import { PrimaryProgress } from './primary-progress.ts';
 import type { ReadScope } from './read-scope.ts';
 import type { LeftOut } from './replica.ts';
@@ -62,9 +63,11 @@ export class ReplicaSet {
     this.#primary = new PrimaryProgress(this.#notes, { keptMs: KEPT_LAGS * lagMaxMs, respondedAt });
     this.#replicas = replicaUrls.map((url, index) => {
       const replica = `${name}-replica-${index + 1}`;
+      const server = new CheckedServer();
       return new Replica({
         name: replica,
-        reads: openDatabase(url, replica, log, { processes }),
+        server,
+        reads: openDatabase(url, replica, log, { processes, verify: (client) => server.verify(client) }),
         checks: openDatabase(url, `${replica}-check`, log, { purpose: 'check' }),
         primary: this.#primary,
         lagMaxMs,
@@ -153,12 +156,7 @@ export class ReplicaSet {
   }
 }
 
-function openDatabase(
-  url: string,
-  name: string,
-  log: Log,
-  options: { purpose?: PoolPurpose; processes?: number },
-): Database {
+function openDatabase(url: string, name: string, log: Log, options: PoolOptions): Database {
   const { pool, close } = openPostgres(url, log, options);
   const closesFailed = options.purpose === 'check';
   return createDatabase(pool, { engine: 'postgresql', name, closesFailed, onClose: close });

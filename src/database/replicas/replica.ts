@@ -6,6 +6,8 @@ import { ConnectionLane, laneSizeOf } from '../connection-lane.ts';
 import type { Database, PoolState, Statements } from '../port.ts';
 import { isAborted, isOutOfReach } from '../port.ts';
 import { boolean, integer, nullable, rowDecoder, text } from '../rows.ts';
+import type { CheckedServer } from './checked-server.ts';
+import { OtherServerError, SERVER } from './checked-server.ts';
 import type { PrimaryProgress } from './primary-progress.ts';
 import { Rounds } from './rounds.ts';
 
@@ -24,6 +26,8 @@ export type LeftOut =
 export type ReplicaOptions = {
   /** Such as `main-replica-1`. */
   name: string;
+  server: CheckedServer;
+  /** Its new connections are verified by `server`. */
   reads: Database;
   checks: Database;
   primary: PrimaryProgress;
@@ -44,6 +48,7 @@ const CHECK = `
     pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
     (select system_identifier::text from pg_control_system()) as system,
     current_database()::text as database,
+    ${SERVER} as server,
     exists (select from pg_stat_wal_receiver) as receives,
     (select received_tli from pg_stat_wal_receiver) as timeline`;
 
@@ -52,6 +57,7 @@ const decodeCheck = rowDecoder('check', {
   position: nullable(text),
   system: text,
   database: text,
+  server: text,
   receives: boolean,
   timeline: nullable(integer),
 });
@@ -70,6 +76,7 @@ export class Replica {
   /** A reader waits until this time is covered. */
   #requested = Number.NEGATIVE_INFINITY;
   #isLoggedLeftOut = false;
+  #isLoggedOtherServer = false;
   #isFirstCheck = true;
   /** Of the latest check. Null if it failed. */
   #latencyMs: number | null = null;
@@ -139,6 +146,7 @@ export class Replica {
   noteFailure(error: unknown): void {
     // The server reports a cancelled statement like an aborted transaction.
     if (isAborted(error)) this.#conflictUntil = performance.now() + CONFLICT_MS;
+    else if (error instanceof OtherServerError) this.#logOtherServer();
     else if (error instanceof DeadlineExceeded) this.#rounds.wake();
     else if (isOutOfReach(error)) {
       this.#failedAt = performance.now();
@@ -169,6 +177,10 @@ export class Replica {
       if (!row) throw new Error('the replica returned no position');
       const check = decodeCheck(row);
       this.#latencyMs = Math.round(performance.now() - startedAt);
+      if (this.#options.server.note(check.server)) {
+        this.#options.reads.replaceConnections();
+        this.#isLoggedOtherServer = false;
+      }
       // A check that began before a statement failed does not show that the replica works again.
       this.#found = startedAt > this.#failedAt ? check : null;
       // After a crash a replica begins at an earlier position, so that this time can also become earlier.
@@ -191,6 +203,12 @@ export class Replica {
     if (!isInRecovery) return 'not in recovery';
     if (!receives) return isLost ? null : 'not receiving the log';
     return timeline !== null && timeline !== identity.timeline ? 'on another timeline' : null;
+  }
+
+  #logOtherServer(): void {
+    if (this.#isLoggedOtherServer) return;
+    this.#isLoggedOtherServer = true;
+    this.#options.log.warn('the URL of a replica leads to several servers', { replica: this.name });
   }
 
   #logChange(error: unknown): void {
