@@ -156,7 +156,7 @@ export class Supervisor {
     const ended = this.#members.map(async (member) => {
       clearTimeout(member.timer);
       const { child, channel } = member;
-      if (!child) return;
+      if (child?.pid === undefined) return;
       member.state = 'stopping';
       const exited = new Promise((resolve) => child.once('exit', resolve));
       // A process that does not accept the call has ended, or is ended with this process.
@@ -182,10 +182,15 @@ export class Supervisor {
 
   #fork(member: Member, holdsPort: boolean): void {
     const [file, ...args] = this.#options.program;
-    const child = fork(file, args);
     member.state = 'starting';
-    member.child = child;
     member.failure = null;
+    let child: ChildProcess;
+    try {
+      child = fork(file, args);
+    } catch (error) {
+      return this.#noteFailedFork(member, error);
+    }
+    member.child = child;
     const channel: ProcessChannel = new Channel(
       {
         // The callback takes the error if the process has just ended.
@@ -195,7 +200,12 @@ export class Supervisor {
       this.#handlersFor(member, holdsPort),
     );
     member.channel = channel;
-    child.on('error', (error) => this.#options.log.error('a serving process cannot be started', { error }));
+    child.on('error', (error) => {
+      // A process that was not created emits no `exit`.
+      if (child.pid !== undefined || member.child !== child) return;
+      channel.close();
+      this.#noteFailedFork(member, error);
+    });
     child.once('exit', (code, signal) => {
       channel.close();
       this.#noteEnd(member, { code, signal });
@@ -242,6 +252,14 @@ export class Supervisor {
     }
   }
 
+  /** A process that the system does not create, for example for lack of memory, is tried again: without limit while others serve. */
+  #noteFailedFork(member: Member, error: unknown): void {
+    this.#options.log.error('a serving process cannot be created', { servingProcess: member.number, error });
+    if (this.#members.some(({ state }) => state === 'serving'))
+      member.failure = new OperatorError('the system does not create a process');
+    this.#noteEnd(member, { code: null, signal: null });
+  }
+
   #noteEnd(member: Member, end: { code: number | null; signal: string | null }): void {
     const { log, random } = this.#options;
     const { failure, servingSince } = member;
@@ -265,7 +283,8 @@ export class Supervisor {
     } else {
       this.#recentEnds = [...this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS), now];
       if (this.#recentEnds.length >= ENDS_MAX) {
-        const last = `the last one with ${end.signal ?? `exit code ${end.code}`}`;
+        const reason = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);
+        const last = reason === null ? 'the last one was not created' : `the last one with ${reason}`;
         const message = `serving processes have ended ${ENDS_MAX} times within a minute (${last}), so the service ends`;
         return this.#failed.reject(new OperatorError(message));
       }

@@ -72,3 +72,21 @@ test('no serving process outlives the supervisor, even one that hangs', () => {
   if (run.error) process.kill(child, 'SIGKILL');
   assert.deepEqual([run.error, run.status], [undefined, 0]);
 });
+
+// Node emits an error for a program that does not exist, as it does when the system has no resources for a process. For a malformed name it throws.
+for (const unusable of ['/nowhere/node', '\0']) {
+  test(`a process that is not created is tried again (${JSON.stringify(unusable)})`, async (t) => {
+    const logged: string[] = [];
+    const { execPath } = process;
+    t.after(() => (process.execPath = execPath));
+    process.execPath = unusable;
+    const starting = Supervisor.start(optionsOf(logged, 'serves'));
+    await until(() => logged.join('').includes('cannot be created'), LIMIT_MS, 'the failure was not logged');
+    process.execPath = execPath;
+    const supervisor = await starting;
+    const [report] = await supervisor.reportOnProcesses();
+    assert.equal(report?.state, 'serving');
+    assert.ok((report?.restarts ?? 0) > 0);
+    await supervisor.stop(0);
+  });
+}
