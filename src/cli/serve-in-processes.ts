@@ -38,14 +38,18 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
     program: [PROGRAM],
     log,
     random: systemRandom,
+    signal,
   });
-  const stopMetrics = await serveMetrics(config, supervisor, log);
-  stdout.write(
-    describeService({ ...supervisor.started, sampleRecords: 0 }, { dataDir: null, hasSample: false, processes }),
-  );
+  let stopMetrics = () => Promise.resolve();
   try {
+    if (signal.aborted) return;
+    stopMetrics = await serveMetrics(config, supervisor, log);
+    stdout.write(
+      describeService({ ...supervisor.started, sampleRecords: 0 }, { dataDir: null, hasSample: false, processes }),
+    );
     if (!signal.aborted) await Promise.race([once(signal, 'abort'), supervisor.failed]);
   } finally {
+    // Processes that already serve have a grace period also if the signal arrives before all processes serve.
     await supervisor.stop(graceMs());
     await stopMetrics();
   }

@@ -3,6 +3,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
@@ -24,6 +25,8 @@ import { PlacesOfProcesses } from './places-of-processes.ts';
 import { CHECK_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
 export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides' | 'compileCache'> & {
+  /** Ends the wait for the start. The caller then stops the processes. */
+  signal: AbortSignal;
   /** The program of a serving process, and its arguments. */
   program: readonly [file: string, ...args: string[]];
   log: Log;
@@ -109,14 +112,13 @@ export class Supervisor {
 
   /**
    * Starts the first process, which brings the databases up to date, and then the others. Rejects with OperatorError if the first process
-   * cannot start.
+   * cannot start. Resolves early when the signal aborts.
    */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
     const supervisor = new Supervisor(options);
-    const [first, ...others] = supervisor.#members;
+    const { signal } = options;
     try {
-      if (first) await supervisor.#startAll([first], { holdsPort: true });
-      await supervisor.#startAll(others, { holdsPort: false });
+      if (!signal.aborted) await Promise.race([supervisor.#startInOrder(), once(signal, 'abort')]);
       return supervisor;
     } catch (error) {
       await supervisor.stop(0);
@@ -169,6 +171,12 @@ export class Supervisor {
     process.off('exit', this.#killAll);
   }
 
+  async #startInOrder(): Promise<void> {
+    const [first, ...others] = this.#members;
+    if (first) await this.#startAll([first], { holdsPort: true });
+    await this.#startAll(others, { holdsPort: false });
+  }
+
   /** Resolves when all these processes serve. A process that ends earlier is started again, unless it cannot start for a known reason. */
   async #startAll(members: readonly Member[], { holdsPort }: { holdsPort: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -181,6 +189,7 @@ export class Supervisor {
   }
 
   #fork(member: Member, holdsPort: boolean): void {
+    if (this.#isStopping) return;
     const [file, ...args] = this.#options.program;
     member.state = 'starting';
     member.failure = null;

@@ -14,6 +14,7 @@ await Supervisor.start({
   program: [program, 'serves'],
   log: createLog('silent'),
   random: () => 0,
+  signal: new AbortController().signal,
 });
 // `ps`, which lists the children, is one of them.
 const [child = 0] = listChildren(process.pid);

@@ -2,26 +2,30 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { SupervisorOptions } from '../../src/processes/supervisor.ts';
 import { Supervisor } from '../../src/processes/supervisor.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 const PROGRAM = fileURLToPath(new URL('./tested-process.ts', import.meta.url));
 const ENDING_SUPERVISOR = fileURLToPath(new URL('./ending-supervisor.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 
-const optionsOf = (logged: string[], mode: 'serves' | 'crashes' | 'hangs' | 'fails'): SupervisorOptions => ({
+const optionsOf = (logged: string[], mode: 'serves' | 'waits' | 'crashes' | 'hangs' | 'fails', file = ''): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
   compileCache: null,
-  program: [PROGRAM, mode],
+  program: [PROGRAM, mode, file],
   log: createLog('info', (line) => logged.push(line)),
   random: () => 0,
+  signal: new AbortController().signal,
 });
 
 test('processes that end again and again end the service, with the exit code of the last one', async () => {
@@ -90,3 +94,15 @@ for (const unusable of ['/nowhere/node', '\0']) {
     await supervisor.stop(0);
   });
 }
+
+test('a stop during the start does not wait for the start, and leaves the processes that serve to the caller', async () => {
+  const file = path.join(temporaryDirectory(), 'waits');
+  const stop = new AbortController();
+  const starting = Supervisor.start({ ...optionsOf([], 'waits', file), processes: 2, signal: stop.signal });
+  await until(() => existsSync(file), LIMIT_MS, 'the second process was not created');
+  stop.abort();
+  const supervisor = await starting;
+  const states = (await supervisor.reportOnProcesses()).map(({ state }) => state);
+  assert.deepEqual(states, ['serving', 'starting']);
+  await supervisor.stop(0);
+});

@@ -1,6 +1,8 @@
 // A serving process for tests of the supervisor. The argument says what it does after it has joined: `serves` until it is stopped, `crashes` after its
-// start, with exit code 7, `hangs` after its start, or `fails`, and reports why it cannot start.
+// start, with exit code 7, `hangs` after its start, or `fails`, and reports why it cannot start. With `waits`, only the first process serves, and the others
+// create the file that the next argument names.
 
+import { writeFileSync } from 'node:fs';
 import { Membership } from '../../src/processes/membership.ts';
 
 const stopped = Promise.withResolvers<number>();
@@ -12,10 +14,15 @@ const membership = await Membership.join(
   },
   stopped.resolve,
 );
-const [, , mode] = process.argv;
+const [, , mode, file = ''] = process.argv;
 if (mode === 'fails') {
   await membership.reportFailed({ message: 'the port is taken', exitCode: 2 });
   process.exit(1);
+}
+if (mode === 'waits' && !membership.isFirst) {
+  writeFileSync(file, '');
+  await stopped.promise;
+  process.exit(0);
 }
 await membership.reportStarted({ url: '', hasConsole: false });
 if (mode === 'crashes') process.exit(7);
