@@ -39,7 +39,7 @@ export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'over
 const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
 /** A process that has served for this long starts with the first wait again. */
 const STABLE_MS = 60_000;
-/** This many unexpected ends within the period end the service. */
+/** This many unexpected ends within the period end the service, or twice the number of processes if this is more. */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
 /** A process that does not report in this time is left out. */
@@ -291,10 +291,11 @@ export class Supervisor {
       log.warn('a serving process cannot start, and is tried again', { servingProcess: member.number, reason, inMs });
     } else {
       this.#recentEnds = [...this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS), now];
-      if (this.#recentEnds.length >= ENDS_MAX) {
+      const endsMax = Math.max(ENDS_MAX, 2 * this.#members.length);
+      if (this.#recentEnds.length >= endsMax) {
         const reason = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);
         const last = reason === null ? 'the last one was not created' : `the last one with ${reason}`;
-        const message = `serving processes have ended ${ENDS_MAX} times within a minute (${last}), so the service ends`;
+        const message = `serving processes have ended ${endsMax} times within a minute (${last}), so the service ends`;
         return this.#failed.reject(new OperatorError(message));
       }
       log.error('a serving process has ended, and is started again', { servingProcess: member.number, ...end, inMs });

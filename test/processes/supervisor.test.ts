@@ -17,7 +17,7 @@ const PROGRAM = fileURLToPath(new URL('./tested-process.ts', import.meta.url));
 const ENDING_SUPERVISOR = fileURLToPath(new URL('./ending-supervisor.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 
-const optionsOf = (logged: string[], mode: 'serves' | 'waits' | 'crashes' | 'hangs' | 'fails', file = ''): SupervisorOptions => ({
+const optionsOf = (logged: string[], mode: 'serves' | 'waits' | 'crashes' | 'crashes-once' | 'hangs' | 'fails', file = ''): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
@@ -104,5 +104,14 @@ test('a stop during the start does not wait for the start, and leaves the proces
   const supervisor = await starting;
   const states = (await supervisor.reportOnProcesses()).map(({ state }) => state);
   assert.deepEqual(states, ['serving', 'starting']);
+  await supervisor.stop(0);
+});
+
+test('one event that ends each of many processes once does not end the service', async () => {
+  const file = path.join(temporaryDirectory(), 'crashed');
+  const supervisor = await Supervisor.start({ ...optionsOf([], 'crashes-once', file), processes: 5 });
+  const areRestarted = async () =>
+    (await supervisor.reportOnProcesses()).every(({ state, restarts }) => state === 'serving' && restarts === 1);
+  await Promise.race([until(areRestarted, LIMIT_MS, 'the processes were not started again'), supervisor.failed]);
   await supervisor.stop(0);
 });

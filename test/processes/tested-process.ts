@@ -1,8 +1,8 @@
 // A serving process for tests of the supervisor. The argument says what it does after it has joined: `serves` until it is stopped, `crashes` after its
 // start, with exit code 7, `hangs` after its start, or `fails`, and reports why it cannot start. With `waits`, only the first process serves, and the others
-// create the file that the next argument names.
+// create the file that the next argument names. With `crashes-once`, each process crashes only at its first start.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { Membership } from '../../src/processes/membership.ts';
 
 const stopped = Promise.withResolvers<number>();
@@ -26,6 +26,11 @@ if (mode === 'waits' && !membership.isFirst) {
 }
 await membership.reportStarted({ url: '', hasConsole: false });
 if (mode === 'crashes') process.exit(7);
+const ownFile = `${file}-${membership.start.number}`;
+if (mode === 'crashes-once' && !existsSync(ownFile)) {
+  writeFileSync(ownFile, '');
+  process.exit(7);
+}
 if (mode === 'hangs') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 await stopped.promise;
 process.exit(0);
