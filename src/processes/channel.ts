@@ -43,7 +43,7 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
     return promise;
   }
 
-  /** Rejects the calls that wait for a reply. Called when the other process has ended. */
+  /** Rejects the calls that wait for a reply, and handles no more calls. Called when the other process has ended. */
   close(): void {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.values()) reject(new Error('the other process has ended'));
@@ -71,6 +71,7 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
   }
 
   async #handle([id, name, input]: SentCall): Promise<void> {
+    if (this.#isClosed) return;
     let reply: Reply;
     try {
       const handler = Object.hasOwn(this.#handlers, name) ? this.#handlers[name] : undefined;

@@ -1,0 +1,28 @@
+// The order in which a channel handles what it receives.
+
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'node:test';
+import { Channel } from '../../src/processes/channel.ts';
+
+type Calls = { grant: { input: null; output: string }; recall: { input: null; output: null } };
+
+function createChannel() {
+  const order: string[] = [];
+  let receive: (message: unknown) => void = () => undefined;
+  const link = { send: () => undefined, onMessage: (listener: typeof receive) => void (receive = listener) };
+  const recall = () => {
+    order.push('recall');
+    return null;
+  };
+  const channel = new Channel<Calls, Calls>(link, { grant: () => '', recall });
+  return { channel, order, receive: (message: unknown) => receive(message) };
+}
+
+test('a call that arrives after the channel was closed is not handled', async () => {
+  const { channel, order, receive } = createChannel();
+  channel.close();
+  receive({ calls: [[1, 'recall', null]], replies: [] });
+  await turn();
+  assert.deepEqual(order, []);
+});
