@@ -67,7 +67,11 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
       if (error === null) waiting?.resolve(output);
       else waiting?.reject(new Error(error));
     }
-    for (const call of calls) void this.#handle(call);
+    if (calls.length === 0) return;
+    // A call may depend on a reply before it, for example a recall on the part that it recalls. So the caller continues first.
+    setImmediate(() => {
+      for (const call of calls) void this.#handle(call);
+    });
   }
 
   async #handle([id, name, input]: SentCall): Promise<void> {

@@ -26,3 +26,14 @@ test('a call that arrives after the channel was closed is not handled', async ()
   await turn();
   assert.deepEqual(order, []);
 });
+
+test('the caller continues with a reply before a call that arrives with the reply is handled', async () => {
+  const { channel, order, receive } = createChannel();
+  const call = async () => channel.call('grant', null);
+  const granted = (async () => order.push(await call()))();
+  await turn();
+  receive({ calls: [[1, 'recall', null]], replies: [[1, null, 'grant']] });
+  await granted;
+  await turn();
+  assert.deepEqual(order, ['grant', 'recall']);
+});
