@@ -9,6 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { backoffMs } from '../resilience/backoff.ts';
 import { isDoneWithin } from '../resilience/deadline.ts';
+import { readOncePerSecond } from '../server/recent-read.ts';
 import type {
   MetricsOfProcess,
   ProcessChannel,
@@ -70,6 +71,8 @@ export class Supervisor {
   readonly #members: readonly Member[];
   readonly #windows: GrantedWindows;
   readonly #places = new PlacesOfProcesses();
+  /** Every process reads the reports for its status. */
+  readonly #recentReports = readOncePerSecond(() => this.reportOnProcesses());
   readonly #failed = Promise.withResolvers<never>();
   /** Called when a process has started or ended. */
   #onChange: () => void = () => undefined;
@@ -248,7 +251,7 @@ export class Supervisor {
         this.#members[0]?.channel?.call('nudgeWebhooks', null).catch(() => undefined);
         return null;
       },
-      readProcesses: () => this.reportOnProcesses(),
+      readProcesses: () => this.#recentReports(),
     };
   }
 
