@@ -23,13 +23,20 @@ export class MergedMetrics {
   readonly #latest = new Map<number, { restarts: number; counters: MetricRecord[] }>();
   /** The counters of processes that were started again, so that no sum becomes smaller. */
   #ended: MetricRecord[] = [];
+  /** A second read at the same time could end first, and older counters would then replace newer ones. */
+  #running: Promise<string> | null = null;
 
   constructor(service: MergeableService) {
     this.#service = service;
   }
 
-  /** Counters and histograms are sums over all processes since the start of the service. */
-  async text(): Promise<string> {
+  /** Counters and histograms are sums over all processes since the start of the service. Concurrent calls share one read. */
+  text(): Promise<string> {
+    this.#running ??= this.#read().finally(() => (this.#running = null));
+    return this.#running;
+  }
+
+  async #read(): Promise<string> {
     const [read, reports] = await Promise.all([this.#service.readMetrics(), this.#service.reportOnProcesses()]);
     for (const one of read) await this.#noteCounters(one);
     const isRead = new Set(read.map(({ process }) => process));
