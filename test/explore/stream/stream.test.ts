@@ -50,7 +50,9 @@ forEachEngine('the stream', (engine) => {
       await until(async () => (await readStatus()).subscribers === 0, LIMIT_MS, 'connections are still open');
     };
     const readStatus = async () => (await service.operate('status', {})).body.result.stream;
-    const newest = async () => (await databases.main.query('select position from main.activity_head'))[0]?.['position'];
+    /** An empty log has no head. */
+    const newest = async () =>
+      (await databases.main.query('select position from main.activity_head'))[0]?.['position'] ?? 0;
     /** Waits until the service has read the log to its end. */
     const settled = async (): Promise<string> => {
       const offset = toOffset(Number(await newest()));
