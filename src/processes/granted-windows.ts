@@ -16,8 +16,6 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 
 /** Unless a clock was set, the end of a window by the clocks of two processes differs by less than this. */
 const ROUNDING_MS = 1_000;
-/** Other processes wait this long for what a process has not counted. A process that hangs would stop them otherwise. */
-const RECALL_TIMEOUT_MS = 500;
 
 /** `left`: the requests that no process holds. `holders`: the processes that may hold some. */
 type Window = {
@@ -36,6 +34,8 @@ export type GrantedWindowsOptions = {
   processes: number;
   /** Takes back what the process has not counted of a window. Returns the number of requests. Rejects if the process has ended. */
   recall: (process: number, window: { id: number; key: string }) => Promise<number>;
+  /** How long others wait for a process that does not respond. */
+  recallTimeoutMs: number;
 };
 
 export class GrantedWindows {
@@ -80,7 +80,7 @@ export class GrantedWindows {
       const requests = await this.#options.recall(holder, { id: window.id, key }).catch(() => 0);
       window.left += requests;
     });
-    await isDoneWithin(Promise.all(recalled), RECALL_TIMEOUT_MS);
+    await isDoneWithin(Promise.all(recalled), this.#options.recallTimeoutMs);
     window.recalling = null;
   }
 

@@ -46,6 +46,8 @@ const ENDS_PERIOD_MS = 60_000;
 /** A process that does not report in this time is left out. */
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
+/** A process that hangs delays others for this long. On a busy machine the response of a process may take some hundred milliseconds. */
+const RECALL_TIMEOUT_MS = 1_000;
 /** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
 const STOP_TIMEOUT_MS = 3_600;
 
@@ -106,6 +108,7 @@ export class Supervisor {
         const channel = this.#members[process - 1]?.channel;
         return channel ? channel.call('giveBack', window) : 0;
       },
+      recallTimeoutMs: RECALL_TIMEOUT_MS,
     });
     // The rejection is for those who wait for `failed`.
     this.#failed.promise.catch(() => undefined);

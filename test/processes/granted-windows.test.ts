@@ -12,6 +12,7 @@ import { GrantedWindows } from '../../src/processes/granted-windows.ts';
 import { GrantedRateLimiter } from '../../src/processes/granted-rate-limiter.ts';
 
 const WINDOW_MS = 60_000;
+const LIMIT_MS = 60_000;
 
 type FromProcess = { take: { input: WindowRequest; output: WindowPart } };
 type FromSupervisor = { giveBack: { input: { id: number; key: string }; output: number } };
@@ -26,6 +27,7 @@ function connect(processes: number, limit: number, delays: () => number) {
     monotonic: clocks.monotonic,
     processes,
     recall: (process, window) => toProcess[process - 1]?.call('giveBack', window) ?? Promise.reject(new Error('ended')),
+    recallTimeoutMs: LIMIT_MS,
   });
   const limiters = Array.from({ length: processes }, (_, index) => {
     const [supervisorEnd, processEnd] = createLinks(() => {
@@ -126,7 +128,8 @@ test('requests that a process held when it ended count as used, and the others g
 
 test('a process that does not respond stops no other process: its part counts as used until it is given back', async () => {
   const givenBack = Promise.withResolvers<number>();
-  const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall: () => givenBack.promise });
+  const recall = () => givenBack.promise;
+  const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });
   const take = (process: number) => windows.take(process, { key: 'list client', limit: 4, at: 1_000 });
   assert.equal((await take(1)).requests, 1);
   for (let taken = 0; taken < 3; taken += 1) assert.equal((await take(2)).requests, 1);

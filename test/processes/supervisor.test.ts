@@ -17,7 +17,11 @@ const PROGRAM = fileURLToPath(new URL('./tested-process.ts', import.meta.url));
 const ENDING_SUPERVISOR = fileURLToPath(new URL('./ending-supervisor.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 
-const optionsOf = (logged: string[], mode: 'serves' | 'waits' | 'crashes' | 'crashes-once' | 'hangs' | 'fails', file = ''): SupervisorOptions => ({
+const optionsOf = (
+  logged: string[],
+  mode: 'serves' | 'waits' | 'crashes' | 'crashes-once' | 'hangs' | 'fails',
+  file = '',
+): SupervisorOptions => ({
   processes: 1,
   tasks: true,
   overrides: {},
