@@ -92,6 +92,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     servers: readonly Pick<PostgresServer, 'url'>[],
     lagMaxMs: number,
     primaryUrl = primary.url,
+    options: { withoutPrimaryMaxMs?: number } = {},
   ): Promise<Setup> {
     const logged: string[] = [];
     const log = createLog('info', (line) => logged.push(line));
@@ -106,6 +107,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
       setting: 'DATABASE_REPLICA_URLS',
       lagMaxMs,
       log,
+      ...options,
     });
     opened.push(async () => {
       await set.close();
@@ -387,6 +389,19 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.refuse();
     assert.deepEqual(await respond(), { content: before, meta: { offset: null } });
     await proxy.close();
+  });
+
+  test('a replica that does not receive the log is left out after the limit without the primary', async () => {
+    const { leftOut, set, untilUsed } = await open(replicas, UNLIMITED_MS, primary.url, {
+      withoutPrimaryMaxMs: LAG_MAX_MS,
+    });
+    await untilUsed();
+    await primary.stop();
+    await until(() => set.isPrimaryLost, LIMIT_MS, 'the primary does not count as lost');
+    const isLeftOut = () => leftOut().every((reason) => reason === 'not receiving the log');
+    await until(() => set.isPrimaryLost && isLeftOut(), LIMIT_MS, 'the replicas are not left out');
+    await primary.start();
+    await untilUsed();
   });
 
   test('a replica that was promoted is left out', async () => {

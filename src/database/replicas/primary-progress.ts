@@ -76,6 +76,11 @@ export class PrimaryProgress {
     return !this.#isSilent || performance.now() - respondedAt > SILENCE_OF_LOSS_MS;
   }
 
+  /** How long ago the last note was made. */
+  get silentMs(): number {
+    return performance.now() - this.#notedAt;
+  }
+
   /** The time up to which replicas can be compared with the primary: now, or the last note if the primary is lost. */
   get comparedUntil(): number {
     return this.isLost ? (this.#notes.at(-1)?.at ?? Number.NEGATIVE_INFINITY) : performance.now();

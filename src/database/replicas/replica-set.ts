@@ -22,6 +22,8 @@ export type ReplicaSetOptions = {
   lagMaxMs: number;
   /** When a statement of this process on the primary most recently succeeded, by `performance.now()`. Default: unknown. */
   respondedAt?: () => number;
+  /** See ReplicaOptions. Default: half an hour. */
+  withoutPrimaryMaxMs?: number;
   /** How many serving processes share the connections to the replicas. Default: 1. */
   processes?: number;
   log: Log;
@@ -40,6 +42,8 @@ export type ReplicaStatus = {
   repeated: number;
 };
 
+/** As long as the response cache serves a last response. */
+const WITHOUT_PRIMARY_MAX_MS = 30 * 60_000;
 /** Notes on the primary are kept for longer than the largest lag, so that the lag of a replica beyond the limit is known. */
 const KEPT_LAGS = 2;
 
@@ -56,7 +60,8 @@ export class ReplicaSet {
   readonly #replicas: readonly Replica[];
 
   constructor(options: ReplicaSetOptions) {
-    const { name, primaryUrl, replicaUrls, lagMaxMs, processes = 1, log } = options;
+    const { name, primaryUrl, replicaUrls, lagMaxMs, withoutPrimaryMaxMs = WITHOUT_PRIMARY_MAX_MS } = options;
+    const { processes = 1, log } = options;
     const { respondedAt = () => Number.NEGATIVE_INFINITY } = options;
     this.#options = options;
     this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, { purpose: 'check' });
@@ -71,6 +76,7 @@ export class ReplicaSet {
         checks: openDatabase(url, `${replica}-check`, log, { purpose: 'check' }),
         primary: this.#primary,
         lagMaxMs,
+        withoutPrimaryMaxMs,
         log,
       });
     });

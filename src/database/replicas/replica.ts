@@ -32,6 +32,8 @@ export type ReplicaOptions = {
   checks: Database;
   primary: PrimaryProgress;
   lagMaxMs: number;
+  /** Without the primary, a replica that does not receive the log is read for this long. */
+  withoutPrimaryMaxMs: number;
   log: Log;
 };
 
@@ -196,12 +198,13 @@ export class Replica {
   }
 
   #judge({ in_recovery: isInRecovery, system, database, receives, timeline }: Check): LeftOut | null {
-    const { identity, isLost } = this.#options.primary;
+    const { primary, withoutPrimaryMaxMs } = this.#options;
+    const { identity } = primary;
     if (!identity) return 'not compared with its primary';
     if (system !== identity.system) return 'of another system';
     if (database !== identity.database) return 'of another database';
     if (!isInRecovery) return 'not in recovery';
-    if (!receives) return isLost ? null : 'not receiving the log';
+    if (!receives) return primary.isLost && primary.silentMs < withoutPrimaryMaxMs ? null : 'not receiving the log';
     return timeline !== null && timeline !== identity.timeline ? 'on another timeline' : null;
   }
 
