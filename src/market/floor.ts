@@ -4,6 +4,7 @@
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
+import { readsCoveredUntil } from '../database/replicas/read-scope.ts';
 import { readAskFloors, toAskFloor } from './ask-floor.ts';
 import { resolveBuyerFloor } from './buyer-floor.ts';
 import type { Market } from './market.ts';
@@ -33,7 +34,11 @@ export async function readFloor(market: Market, id: string): Promise<Floor> {
   const askFloorRaw = ask?.value ?? null;
   const degraded = asks.degraded || !buyerFloor.ok;
   if (buyerFloor.ok) {
-    if (chain.keepsBuyerFloor) market.lastBuyerFloors.note(collection.id, buyerFloor.value);
+    if (chain.keepsBuyerFloor) {
+      // A replica has an earlier state of the market than the present one.
+      const ageMs = Math.max(0, performance.now() - readsCoveredUntil());
+      market.lastBuyerFloors.note(collection.id, buyerFloor.value, ageMs);
+    }
     return { collection, chain, askFloorRaw, buyerFloorRaw: buyerFloor.value, stale: false, degraded };
   }
   const last = chain.keepsBuyerFloor ? await market.lastBuyerFloors.find(collection.id) : null;

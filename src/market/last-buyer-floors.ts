@@ -41,15 +41,18 @@ export class LastBuyerFloors {
     return valueOrNull(await this.#source.read((db) => listLastBuyerFloors(db, collectionIds)));
   }
 
-  /** `raw` is null for a collection without listings. The caller does not wait for the write. */
-  note(collectionId: string, raw: bigint | null): void {
+  /**
+   * `raw` is null for a collection without listings. `ageMs`: how long ago it was the floor, if it was read from a replica. The caller does not
+   * wait for the write.
+   */
+  note(collectionId: string, raw: bigint | null, ageMs: number): void {
     const now = this.#clock();
     const last = this.#written.get(collectionId);
     // A clock that was set back must not delay the next write.
     if (last && last.raw === raw && now >= last.at && now - last.at < REWRITE_MS) return;
     if (this.#written.size >= COLLECTIONS_MAX) this.#written.clear();
     this.#written.set(collectionId, { raw, at: now });
-    const write = this.#write(collectionId, raw, now).finally(() => this.#writes.delete(write));
+    const write = this.#write(collectionId, raw, now - ageMs).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
 
@@ -58,11 +61,11 @@ export class LastBuyerFloors {
     await Promise.all(this.#writes);
   }
 
-  async #write(collectionId: string, raw: bigint | null, now: number): Promise<void> {
+  async #write(collectionId: string, raw: bigint | null, observedAt: number): Promise<void> {
     const result = await this.#source.read((db) =>
       raw === null
-        ? deleteLastBuyerFloor(db, collectionId, now)
-        : upsertLastBuyerFloor(db, collectionId, { raw, observedAt: now }),
+        ? deleteLastBuyerFloor(db, collectionId, observedAt)
+        : upsertLastBuyerFloor(db, collectionId, { raw, observedAt }),
     );
     // A failed write is forgotten, so that the next request writes the floor again.
     if (!result.ok) this.#written.delete(collectionId);

@@ -18,6 +18,8 @@ const LIMIT_MS = 30_000;
 const canRun = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
 /** Longer than the age from which responses carry an offset. */
 const OFFSET_AGE_MS = 700;
+/** Longer than the resolution of the clocks. */
+const CLOCK_STEP_MS = 20;
 const shown = newCollection({ slug: 'shown' });
 /** A key of the right form that does not exist, so that the database has to be read. */
 const KEY = createApiKey('mercat', randomBytes);
@@ -81,6 +83,16 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
       return false;
     };
     await until(readsOld, LIMIT_MS, 'the replica is not read');
+    const changedBy = Date.now();
+    await sleep(CLOCK_STEP_MS);
+    await first.ok(`${shown.path}/floor`);
+    const floor = `select observed_at from main.last_buyer_floor where collection_id = '${shown.id}'`;
+    const readFloor = async () => (await withClient(primary.url, (client) => client.query(floor))).rows[0]?.observed_at;
+    await until(async () => (await readFloor()) !== undefined, LIMIT_MS, 'the floor is not stored');
+    assert.ok(
+      (await readFloor()) <= changedBy,
+      'the time of the floor is later than that of the state it was read from',
+    );
     await advanceOffset();
     const explored = await first.ok(`/explore/v1/collections/${shown.id}`);
     assert.equal(explored.data.name, `Name ${count}`, 'the response is older than its offset');

@@ -274,7 +274,7 @@ forEachMarket('floor', { settings }, (market) => {
     t.after(() => source.close());
     const floors = new LastBuyerFloors(source, clock);
     const note = async () => {
-      floors.note(subject.id, 5n);
+      floors.note(subject.id, 5n, 0);
       await floors.settled();
     };
     await note();
