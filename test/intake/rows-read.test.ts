@@ -28,24 +28,31 @@ interface Reads {
 /** Returns the same database, and in `reads` how many rows its transactions have read of each table. */
 function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
   const reads = new Map<string, Reads>();
-  const addReads = async (tx: Queryable, sign: 1 | -1) => {
+  const readCounts = async (tx: Queryable) => {
     const tables = await tx.query<{ name: string } & Reads>(
       `select relname as name, (seq_tup_read + idx_tup_fetch)::int as rows, (seq_scan + idx_scan)::int as scans
        from pg_stat_xact_user_tables
        where schemaname = 'indexer' and relname in ('sale', 'token', 'listing', 'holder', 'listed_asset')`,
     );
-    for (const { name, rows, scans } of tables) {
-      const before = reads.get(name) ?? { rows: 0, scans: 0 };
-      reads.set(name, { rows: before.rows + sign * rows, scans: before.scans + sign * scans });
-    }
+    return new Map(tables.map(({ name, rows, scans }) => [name, { rows, scans }]));
   };
+  const none = { rows: 0, scans: 0 };
   const counted: Database = {
     ...db,
     transaction: (work) =>
       db.transaction(async (tx) => {
-        await addReads(tx, -1);
+        // The counts include earlier transactions of the connection that PostgreSQL has not reported yet.
+        const start = await readCounts(tx);
         const result = await work(tx);
-        await addReads(tx, 1);
+        // An attempt that is rolled back does not come here.
+        for (const [name, { rows, scans }] of await readCounts(tx)) {
+          const sum = reads.get(name) ?? none;
+          const earlier = start.get(name) ?? none;
+          reads.set(name, {
+            rows: sum.rows + rows - earlier.rows,
+            scans: sum.scans + scans - earlier.scans,
+          });
+        }
         return result;
       }),
     within: () => counted,
