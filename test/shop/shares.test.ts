@@ -136,7 +136,7 @@ test('the statements that a request shares begin within 15 seconds together, in 
     started.push({ name, end: () => resolve([]) });
     return promise;
   };
-  const shares = new StoreShares({ within: () => ({ query }) } as unknown as Database, {
+  const shares = new StoreShares({ within: () => ({ query }), pool } as unknown as Database, {
     log: createLog('silent'),
     requestsMax: () => REQUESTS_MAX,
   });
@@ -206,7 +206,10 @@ describe('a streamed response', () => {
   }
 
   test('waits no longer than its request has left, while the shop has as many streams as it may have', async () => {
-    const shares = new StoreShares({} as Database, { log: createLog('silent'), requestsMax: () => REQUESTS_MAX });
+    const shares = new StoreShares({ pool } as unknown as Database, {
+      log: createLog('silent'),
+      requestsMax: () => REQUESTS_MAX,
+    });
     const streams: NodeJS.ReadableStream[] = [];
     const reply = { send: (stream: NodeJS.ReadableStream) => streams.push(stream) } as unknown as FastifyReply;
     const running = [shares.streamTo('one', reply, endless()), shares.streamTo('one', reply, endless())];
