@@ -404,6 +404,17 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
+  test('a role that may not see the timeline of a replica is named at the start', async () => {
+    const [replica] = replicas;
+    assert.ok(replica);
+    await withClient(primary.url, (client) => client.query('drop role if exists reader; create role reader login'));
+    const hasRole = async () => (await runOn(replica, `select from pg_roles where rolname = 'reader'`)).rowCount === 1;
+    await until(hasRole, LIMIT_MS, 'the role was not replayed');
+    const { logged, set } = await open([{ url: replica.url.replace('postgres@', 'reader@') }], LAG_MAX_MS);
+    assert.equal(set.status()[0]?.isTimelineHidden, true);
+    assert.match(logged[0] ?? '', /not a member of pg_read_all_stats/);
+  });
+
   test('a replica that was promoted is left out', async () => {
     const [promoted] = replicas;
     assert.ok(promoted);

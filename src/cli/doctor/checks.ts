@@ -11,6 +11,8 @@ import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Schema } from '../../database/migrate.ts';
 import type { Databases } from '../../database/open.ts';
+import type { ReplicaStatus } from '../../database/replicas/replica-set.ts';
+import { TIMELINE_HIDDEN } from '../../database/replicas/replica-set.ts';
 import { openDatabases, openReplicas } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { SecretKeys } from '../../core/secret-keys.ts';
@@ -105,16 +107,17 @@ async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' |
   );
   if (typeof opened === 'string') return [fail('replicas', opened, REPLICAS_CORRECTION)];
   try {
-    return opened.sets
-      .flatMap((set) => set.status())
-      .map(({ name, leftOut, lagMs }) =>
-        leftOut === null
-          ? ok(name, `it serves public reads, at most ${Math.round(lagMs ?? 0)} ms behind`)
-          : warn(name, `it is left out: ${leftOut}`, REPLICAS_CORRECTION),
-      );
+    return opened.sets.flatMap((set) => set.status()).map(judgeReplica);
   } finally {
     await opened.close();
   }
+}
+
+function judgeReplica({ name, leftOut, lagMs, isTimelineHidden }: ReplicaStatus): DoctorFinding {
+  if (leftOut !== null) return warn(name, `it is left out: ${leftOut}`, REPLICAS_CORRECTION);
+  return isTimelineHidden
+    ? warn(name, TIMELINE_HIDDEN, 'GRANT pg_read_all_stats to the role of the service')
+    : ok(name, `it serves public reads, at most ${Math.round(lagMs ?? 0)} ms behind`);
 }
 
 /** Checks the embedded database through the running server, because only one process can open it. */

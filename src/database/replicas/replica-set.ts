@@ -31,13 +31,15 @@ export type ReplicaSetOptions = {
 
 /**
  * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: of the latest check; null if it
- * failed. `reads`: the statements that were sent to the replica. `repeated`: those of them that failed, and that the primary has repeated.
+ * failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so that a replica is not left out after a failover that it has
+ * not followed. `reads`: the statements that were sent to the replica. `repeated`: those of them that failed, and that the primary has repeated.
  */
 export type ReplicaStatus = {
   name: string;
   leftOut: LeftOut | null;
   lagMs: number | null;
   latencyMs: number | null;
+  isTimelineHidden: boolean;
   reads: number;
   repeated: number;
 };
@@ -52,6 +54,9 @@ const MISTAKES: Partial<Record<LeftOut, string>> = {
   'of another system': 'is not a replica of the primary: its system identifier is another one',
   'of another database': 'is a replica of the primary, but its URL names another database',
 };
+
+export const TIMELINE_HIDDEN =
+  'the role is not a member of pg_read_all_stats, so a replica that has not followed a failover is not left out';
 
 export class ReplicaSet {
   readonly #options: ReplicaSetOptions;
@@ -86,9 +91,10 @@ export class ReplicaSet {
   async start(): Promise<void> {
     await this.#primary.next();
     await this.checkAll();
-    for (const { name, leftOut } of this.#replicas) {
+    for (const { name, leftOut, isTimelineHidden } of this.#replicas) {
       const mistake = leftOut && MISTAKES[leftOut];
       if (mistake) throw new OperatorError(`${name} of ${this.#options.setting} ${mistake}`);
+      if (isTimelineHidden) this.#options.log.warn(TIMELINE_HIDDEN, { replica: name });
     }
   }
 
@@ -142,11 +148,12 @@ export class ReplicaSet {
   }
 
   status(): ReplicaStatus[] {
-    return this.#replicas.map(({ name, leftOut, lagMs, latencyMs, counts }) => ({
+    return this.#replicas.map(({ name, leftOut, lagMs, latencyMs, isTimelineHidden, counts }) => ({
       name,
       leftOut,
       lagMs,
       latencyMs,
+      isTimelineHidden,
       ...counts,
     }));
   }

@@ -134,6 +134,11 @@ export class Replica {
     return this.#options.reads.within(timeoutMs, own);
   }
 
+  /** Whether the role may not see the timeline, so that a replica that has not followed a failover is not recognised. */
+  get isTimelineHidden(): boolean {
+    return this.#found !== null && this.#found.receives && this.#found.timeline === null;
+  }
+
   /** The connections that statements use or wait for. */
   get load(): number {
     const { open, idle, waiting } = this.#options.reads.pool();
