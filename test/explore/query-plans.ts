@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '../../src/database/port.ts';
+import { explainStatement } from '../support/engines/query-plans.ts';
 
 /** The most rows that a statement may read from a table: a walk, or the tokens of the rarest traits. */
 const ROWS_MAX = 1_100;
@@ -27,26 +28,10 @@ export async function assertPlans(
   await read(reading);
   assert.ok(statements.length > 0);
   for (const { sql, params } of statements) {
-    const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
-    const plans = (plan?.['QUERY PLAN'] ?? []) as { Plan: PlanNode }[];
-    for (const node of plans.flatMap(({ Plan }) => nodesOf(Plan))) {
-      const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-      const table = node['Relation Name'];
-      if (table) assert.ok(rows <= rowsMax, `${node['Node Type']} of ${table} reads ${rows} rows: ${sql}`);
-      if (node['Node Type'] === 'Sort') assert.ok(rows <= rowsMax, `a sort has ${rows} rows: ${sql}`);
-      if (node['Node Type'] === 'Seq Scan')
-        assert.ok(rows <= SMALL_TABLE_ROWS, `a sequential scan of ${table}: ${sql}`);
+    for (const { type, table, rows } of await explainStatement(db, sql, params)) {
+      if (table !== null) assert.ok(rows <= rowsMax, `${type} of ${table} reads ${rows} rows: ${sql}`);
+      if (type === 'Sort') assert.ok(rows <= rowsMax, `a sort has ${rows} rows: ${sql}`);
+      if (type === 'Seq Scan') assert.ok(rows <= SMALL_TABLE_ROWS, `a sequential scan of ${table}: ${sql}`);
     }
   }
 }
-
-type PlanNode = {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-};
-
-const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];

@@ -15,6 +15,7 @@ import { listRanked, listRankedChains } from '../../src/market/queries/ranks.ts'
 import { SORTS, readRanking } from '../../src/market/ranking.ts';
 import { Random, toEvmAddress, toSolanaAddress } from '../../sample/random.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
+import { explainStatement } from '../support/engines/query-plans.ts';
 import { NOW, emptyTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 
 const CHAINS = createChains();
@@ -239,10 +240,9 @@ forEachEngine('the ranking of collections', (engine) => {
     // A page reads three parts of each of three chains: equal values, smaller values, and collections that are not launched.
     const most = 3 * 3 * (limit + 1);
     for (const { sql, params } of statements) {
-      const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
-      const plans = (plan?.['QUERY PLAN'] ?? []) as { Plan: PlanNode }[];
-      for (const { node, rows } of plans.flatMap(({ Plan }) => scansOf(Plan))) {
-        assert.ok(rows <= most, `${node} reads ${rows} rows, more than ${most}: ${sql}`);
+      for (const { type, table, rows } of await explainStatement(db, sql, params)) {
+        if (table !== null)
+          assert.ok(rows <= most, `${type} of ${table} reads ${rows} rows, more than ${most}: ${sql}`);
       }
     }
   });
@@ -259,28 +259,6 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 });
-
-type PlanNode = {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-};
-
-/** The scans of tables in a plan, with the number of rows that each scan has read. */
-function scansOf(plan: PlanNode): { node: string; rows: number }[] {
-  const own = plan['Relation Name']
-    ? [
-        {
-          node: `${plan['Node Type']} of ${plan['Relation Name']}`,
-          rows: (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'],
-        },
-      ]
-    : [];
-  return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
-}
 
 /** `recorded` is the same database. `statements` receives the text and the parameters of each statement that reads. */
 function record(db: Database): { recorded: Database; statements: { sql: string; params: readonly unknown[] }[] } {

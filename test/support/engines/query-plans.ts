@@ -1,0 +1,31 @@
+// How the database executes a statement: the steps of its plan, with the rows that each of them has read.
+
+import type { Database } from '../../../src/database/port.ts';
+
+/** `type`: such as `Seq Scan`. `table`: null for a step that scans no table. `rows`: over all loops, those that a filter removed included. */
+export type PlanStep = { type: string; table: string | null; rows: number };
+
+type PlanNode = {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+};
+
+/** Runs the statement, and returns the steps of its plan. */
+export async function explainStatement(db: Database, sql: string, params: readonly unknown[]): Promise<PlanStep[]> {
+  const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
+  const plans = (plan?.['QUERY PLAN'] ?? []) as { Plan: PlanNode }[];
+  return plans.flatMap(({ Plan }) => stepsOf(Plan));
+}
+
+function stepsOf(node: PlanNode): PlanStep[] {
+  const step = {
+    type: node['Node Type'],
+    table: node['Relation Name'] ?? null,
+    rows: (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+  };
+  return [step, ...(node.Plans ?? []).flatMap(stepsOf)];
+}
