@@ -40,13 +40,13 @@ export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'over
 const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
 /** A process that has served for this long starts with the first wait again. */
 const STABLE_MS = 60_000;
-/** This many unexpected ends within the period end the service, or twice the number of processes if this is more. */
+/** The service ends after this many unexpected ends of processes within the period, or after twice as many as it has processes if that is more. */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
 /** A process that does not report in this time is left out. */
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
-/** A process that hangs delays others for this long. On a busy machine the response of a process may take some hundred milliseconds. */
+/** Others wait at most this long for a process that hangs. On a busy machine the response of a process may take some hundred milliseconds. */
 const RECALL_TIMEOUT_MS = 1_000;
 /** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
 const STOP_TIMEOUT_MS = 3_600;
@@ -61,7 +61,7 @@ type Member = {
   /** Checks that the process responds. Null unless the process serves. */
   watchdog: Watchdog | null;
   restarts: number;
-  /** Ends since the process last was stable, from which the wait follows. */
+  /** The ends since the process was last stable. The wait before the next start grows with them. */
   failures: number;
   /** What the process has reported before its end. */
   failure: OperatorError | null;
@@ -110,7 +110,7 @@ export class Supervisor {
       },
       recallTimeoutMs: RECALL_TIMEOUT_MS,
     });
-    // The rejection is for those who wait for `failed`.
+    // If nobody waits for `failed` yet, the rejection must not end this process.
     this.#failed.promise.catch(() => undefined);
     this.#checks = setInterval(() => this.#killHanging(), options.checkIntervalMs ?? CHECK_INTERVAL_MS);
     process.on('exit', this.#killAll);

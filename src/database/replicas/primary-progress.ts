@@ -125,7 +125,8 @@ export class PrimaryProgress {
       this.#failures = 0;
       this.#notedAt = performance.now();
     } catch (error) {
-      // A primary that cannot be reached also fails requests, which log the reason. A process that was suspended learns nothing from this.
+      // A primary that cannot be reached also fails requests, which log the reason. If this process was suspended meanwhile, the failure says nothing
+      // about the primary.
       if (!isLoss(error) || performance.now() - at > TIMEOUT_MS + STALL_MS) return PERIOD_MS;
       this.#failures += 1;
       this.#isSilent = error instanceof DeadlineExceeded;

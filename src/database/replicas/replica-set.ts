@@ -105,8 +105,8 @@ export class ReplicaSet {
 
   /**
    * The replica for a read: the one that the same work has used before, or else the one with the fewest statements. If the primary is lost, it
-   * is the one that has most of the log. Null if no replica may be
-   * read, or if none has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
+   * is the one that has most of the log. Null if no replica may be read, or if none has everything that was committed before `notBefore`. The
+   * replicas are then checked more often for a while.
    */
   choose({ past }: ReadScope, notBefore: number): Replica | null {
     const earlier = past.chosen.get(this);

@@ -113,7 +113,10 @@ export class Replica {
     return this.#coveredUntil;
   }
 
-  /** Whether the replica may be read, and has everything that was committed before `notBefore`. If the primary is lost, nothing has more. */
+  /**
+   * Whether the replica may be read, and has everything that was committed before `notBefore`. If the primary is lost, a replica that may be
+   * read is enough.
+   */
   covers(notBefore: number): boolean {
     return (this.#coveredUntil > notBefore || this.#options.primary.isLost) && this.leftOut === null;
   }

@@ -15,7 +15,7 @@ import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
 const WAIT_MAX_MS = 20_000;
 /**
  * The longest wait of a request that shares statements with others. Its last statement begins at the end of this wait at the latest, and
- * has a time limit of its own. The check of the key has had another one.
+ * has a time limit of its own. The check of the key comes before this wait, with another time limit.
  */
 const SHARED_WAIT_MAX_MS = 15_000;
 const STALL_MS = 5_000;
