@@ -1,13 +1,17 @@
 // Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs
-// are installed. Otherwise the suite is skipped on PostgreSQL. With REQUIRE_POSTGRES=1 it fails there instead.
+// are installed. Otherwise the suite is skipped on PostgreSQL. With REQUIRE_POSTGRES=1 it fails there instead. With TEST_CITUS=1 the suite runs
+// only on PostgreSQL with the indexer database on a Citus cluster, and is skipped where Citus is not installed.
 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
+import type { CitusCluster } from './citus-cluster.ts';
+import { CITUS_MISSING, canRunCitus, startCitus } from './citus-cluster.ts';
 import { cleanUp, onCleanUp } from './cleanup.ts';
 import type { Template } from './embedded-template.ts';
 import { directoryWithDatabase } from './embedded-template.ts';
@@ -17,6 +21,8 @@ import { canRunPostgres, createTestDatabase, migratedTemplate, startPostgres } f
 /** An engine as a suite receives it: its name, and functions that make new databases on it. */
 export type TestEngine = {
   name: 'embedded' | 'postgresql';
+  /** Whether the indexer database is a Citus cluster. The primary is then a separate PostgreSQL database. */
+  hasCitus: boolean;
   /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
   /** Settings with which a service uses a new database on this engine. The database has all migrations unless `empty` is given. */
@@ -28,6 +34,10 @@ const OFFLINE = { PRICE_SOURCES: 'none' };
 
 /** Declares `suite` once for each engine. */
 export function forEachEngine(name: string, suite: (engine: TestEngine) => void): void {
+  if (process.env['TEST_CITUS'] === '1') {
+    describeOnCitus(name, suite);
+    return;
+  }
   describe(`${name} [embedded]`, () => {
     after(cleanUp);
     suite(embeddedEngine());
@@ -49,9 +59,33 @@ export function forEachEngine(name: string, suite: (engine: TestEngine) => void)
   });
 }
 
+function describeOnCitus(name: string, suite: (engine: TestEngine) => void): void {
+  if (!canRunCitus()) {
+    test(`${name} [citus]`, { skip: CITUS_MISSING });
+    return;
+  }
+  describe(`${name} [citus]`, () => {
+    let cluster: CitusCluster | null = null;
+    before(async () => {
+      cluster = await startCitus();
+    });
+    after(async () => {
+      await cleanUp();
+      await cluster?.discard();
+    });
+    suite(
+      citusEngine(() => {
+        if (!cluster) throw new Error('the cluster has not started: use it only in tests and hooks');
+        return cluster;
+      }),
+    );
+  });
+}
+
 function embeddedEngine(): TestEngine {
   return {
     name: 'embedded',
+    hasCitus: false,
     open: async () => {
       const { pool, close } = await openEmbedded({ dir: path.join(await directoryWithDatabase(), 'db') });
       const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
@@ -67,17 +101,52 @@ function postgresEngine(serverUrl: () => string): TestEngine {
     createTestDatabase(serverUrl(), template === 'empty' ? null : await migratedTemplate(serverUrl()));
   return {
     name: 'postgresql',
-    open: async () => {
-      const pool = new pg.Pool({ connectionString: await create('migrated'), max: 8 });
-      pool.on('error', () => undefined);
-      const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
-      onCleanUp(() => database.close());
-      return database;
-    },
+    hasCitus: false,
+    open: async () => openPool(await create('migrated')),
     settings: async (template = 'migrated') => ({
       ...OFFLINE,
       DATA_DIR: temporaryDirectory(),
       DATABASE_URL: await create(template),
     }),
   };
+}
+
+/** The database that `open` returns has both schemas on the coordinator. A service has the primary in a separate database. */
+function citusEngine(cluster: () => CitusCluster): TestEngine {
+  let migrated: Promise<string> | null = null;
+  const create = async (template: Template) =>
+    template === 'empty'
+      ? cluster().createDatabase()
+      : cluster().copyDatabase(await (migrated ??= migrateOn(cluster())));
+  return {
+    name: 'postgresql',
+    hasCitus: true,
+    open: async () => openPool(await create('migrated')),
+    settings: async (template = 'migrated') => {
+      const { url } = cluster().coordinator;
+      return {
+        ...OFFLINE,
+        DATA_DIR: temporaryDirectory(),
+        DATABASE_URL: await createTestDatabase(url, template === 'empty' ? null : await migratedTemplate(url)),
+        INDEXER_DATABASE_URL: await create(template),
+      };
+    },
+  };
+}
+
+async function migrateOn(cluster: CitusCluster): Promise<string> {
+  const url = await cluster.createDatabase();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const database = createDatabase(pool, { engine: 'postgresql', name: 'indexer' });
+  for (const schema of SCHEMAS) await migrate(database, schema);
+  await database.close();
+  return url;
+}
+
+function openPool(connectionString: string): Database {
+  const pool = new pg.Pool({ connectionString, max: 8 });
+  pool.on('error', () => undefined);
+  const database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  onCleanUp(() => database.close());
+  return database;
 }

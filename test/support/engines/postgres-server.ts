@@ -241,7 +241,7 @@ async function canConnect(url: string): Promise<boolean> {
 }
 
 /** A folder with the programs of a PostgreSQL server of a supported version. Null if there is none. */
-function findPostgresPrograms(): string | null {
+export function findPostgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
   // The oldest supported version comes first. SQL that works on this version works on newer versions.
