@@ -9,6 +9,7 @@ import { createDatabase } from '../src/database/port.ts';
 import { openEmbedded } from '../src/database/embedded/embedded.ts';
 import { migrate } from '../src/database/migrate.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
+import { recordUnmeasured } from './verdict.ts';
 
 /** Runs `work` on a database of each engine in turn. */
 export async function onEachEngine(work: (database: Database) => Promise<void>): Promise<void> {
@@ -19,7 +20,7 @@ export async function onEachEngine(work: (database: Database) => Promise<void>):
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
-  if (!canRunPostgres()) return;
+  if (!canRunPostgres()) return recordUnmeasured('the same on PostgreSQL', 'needs PostgreSQL on this machine');
   const server = await startPostgres({ durable: true });
   try {
     const url = await createTestDatabase(server.url);

@@ -12,8 +12,9 @@ import { createShop } from '../src/shop/shops.ts';
 import { createWebhook } from '../src/shop/webhooks/webhooks.ts';
 import { WebhookWorker } from '../src/shop/webhooks/worker.ts';
 import { onEachEngine } from './databases.ts';
-import { median, say, spread, timeMs } from './measure.ts';
+import { median, timeMs } from './measure.ts';
 import { SecretKeys } from '../src/core/secret-keys.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 3;
 const DELIVERIES = 2_000;
@@ -30,12 +31,14 @@ export function benchDeliveries(): Promise<void> {
         if (round > 0) rates.push((DELIVERIES / ms) * 1_000);
       }
       const what = webhooks === 1 ? '1 webhook' : `${webhooks} webhooks`;
-      const rate = median(rates);
       const hasAim = webhooks === 1 && main.engine === 'postgresql';
-      const verdict = hasAim
-        ? `; aim ${ONE_RECEIVER_AIM} a second: ${rate >= ONE_RECEIVER_AIM ? 'reached' : 'missed'}`
-        : '';
-      say(`deliveries, ${main.engine}, ${what}: ${rate.toFixed(0)} a second (${spread(rates)})${verdict}`);
+      judge({
+        name: `deliveries, ${main.engine}, ${what}`,
+        figure: median(rates),
+        unit: 'a second',
+        rounds: rates,
+        aim: hasAim ? { atLeast: ONE_RECEIVER_AIM } : null,
+      });
     }
   });
 }

@@ -14,7 +14,8 @@ import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/
 import { startServer } from './hot-listings.ts';
 import type { ExploreSet } from './explore-set.ts';
 import { createExploreSet, walletOf } from './explore-set.ts';
-import { exactCpuMs, median, say, spread } from './measure.ts';
+import { exactCpuMs, median } from './measure.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 40;
 /** The aims for the median of a read, in milliseconds, and for its ratio to the read of a tenth of the size. */
@@ -29,7 +30,7 @@ const SEARCHES = ['harbour', 'harbour of foxes', 'habour of lamps', 'pines'];
 export async function benchExplore(): Promise<void> {
   const scale = Number(process.env['BENCH_SCALE'] ?? 1);
   await benchEmbedded(scale * SMALLER);
-  if (!canStartPostgres()) return say('explore set: needs PostgreSQL on this machine');
+  if (!canStartPostgres()) return recordUnmeasured('explore set', 'needs PostgreSQL on this machine');
   const server = await startOwnPostgres({ settings: SERVER_SETTINGS });
   try {
     const sets: MeasuredSet[] = [];
@@ -116,11 +117,14 @@ async function measure(sets: readonly MeasuredSet[]): Promise<void> {
     for (const name of sides[0]?.reads.keys() ?? []) {
       const [larger, smaller] = (await readAlternately(name, sides)).map((measured) => report(name, measured));
       if (!larger || !smaller) continue;
-      const ratio = larger.ms / smaller.ms;
-      say(
-        `explore, ${name}: ${ratio.toFixed(2)} times a tenth of the size, CPU time ${(larger.cpuMs / smaller.cpuMs).toFixed(2)} times; ` +
-          `aim ${AIM_RATIO}: ${verdict(ratio, AIM_RATIO)}`,
-      );
+      judge({
+        name: `explore, ${name}, time as a multiple of a tenth of the size`,
+        figure: larger.ms / smaller.ms,
+        unit: '',
+        rounds: larger.times.map((ms, round) => ms / (smaller.times[round] ?? Number.NaN)),
+        aim: { atMost: AIM_RATIO },
+        beside: `CPU time ${(larger.cpuMs / smaller.cpuMs).toFixed(2)} times`,
+      });
     }
   } finally {
     for (const stop of stops) await stop();
@@ -178,17 +182,19 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
   ]);
 }
 
-const verdict = (value: number, aim: number) => (value <= aim ? 'reached' : 'missed');
-
-/** Prints the medians, in milliseconds, and returns them. */
-function report(name: string, { side, times, cpuTimes, rows }: Measured): { ms: number; cpuMs: number } {
+/** Judges the median, and returns it with that of the CPU time, in milliseconds. */
+function report(name: string, { side, times, cpuTimes, rows }: Measured) {
   const { engine, tokens } = side.set;
   const [ms, cpuMs] = [median(times), median(cpuTimes)];
-  say(
-    `explore, ${engine}, ${tokens} tokens, ${name}: ${ms.toFixed(1)} ms cold (${spread(times)}), CPU time ${cpuMs.toFixed(1)} ms, ${rows} rows; ` +
-      `aim ${AIM_MS[engine]} ms: ${verdict(ms, AIM_MS[engine])}`,
-  );
-  return { ms, cpuMs };
+  judge({
+    name: `explore, ${engine}, ${tokens} tokens, ${name}, cold`,
+    figure: ms,
+    unit: 'ms',
+    rounds: times,
+    aim: { atMost: AIM_MS[engine] },
+    beside: `CPU time ${cpuMs.toFixed(1)} ms, ${rows} rows`,
+  });
+  return { ms, cpuMs, times };
 }
 
 /** `cpuTimes`: of the service and the database together. */

@@ -4,7 +4,7 @@
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
-import type { Database } from '../src/database/port.ts';
+import type { Database, Engine } from '../src/database/port.ts';
 import { findFollow, upsertFollow } from '../src/follows/queries/follows.ts';
 import type { Address } from '../src/core/address.ts';
 import { createChains } from '../src/core/chains.ts';
@@ -17,9 +17,10 @@ import { SEAPORT } from '../src/chains/protocols/seaport.ts';
 import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
-import { compare, say, spread, timeMs } from './measure.ts';
+import { compare, timeMs } from './measure.ts';
 import type { SyntheticChain } from './synthetic.ts';
 import { COLLECTION, startSyntheticChain } from './synthetic.ts';
+import { judge } from './verdict.ts';
 
 const CHAIN = 'ethereum';
 const ID = `${CHAIN}_${COLLECTION}`;
@@ -34,6 +35,9 @@ const ROUNDS = 5;
 const PROTOCOL_ROUNDS = 9;
 /** The time that an endpoint takes for each request besides its work: none, and that of a distant endpoint. */
 const LATENCIES_MS = [0, 200];
+/** The least events a second of a backfill, and the most memory of this process, which the database of the embedded engine shares. */
+const BACKFILL_AIM: Record<Engine, number> = { postgresql: 30_000, embedded: 15_000 };
+const MEMORY_AIM_MIB = 600;
 /** Four fills a second, each with its transfer. This is an assumption about the busiest chain, not a measurement. */
 const BUSIEST_EVENTS_A_SECOND = 4 * 2;
 
@@ -59,7 +63,7 @@ async function benchLive(database: Database): Promise<void> {
     const startedAt = performance.now();
     while ((await followOnce(context)).more) await project();
     await drain(project);
-    sayRate(`following live, ${database.engine}`, LIVE, startedAt);
+    judgeRate(`following live, ${database.engine}`, LIVE, startedAt);
   });
   await clear(database);
 }
@@ -73,11 +77,17 @@ async function benchBackfill(database: Database, shape: typeof BACKFILL): Promis
       peak = Math.max(peak, process.memoryUsage().rss);
       if ((await findFollow(database, ID))?.joined) break;
     }
-    sayRate(`backfill, ${database.engine}`, shape, startedAt);
+    judgeRate(`backfill, ${database.engine}`, shape, startedAt, { atLeast: BACKFILL_AIM[database.engine] });
     const projectedAt = performance.now();
     await drain(project);
-    sayRate(`projection into the indexer, ${database.engine}`, shape, projectedAt);
-    say(`  largest resident size during the backfill: ${Math.round(peak / 2 ** 20)} MiB`);
+    judgeRate(`projection into the indexer, ${database.engine}`, shape, projectedAt);
+    judge({
+      name: `backfill, ${database.engine}, largest resident memory`,
+      figure: peak / 2 ** 20,
+      unit: 'MiB',
+      rounds: [],
+      aim: { atMost: MEMORY_AIM_MIB },
+    });
   });
 }
 
@@ -97,10 +107,14 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
     () => backfillMs(2),
     () => backfillMs(1),
   );
-  say(
-    `compared backfill, ${database.engine}, ${latencyMs} ms a request: ${result.a.toFixed(0)} ms with two endpoints, ` +
-      `${result.b.toFixed(0)} ms with one, ${result.ratio.toFixed(2)} times (${spread(result.ratios)})`,
-  );
+  judge({
+    name: `compared backfill, ${database.engine}, ${latencyMs} ms a request, time with two endpoints as a multiple of one`,
+    figure: result.ratio,
+    unit: '',
+    rounds: result.ratios,
+    aim: null,
+    beside: `${result.a.toFixed(0)} ms with two, ${result.b.toFixed(0)} ms with one`,
+  });
 }
 
 /**
@@ -130,20 +144,35 @@ async function compareProtocols(database: Database, latencyMs: number): Promise<
     () => backfillMs('all'),
     () => backfillMs('seaport'),
   );
-  say(
-    `backfill of all protocols, ${database.engine}, ${latencyMs} ms a request: ${result.a.toFixed(0)} ms, of Seaport alone ` +
-      `${result.b.toFixed(0)} ms, ${result.ratio.toFixed(2)} times (${spread(result.ratios)}); ` +
+  judge({
+    name: `backfill of all protocols, ${database.engine}, ${latencyMs} ms a request, time as a multiple of Seaport alone`,
+    figure: result.ratio,
+    unit: '',
+    rounds: result.ratios,
+    aim: null,
+    beside:
+      `${result.a.toFixed(0)} ms, of Seaport alone ${result.b.toFixed(0)} ms; ` +
       `${calls.get('all')}, of Seaport alone ${calls.get('seaport')}`,
-  );
+  });
 }
 
-function sayRate(what: string, { blocks, fills, transfers }: typeof LIVE, startedAt: number): void {
+function judgeRate(
+  name: string,
+  { blocks, fills, transfers }: typeof LIVE,
+  startedAt: number,
+  aim: { atLeast: number } | null = null,
+): void {
   const events = blocks * (fills + transfers);
   const rate = events / ((performance.now() - startedAt) / 1_000);
   const times = rate / BUSIEST_EVENTS_A_SECOND;
-  say(
-    `${what}: ${events} events, ${rate.toFixed(0)} a second, ${times.toFixed(0)} times the assumed rate of the busiest chain`,
-  );
+  judge({
+    name,
+    figure: rate,
+    unit: 'events/s',
+    rounds: [],
+    aim,
+    beside: `${events} events, ${times.toFixed(0)} times the assumed rate of the busiest chain`,
+  });
 }
 
 async function withContext<T>(

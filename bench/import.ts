@@ -8,9 +8,10 @@ import type { Database, Engine } from '../src/database/port.ts';
 import type { ImportContext } from '../src/intake/import.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { onEachEngine } from './databases.ts';
-import { median, say, spread, timeMs } from './measure.ts';
+import { median, timeMs } from './measure.ts';
 import { IMPORTED_KINDS, importRows, toChunks } from './records.ts';
 import type { ImportedKind } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROWS = 20_000;
 const ROUNDS = 5;
@@ -35,23 +36,32 @@ async function benchKind(context: ImportContext, { engine }: Database, kind: Imp
   const name = `import, ${engine}, ${kind}s`;
   const empty = await measure(context, kind, 0);
   const rate = median(empty.rates);
-  say(
-    `${name}: ${rate.toFixed(0)} rows/s (${spread(empty.rates)}), aim ${RATE_AIM[engine]}: ${verdict(rate >= RATE_AIM[engine])}; ` +
-      `${empty.cpuMs.toFixed(1)} ms of this process's CPU for 1,000 rows`,
-  );
-  say(
-    `${name}: ${empty.memoryMiB.toFixed(0)} MiB resident, aim ${MEMORY_AIM_MIB}: ${verdict(empty.memoryMiB <= MEMORY_AIM_MIB)}`,
-  );
+  judge({
+    name,
+    figure: rate,
+    unit: 'rows/s',
+    rounds: empty.rates,
+    aim: { atLeast: RATE_AIM[engine] },
+    beside: `${empty.cpuMs.toFixed(1)} ms of this process's CPU for 1,000 rows`,
+  });
+  judge({
+    name: `${name}, resident memory`,
+    figure: empty.memoryMiB,
+    unit: 'MiB',
+    rounds: [],
+    aim: { atMost: MEMORY_AIM_MIB },
+  });
   await importRound(context, kind, { from: MEASURED_ROWS, rows: FILLED_ROWS });
   const filled = await measure(context, kind, MEASURED_ROWS + FILLED_ROWS);
-  const share = median(filled.rates) / rate;
-  say(
-    `${name}, with ${FILLED_ROWS} rows stored: ${median(filled.rates).toFixed(0)} rows/s (${spread(filled.rates)}), ` +
-      `${share.toFixed(2)} of the rate into empty tables, aim ${SHARE_AIM}: ${verdict(share >= SHARE_AIM)}`,
-  );
+  judge({
+    name: `${name}, with ${FILLED_ROWS} rows stored, as a share of the rate into empty tables`,
+    figure: median(filled.rates) / rate,
+    unit: '',
+    rounds: filled.rates.map((one) => one / rate),
+    aim: { atLeast: SHARE_AIM },
+    beside: `${median(filled.rates).toFixed(0)} rows/s`,
+  });
 }
-
-const verdict = (isReached: boolean) => (isReached ? 'reached' : 'not reached');
 
 type Measured = { rates: number[]; cpuMs: number; memoryMiB: number };
 

@@ -9,7 +9,8 @@ import { SORTS } from '../src/market/ranking.ts';
 import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServer } from './hot-listings.ts';
 import { createLargeSet } from './large-set.ts';
-import { median, say, spread } from './measure.ts';
+import { median } from './measure.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 25;
 /** The aim for the median of a read, in milliseconds. */
@@ -18,7 +19,7 @@ const AIM_MS = 25;
 const SMALL_SHARE = 0.25;
 
 export async function benchLarge(): Promise<void> {
-  if (!canStartPostgres()) return say('large set: needs PostgreSQL on this machine');
+  if (!canStartPostgres()) return recordUnmeasured('large set', 'needs PostgreSQL on this machine');
   const server = await startOwnPostgres();
   const url = await createTestDatabase(server.url);
   const pool = new pg.Pool({ connectionString: url });
@@ -80,7 +81,7 @@ async function reportWallet(base: string, largestId: string): Promise<void> {
   }
 }
 
-/** Reads a different URL each round. Prints the median, the spread, and the number of degraded responses. */
+/** Reads a different URL each round. Judges the median. A degraded response counts as a failure. */
 async function report(name: string, urlOf: (round: number) => string): Promise<void> {
   const times: number[] = [];
   let degraded = 0;
@@ -95,10 +96,14 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
     // Only a degraded response has so short a lifetime.
     if (response.headers.get('cache-control')?.includes(`s-maxage=${SHORT_POLICY.sharedMaxAgeS},`)) degraded += 1;
   }
-  const verdict = median(times) <= AIM_MS && degraded === 0 ? 'reached' : 'missed';
-  say(
-    `large set, ${name}: ${median(times).toFixed(1)} ms cold (${spread(times)}), ${degraded} degraded; aim ${AIM_MS} ms: ${verdict}`,
-  );
+  judge({
+    name: `large set, ${name}, cold`,
+    figure: median(times),
+    unit: 'ms',
+    rounds: times,
+    aim: { atMost: AIM_MS },
+    failures: degraded,
+  });
 }
 
 /** The id with its letters in upper case at the set bits of `round`. */

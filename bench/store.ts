@@ -13,8 +13,9 @@ import { createLog } from '../src/core/log.ts';
 import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { load, startServer } from './hot-listings.ts';
-import { compare, say, spread } from './measure.ts';
+import { compare } from './measure.ts';
 import { SecretKeys } from '../src/core/secret-keys.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 7;
 const ROUND_S = 3;
@@ -29,7 +30,7 @@ const AIMS = { reads: 0.5, adjustments: 1.2, hotAdjustments: 3_000 };
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
 
 export async function benchStore(): Promise<void> {
-  if (!canRunPostgres()) return say('store: not run, no PostgreSQL on this machine');
+  if (!canRunPostgres()) return recordUnmeasured('store', 'needs PostgreSQL on this machine');
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const server = await startPostgres({ durable: true });
   const url = await createTestDatabase(server.url);
@@ -93,14 +94,24 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
 async function benchHotProduct(database: Database, shop: Shop): Promise<void> {
   const hot = shop.productIds.slice(0, 1);
   await loadAdjustments(shop, hot);
-  const { a, b, ratio, ratios } = await compare(
+  const rates: number[] = [];
+  const { a, b, ratio } = await compare(
     ROUNDS,
-    () => loadAdjustments(shop, hot),
+    async () => {
+      const rate = await loadAdjustments(shop, hot);
+      rates.push(rate);
+      return rate;
+    },
     () => loopAdjustments(database, shop, hot),
   );
-  say(
-    `store, adjustments of one product: ${a.toFixed(0)} a second; its statement alone ${b.toFixed(0)}; ratio ${ratio.toFixed(2)} (${spread(ratios)}); ${judge(a, AIMS.hotAdjustments, 'a second')}`,
-  );
+  judge({
+    name: 'store, adjustments of one product',
+    figure: a,
+    unit: 'a second',
+    rounds: rates,
+    aim: { atLeast: AIMS.hotAdjustments },
+    beside: `its statement alone ${b.toFixed(0)}, ratio ${ratio.toFixed(2)}`,
+  });
 }
 
 function loadAdjustments(shop: Shop, productIds: readonly string[]): Promise<number> {
@@ -175,16 +186,17 @@ async function benchUpdates(shop: Shop): Promise<void> {
       [1, 2].map((turn) => ({ path: `/api/v1/products/${id}`, body: JSON.stringify({ description: `${turn}` }) })),
     );
   const rate = await load(url, { method: 'PUT', headers, requests });
-  say(`store, product updates: ${rate.toFixed(0)} requests/s`);
+  judge({ name: 'store, product updates', figure: rate, unit: 'requests/s', rounds: [], aim: null });
 }
 
 function report(what: string, result: Awaited<ReturnType<typeof compare>>, bare: string, aim: number): void {
   const { a, b, ratio, ratios } = result;
-  say(
-    `store, ${what}: ${a.toFixed(0)} requests/s; ${bare} ${b.toFixed(0)}; ratio ${ratio.toFixed(2)} (${spread(ratios)}); ${judge(ratio, aim)}`,
-  );
-}
-
-function judge(figure: number, aim: number, unit = ''): string {
-  return `aim ${aim}${unit && ` ${unit}`}: ${figure >= aim ? 'reached' : 'missed'}`;
+  judge({
+    name: `store, ${what}, rate as a multiple of ${bare}`,
+    figure: ratio,
+    unit: '',
+    rounds: ratios,
+    aim: { atLeast: aim },
+    beside: `${a.toFixed(0)} requests/s; ${bare} ${b.toFixed(0)}`,
+  });
 }
