@@ -11,7 +11,7 @@ const MIGRATIONS = 'src/database/migrations';
 
 export const hasHistory = (): boolean => readGit('rev-parse', '--verify', 'HEAD') !== null && findOldCommit() !== null;
 
-/** `root`: a temporary folder with the version. Its packages are those of this version. */
+/** `root`: a temporary folder with the files of that commit. Its `node_modules` is the folder of this repository. */
 export type Version = { commit: string; root: string };
 
 /** The version before the newest migration. */

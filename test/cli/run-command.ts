@@ -60,7 +60,7 @@ export async function collectOutput(
   return { code, ...texts };
 }
 
-/** A connection that `mercat import` may close. */
+/** Wraps `connection` for `mercat import`, which closes what it was given. Closing the wrapper calls `onClose` and leaves `connection` open. */
 export function disposable(
   connection: IntakeConnection,
   onClose: () => void = () => undefined,

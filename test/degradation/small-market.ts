@@ -231,7 +231,7 @@ export function assertFloor(response: TestResponse, expected: { ask: string; buy
   );
 }
 
-/** Fails unless the response is a 200 without internal details that shared caches keep for only one second. */
+/** Fails unless the response is a 200, shared caches may keep it for one second only, and it has no internal details. */
 export function assertDegraded(response: TestResponse): void {
   assert.equal(response.status, 200, response.text);
   assert.match(response.headers.get('cache-control') ?? '', /s-maxage=1\b/);

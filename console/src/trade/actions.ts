@@ -23,7 +23,7 @@ export type Holding = { isErc1155: boolean; units: bigint };
 export type Royalty = { recipient: Address; amount: bigint };
 
 const ERC1155_INTERFACE = '0xd9b67a26';
-/** Rejections that pass when the service has read the newest blocks, for example the one with the approval. */
+/** Rejections that end by themselves: the service has not yet read the newest blocks, for example the block with the approval. */
 const TEMPORARY_CODES = new Set(['not_approved', 'not_the_owner', 'wrong_counter', 'chain_unavailable']);
 const PATIENCE_MS = 30_000;
 const POLL_MS = 500;
@@ -87,7 +87,7 @@ export async function listToken(
   const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
   const parameters = buildOrder({ ...draft, seller: account, startTime, endTime: startTime + durationS, counter });
   onStep('signing');
-  // The reader may have switched the wallet while the approval was mined.
+  // While the approval was mined, the person may have selected another account or chain in the wallet.
   await access.requireUnchanged();
   const signature = await access.request<Hex>('eth_signTypedData_v4', [account, toTypedData(parameters, chain)]);
   if (approvedAt !== null) {

@@ -13,7 +13,10 @@ const decodeId = rowDecoder('token_metadata', { collectionId: column('collection
 const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
-/** Makes tokens due that are known from the chain and were never due. For example, an earlier version wrote such tokens. */
+/**
+ * Inserts a due state for each token that the chain shows and that has no state, or only the state of an import. Versions before the metadata reader
+ * left such tokens.
+ */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(
     `insert into indexer.token_metadata (collection_id, asset, source, due_at)
