@@ -6,6 +6,11 @@ declare module 'autocannon' {
     latency: { p50: number; p99: number };
     duration: number;
     non2xx: number;
+    '1xx': number;
+    '2xx': number;
+    '3xx': number;
+    '4xx': number;
+    '5xx': number;
     errors: number;
   };
   type Request = { path?: string; body?: string };

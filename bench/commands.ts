@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFirstOutput, stopProgram } from './child-program.ts';
 import { median, say, spread } from './measure.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 10;
 /** The aims: CPU seconds above those of `node -e 0`. */
@@ -42,9 +43,14 @@ export async function benchCommands(): Promise<void> {
 }
 
 function report(name: string, { used, nothing, aim }: { used: number[]; nothing: number[]; aim: number }): void {
-  const more = median(used) - median(nothing);
-  const verdict = more <= aim ? 'reached' : 'missed';
-  say(`${name}: ${median(used).toFixed(3)} s (${spread(used)}), ${more.toFixed(3)} s more; aim ${aim} s, ${verdict}`);
+  judge({
+    name: `${name}, CPU time above that of node -e 0`,
+    figure: median(used) - median(nothing),
+    unit: 's',
+    rounds: used.map((seconds) => seconds - median(nothing)),
+    aim: { atMost: aim },
+    beside: `${median(used).toFixed(3)} s in all`,
+  });
 }
 
 /** User and system time of one Node process with these arguments, as the shell's `times` reports it for its children. */

@@ -1,12 +1,12 @@
 // Measures whether the web console slows the interfaces.
 
 import { findConsole } from '../src/server/console.ts';
-import { say } from './measure.ts';
 import { compareServices } from './two-services.ts';
+import { recordUnmeasured } from './verdict.ts';
 
 export async function benchConsole(): Promise<void> {
   if (findConsole() === null) {
-    say('console: it is not built (npm run build)');
+    recordUnmeasured('console', 'it is not built (npm run build)');
     return;
   }
   await compareServices(

@@ -16,8 +16,9 @@ import type { Server } from '../test/support/replay/all-vendors.ts';
 import { FOLLOWED, SERVERS, startVendorServers } from '../test/support/replay/all-vendors.ts';
 import { rpcRoutes } from '../test/support/replay/rpc.ts';
 import { startServer } from './hot-listings.ts';
-import { cpuMs, median, say, spread } from './measure.ts';
+import { cpuMs, median, say } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 20;
 const ROUND_MS = 4_000;
@@ -58,7 +59,7 @@ export async function benchDeadSources(): Promise<void> {
       const before = affected.counts();
       await compareSides(name, healthy, affected);
       sayCounts('  requests a minute', affected.counts(), before, minutesSince(outageAt));
-      await measureRecovery(affected);
+      await measureRecovery(name, affected);
     }
   } finally {
     for (const close of closers) await close();
@@ -77,9 +78,14 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
     const ratios = rounds.map(
       ({ [temperature]: [ofHealthy, ofAffected] }) => percentile(ofAffected, 0.99) / percentile(ofHealthy, 0.99),
     );
-    say(
-      `sources ${name}, ${temperature} reads: ${describe(1)}; with healthy sources: ${describe(0)}; ratio of p99 ${median(ratios).toFixed(2)} (${spread(ratios)})`,
-    );
+    judge({
+      name: `sources ${name}, ${temperature} reads, p99 as a multiple of that with healthy sources`,
+      figure: median(ratios),
+      unit: '',
+      rounds: ratios,
+      aim: null,
+      beside: `${describe(1)}; with healthy sources ${describe(0)}`,
+    });
   }
   const cpu = (cpuMs(affected.pid) - affectedBefore) / (cpuMs(healthy.pid) - healthyBefore);
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
@@ -141,7 +147,7 @@ function percentile(values: readonly number[], share: number): number {
 }
 
 /** Ends the outage. Measures the time until every task works again and the chain is followed. Counts the requests of one minute. */
-async function measureRecovery(side: Side): Promise<void> {
+async function measureRecovery(outage: string, side: Side): Promise<void> {
   const before = side.counts();
   const healedAt = performance.now();
   const height = (await side.state()).block;
@@ -153,11 +159,14 @@ async function measureRecovery(side: Side): Promise<void> {
     await delay(POLL_MS);
   }
   const { failing } = await side.state();
-  say(
-    recoveryMs === null
-      ? `  still failing after a minute: ${failing.join(', ') || 'the chain'}`
-      : `  all tasks work again ${(recoveryMs / 1_000).toFixed(0)} s after the recovery`,
-  );
+  judge({
+    name: `sources ${outage}, from the recovery until all tasks work again`,
+    figure: (recoveryMs ?? Number.NaN) / 1_000,
+    unit: 's',
+    rounds: [],
+    aim: { atMost: MINUTE_MS / 1_000 },
+    ...(recoveryMs === null && { beside: `still failing: ${failing.join(', ') || 'the chain'}` }),
+  });
   sayCounts('  requests in the minute after the recovery', side.counts(), before, 1);
 }
 

@@ -7,7 +7,8 @@ import { decodeLog } from '../src/chains/protocols/event-decoder.ts';
 import { SEAPORT, SEAPORT_TOPICS } from '../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS, TOKEN_TOPICS } from '../src/chains/protocols/token-standards.ts';
 import { readLogs } from '../src/chains/rpc/log-response.ts';
-import { median, say } from './measure.ts';
+import { median } from './measure.ts';
+import { judge } from './verdict.ts';
 import type { Hex } from '../src/core/evm.ts';
 
 const ROUNDS = 9;
@@ -37,9 +38,16 @@ export async function benchDecode(): Promise<void> {
     rates.push((BLOCKS * LOGS_A_BLOCK * 1000) / (performance.now() - start));
   }
   const rate = median(rates);
-  say(
-    `decode: ${Math.round(rate)} logs/s on one core (${(text.length / 2 ** 20).toFixed(1)} MiB, ${BLOCKS * LOGS_A_BLOCK} logs, ${events.length} events a round); ${Math.round(rate / ASSUMED_A_SECOND)} times an assumed ${ASSUMED_A_SECOND} a second`,
-  );
+  judge({
+    name: 'decode, EVM logs on one core',
+    figure: rate,
+    unit: 'logs/s',
+    rounds: rates,
+    aim: null,
+    beside:
+      `${(text.length / 2 ** 20).toFixed(1)} MiB, ${BLOCKS * LOGS_A_BLOCK} logs, ${events.length} events a round; ` +
+      `${Math.round(rate / ASSUMED_A_SECOND)} times an assumed ${ASSUMED_A_SECOND} a second`,
+  });
 }
 
 function logsOfBlock(block: number): object[] {

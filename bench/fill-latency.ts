@@ -7,7 +7,8 @@ import { directoryWithDatabase } from '../test/support/engines/embedded-template
 import { startLocalWorld } from '../test/support/chain/followed-collection.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { startTestService } from '../test/support/service/service.ts';
-import { median, say } from './measure.ts';
+import { median } from './measure.ts';
+import { judge } from './verdict.ts';
 
 const FILLS = 25;
 const WAIT_MS_MAX = 30_000;
@@ -44,10 +45,13 @@ export async function benchFillLatency(): Promise<void> {
       await until(async () => !(await readListed()).has(orderId));
       latencies.push(performance.now() - minedAt);
     }
-    const [slowest] = latencies.toSorted((a, b) => b - a);
-    say(
-      `from mined to no longer listed: median ${median(latencies).toFixed(0)} ms, slowest ${slowest?.toFixed(0)} ms of ${FILLS}`,
-    );
+    judge({
+      name: 'from a mined fill until /v1 no longer lists the order',
+      figure: median(latencies),
+      unit: 'ms',
+      rounds: latencies,
+      aim: null,
+    });
   } finally {
     await service.close();
     await chain.stop();

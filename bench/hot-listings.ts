@@ -1,21 +1,28 @@
-// Measures how many cached pages of 25 and of 100 listings the service sends a second. The comparison is a bare node:http server that sends
-// the same bytes and headers.
+// Measures how many cached pages of listings the service sends a second: of 25 and of 100 rows, compressed, and unchanged (304). The
+// comparison is a bare node:http server that sends the same status, headers and bytes.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import type { Options } from 'autocannon';
 import { SocketIntake } from '../src/intake/socket-client.ts';
 import { readFirstOutput, stopProgram } from './child-program.ts';
-import { compare, say, spread } from './measure.ts';
+import { compare, cpuMs, median } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 7;
 const ROUND_S = 3;
-const CONNECTIONS = 32;
+const CONNECTIONS = 64;
+const DEFAULT_CONNECTIONS = 32;
+/** The least rates as multiples of bare node:http: of a response with a body, and of a 304. */
+const RATIO_AIM = 0.95;
+const UNCHANGED_AIM = 1;
 
 export async function benchHotListings(): Promise<void> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
@@ -26,43 +33,88 @@ export async function benchHotListings(): Promise<void> {
       { format: 'ndjson' },
       () => undefined,
     );
-    for (const limit of [25, 100])
-      await benchPage(service.url, `/v1/collections/bench/listings?limit=${limit}`, dir, limit);
+    const page = (limit: number) => `/v1/collections/bench/listings?limit=${limit}`;
+    const plain = { 'accept-encoding': 'identity' };
+    const { etag } = await request(service.url + page(25), plain);
+    const variants: Variant[] = [
+      { name: '25 rows', path: page(25), headers: plain, aim: RATIO_AIM },
+      { name: '100 rows', path: page(100), headers: plain, aim: RATIO_AIM },
+      { name: '25 rows, br', path: page(25), headers: { 'accept-encoding': 'br' }, aim: RATIO_AIM },
+      { name: '25 rows, gzip', path: page(25), headers: { 'accept-encoding': 'gzip' }, aim: RATIO_AIM },
+      { name: '25 rows, 304', path: page(25), headers: { ...plain, 'if-none-match': etag }, aim: UNCHANGED_AIM },
+    ];
+    for (const variant of variants) await benchVariant(service, variant, dir);
   } finally {
     await service.stop();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function benchPage(serviceUrl: string, page: string, dir: string, limit: number): Promise<void> {
-  const response = await fetch(serviceUrl + page, { headers: { 'accept-encoding': 'identity' } });
-  const body = await response.text();
-  const headers = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)).flat();
+type MeasuredServer = { url: string; pid: number };
+type Variant = { name: string; path: string; headers: Record<string, string>; aim: number };
+
+/** Compares the service with a bare server that sends the same status, headers and bytes. */
+async function benchVariant(service: MeasuredServer, { name, path: target, headers, aim }: Variant, dir: string) {
+  const { status, sent, body } = await request(service.url + target, headers);
   const file = path.join(dir, 'same.json');
-  writeFileSync(file, JSON.stringify({ headers, body }));
+  writeFileSync(file, JSON.stringify({ status, headers: sent, body: body.toString('base64') }));
   const bare = await startServer(['bare', file], {});
+  const options = { connections: CONNECTIONS, headers, status };
   try {
-    await load(serviceUrl + page);
-    await load(bare.url + page);
+    const cpuMicros = { service: [] as number[], bare: [] as number[] };
+    const measure = async (side: keyof typeof cpuMicros, { url, pid }: MeasuredServer) => {
+      const before = cpuMs(pid);
+      const rate = await load(url + target, options);
+      cpuMicros[side].push(((cpuMs(pid) - before) * 1_000) / (rate * ROUND_S));
+      return rate;
+    };
+    await load(service.url + target, options);
+    await load(bare.url + target, options);
     const result = await compare(
       ROUNDS,
-      () => load(serviceUrl + page),
-      () => load(bare.url + page),
+      () => measure('service', service),
+      () => measure('bare', bare),
     );
-    say(
-      `hot listings, ${limit} rows, ${body.length} bytes: ${result.a.toFixed(0)} requests/s; bare node:http ${result.b.toFixed(0)}; ratio ${result.ratio.toFixed(2)} (${spread(result.ratios)})`,
-    );
+    const [own, others] = [median(cpuMicros.service), median(cpuMicros.bare)];
+    judge({
+      name: `hot listings, ${name}, ${body.length} bytes, ${CONNECTIONS} connections, rate as a multiple of bare node:http`,
+      figure: result.ratio,
+      unit: '',
+      rounds: result.ratios,
+      aim: { atLeast: aim },
+      beside:
+        `${result.a.toFixed(0)} and ${result.b.toFixed(0)} requests/s; CPU time of a request ${own.toFixed(1)} and ${others.toFixed(1)} µs, ` +
+        `so by CPU time ${(others / own).toFixed(2)}`,
+    });
   } finally {
     await bare.stop();
   }
 }
 
-/** The requests a second that a server completes under load. Throws if a response is an error. */
-export async function load(url: string, more: Partial<Options> = {}): Promise<number> {
-  const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, ...more });
-  if (result.non2xx > 0 || result.errors > 0)
+/** `sent`: names and values of the headers that the service has chosen, without those that every server adds. */
+async function request(url: string, headers: Record<string, string>) {
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    http.get(url, { headers }, resolve).on('error', reject);
+  });
+  const body = await buffer(response);
+  const sent = Object.entries(response.headers).filter(([name]) => !ADDED_HEADERS.has(name)) as [string, string][];
+  return { status: response.statusCode ?? 0, etag: response.headers.etag ?? '', sent: sent.flat(), body };
+}
+
+const ADDED_HEADERS = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
+
+/** `status`: of each response, 200 unless given. */
+type LoadOptions = Partial<Options> & { status?: number };
+
+/** The requests a second that a server completes under load. Throws if a response is an error or of another class of status than expected. */
+export async function load(url: string, { status = 200, ...more }: LoadOptions = {}): Promise<number> {
+  const result = await autocannon({ url, connections: DEFAULT_CONNECTIONS, duration: ROUND_S, ...more });
+  const expected = `${Math.floor(status / 100)}xx` as keyof typeof result;
+  const others = (['1xx', '2xx', '3xx', '4xx', '5xx'] as const).filter((one) => one !== expected);
+  const unexpected = others.reduce((sum, one) => sum + result[one], 0);
+  if (unexpected > 0 || result.errors > 0)
     throw new Error(
-      `under load ${result.non2xx} responses had no 2xx status, and ${result.errors} requests got no response`,
+      `under load ${unexpected} responses had no ${expected} status, and ${result.errors} requests got no response`,
     );
   return result.requests.total / result.duration;
 }

@@ -11,7 +11,7 @@ import { createApiKey, hashApiKey } from '../src/shop/keys/api-key.ts';
 import { KeyVerifier } from '../src/shop/keys/key-verifier.ts';
 import { issueKey } from '../src/shop/keys/keys.ts';
 import { onEachEngine } from './databases.ts';
-import { say } from './measure.ts';
+import { judge } from './verdict.ts';
 
 const SERVICE = 'mercat';
 const STORED_KEYS = 200;
@@ -43,11 +43,14 @@ export function benchKeyTiming(): Promise<void> {
     const [random, ...others] = await measure(verifier, kinds);
     for (const { name, times } of others) {
       const t = welchT(times, random?.times ?? []);
-      const verdict = Math.abs(t) <= T_MAX ? 'reached' : 'missed';
-      say(
-        `key look-up, ${main.engine}, ${name}: mean ${mean(times).toFixed(1)} µs, random keys ` +
-          `${mean(random?.times ?? []).toFixed(1)} µs, t = ${t.toFixed(2)}; aim at most ${T_MAX}, ${verdict}`,
-      );
+      judge({
+        name: `key look-up, ${main.engine}, ${name}, |t|`,
+        figure: Math.abs(t),
+        unit: '',
+        rounds: [],
+        aim: { atMost: T_MAX },
+        beside: `mean ${mean(times).toFixed(1)} µs, random keys ${mean(random?.times ?? []).toFixed(1)} µs`,
+      });
     }
   });
 }

@@ -19,7 +19,8 @@ import type { Engine } from '../src/database/port.ts';
 import { createShopOperations } from '../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
 import { startServiceProcess } from '../test/support/service/service-process.ts';
-import { residentMiB, say } from './measure.ts';
+import { residentMiB } from './measure.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const PRODUCTS = Number(process.env['BENCH_PRODUCTS'] ?? 200_000);
 const READS = 100;
@@ -46,7 +47,7 @@ export async function benchLargeInventory(): Promise<void> {
   const settings = { DATA_DIR: dir, PRICE_SOURCES: 'none', STORE_RATE_LIMIT: '100000000' };
   try {
     await benchOn('embedded', { ...settings, DATA_DIR: path.join(dir, 'embedded') });
-    if (!canRunPostgres()) return say('inventory, postgresql: not run, no PostgreSQL on this machine');
+    if (!canRunPostgres()) return recordUnmeasured('inventory, postgresql', 'needs PostgreSQL on this machine');
     const server = await startPostgres({ durable: true });
     try {
       await benchOn('postgresql', { ...settings, DATABASE_URL: await createTestDatabase(server.url) });
@@ -79,23 +80,35 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
     clearInterval(watch);
     const { complete, rejected, other } = await reads;
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    say(
-      `inventory of ${PRODUCTS} products, ${engine}, read ${READS} times at once: ` +
-        `${complete} complete, ${rejected} rejected with 503, ${other} failed, ${seconds} s; aim 0 failed, ${verdict(other === 0)}`,
-    );
+    const what = `inventory of ${PRODUCTS} products, ${engine}, read ${READS} times at once`;
+    judge({
+      name: `${what}, failed reads`,
+      figure: other,
+      unit: '',
+      rounds: [],
+      aim: { atMost: 0 },
+      beside: `${complete} complete, ${rejected} rejected with 503, ${seconds} s`,
+    });
     for (const [index, { name }] of others.entries()) {
       const [alone, meanwhile] = [p99(quiet[index]), p99(busy[index])];
-      const failed = busy[index]?.failed ?? 0;
-      const isReached = meanwhile - alone <= MORE_AT_P99_MS && failed === 0;
-      say(
-        `  ${name}: p99 ${alone} ms alone, ${meanwhile} ms meanwhile (${busy[index]?.times.length} requests), ${failed} failed; ` +
-          `aim ${MORE_AT_P99_MS} ms more and 0 failed, ${verdict(isReached)}`,
-      );
+      judge({
+        name: `${what}, p99 of ${name} above that without these reads`,
+        figure: meanwhile - alone,
+        unit: 'ms',
+        rounds: [],
+        aim: { atMost: MORE_AT_P99_MS },
+        failures: busy[index]?.failed ?? 0,
+        beside: `${meanwhile} ms, alone ${alone} ms, ${busy[index]?.times.length} requests`,
+      });
     }
-    const more = peak - before;
-    say(
-      `  memory: ${before.toFixed(0)} MiB before, ${more.toFixed(0)} MiB more; aim ${MORE_MEMORY_MIB} MiB, ${verdict(more <= MORE_MEMORY_MIB)}`,
-    );
+    judge({
+      name: `${what}, memory above that without these reads`,
+      figure: peak - before,
+      unit: 'MiB',
+      rounds: [],
+      aim: { atMost: MORE_MEMORY_MIB },
+      beside: `${before.toFixed(0)} MiB before`,
+    });
   } finally {
     await service.stop();
   }
@@ -160,8 +173,4 @@ async function probe(
 function p99(result: Probe | undefined): number {
   const sorted = (result?.times ?? []).toSorted((one, other) => one - other);
   return Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
-}
-
-function verdict(isReached: boolean): string {
-  return isReached ? 'reached' : 'missed';
 }

@@ -6,13 +6,14 @@ import os from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../test/support/engines/postgres-server.ts';
-import { median, residentMiB, say, spread } from './measure.ts';
+import { median, residentMiB, say } from './measure.ts';
 import { medusa } from './peers/medusa.ts';
 import { mercat } from './peers/mercat.ts';
 import type { Load, Peer, Row, RunningPeer } from './peers/peer.ts';
 import { ROWS } from './peers/peer.ts';
 import { jsonServer, prism } from './peers/plain.ts';
 import { vendure } from './peers/vendure.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 5;
 const ROUND_S = 4;
@@ -24,7 +25,7 @@ type Measured = { rate: number; p99: number; failed: number };
 type MeasuredPeer = Peer & { running: RunningPeer; rounds: Record<Row, Measured[]> };
 
 export async function benchPeers(): Promise<void> {
-  if (!canRunPostgres()) return say('peers: not run, no PostgreSQL on this machine');
+  if (!canRunPostgres()) return recordUnmeasured('peers', 'needs PostgreSQL on this machine');
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const postgres = await startPostgres({ durable: true });
   const peers: MeasuredPeer[] = [];
@@ -58,7 +59,7 @@ async function send(load: Load, seconds: number): Promise<Measured> {
   };
 }
 
-/** Prints a Markdown table, and a verdict for each aim. */
+/** Prints a Markdown table of all peers, and judges each row beside each peer. A failed request of Mercat misses the aim. */
 function printTable(peers: readonly MeasuredPeer[]): void {
   say('| requests/s (p99 in ms) | list 50 | read | update | stock | memory, MiB |');
   say('|---|---|---|---|---|---|');
@@ -74,13 +75,17 @@ function printTable(peers: readonly MeasuredPeer[]): void {
   const [own, ...others] = peers;
   if (!own) return;
   for (const { name, aim, rounds } of others) {
-    const ratios = ROWS.map((row) => ratiosOf(own.rounds[row], rounds[row]));
-    const texts = ROWS.map(
-      (row, index) => `${row} ${median(ratios[index] ?? []).toFixed(2)} (${spread(ratios[index] ?? [])})`,
-    );
-    const least = Math.min(...ratios.map(median));
-    const verdict = aim === null ? 'no aim' : `aim ${aim}: ${least >= aim ? 'reached' : 'missed'}`;
-    say(`peers, Mercat as a multiple of ${name}: ${texts.join(', ')}; ${verdict}`);
+    for (const row of ROWS) {
+      const ratios = ratiosOf(own.rounds[row], rounds[row]);
+      judge({
+        name: `peers, ${row}, rate of Mercat as a multiple of ${name}`,
+        figure: median(ratios),
+        unit: '',
+        rounds: ratios,
+        aim: aim === null ? null : { atLeast: aim },
+        failures: own.rounds[row].reduce((sum, round) => sum + round.failed, 0),
+      });
+    }
   }
 }
 

@@ -4,8 +4,9 @@ import { listCollections } from '../src/market/collections.ts';
 import { SORTS } from '../src/market/ranking.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
-import { median, say, spread, timeMs } from './measure.ts';
+import { median, timeMs } from './measure.ts';
 import { manyCollections } from './records.ts';
+import { judge } from './verdict.ts';
 
 const COLLECTIONS = 10_000;
 const ROUNDS = 9;
@@ -20,9 +21,13 @@ export function benchRanking(): Promise<void> {
         const ms = await timeMs(() => listCollections(market, query));
         if (round > 0) times.push(ms);
       }
-      say(
-        `collection list, ${database.engine}, ${COLLECTIONS} collections, sort ${sort}: ${median(times).toFixed(1)} ms cold (${spread(times)})`,
-      );
+      judge({
+        name: `collection list, ${database.engine}, ${COLLECTIONS} collections, sort ${sort}, cold`,
+        figure: median(times),
+        unit: 'ms',
+        rounds: times,
+        aim: null,
+      });
     }
     await market.close();
   });

@@ -5,7 +5,8 @@ import type { Database } from '../src/database/port.ts';
 import { rankTokens } from '../src/market/token-ranking.ts';
 import { measureCpuMs } from '../test/support/measure/cost.ts';
 import { onEachEngine } from './databases.ts';
-import { say, timeMs } from './measure.ts';
+import { timeMs } from './measure.ts';
+import { judge } from './verdict.ts';
 
 const TOKENS = 100_000;
 const TRAITS = 10;
@@ -29,10 +30,14 @@ export function benchRarity(): Promise<void> {
         ({ state } = await rankTokens(context, due, new AbortController().signal));
       });
     });
-    say(
-      `rarity, ${database.engine}, ${tokens} tokens with ${TRAITS} traits: ${state} in ${(ms / 1_000).toFixed(1)} s, ` +
-        `${(cpuMs / 1_000).toFixed(1)} s of CPU in this process`,
-    );
+    judge({
+      name: `rarity, ${database.engine}, ranks of ${tokens} tokens with ${TRAITS} traits`,
+      figure: ms / 1_000,
+      unit: 's',
+      rounds: [],
+      aim: null,
+      beside: `${state}, ${(cpuMs / 1_000).toFixed(1)} s of CPU in this process`,
+    });
   });
 }
 

@@ -8,8 +8,9 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SocketIntake } from '../src/intake/socket-client.ts';
 import { startServer } from './hot-listings.ts';
-import { median, say, timeMs } from './measure.ts';
+import { median, timeMs } from './measure.ts';
 import { importRows, listedCollection, toChunks } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
 /** Each of the two readers begins a request this often. If a request takes longer, the next one begins when it has ended. */
@@ -35,19 +36,26 @@ export async function benchReads(): Promise<void> {
     });
     await Promise.all(readers);
   });
-  const ratio = meanwhile / alone;
-  say(
-    `import of ${ROWS} rows, embedded: ${(alone / 1_000).toFixed(1)} s alone, ${(meanwhile / 1_000).toFixed(1)} s with reads, ` +
-      `${ratio.toFixed(2)} times; aim ${RATIO_AIM}: ${verdict(ratio <= RATIO_AIM)}`,
-  );
+  judge({
+    name: `import of ${ROWS} rows, embedded, time with reads as a multiple of the import alone`,
+    figure: meanwhile / alone,
+    unit: '',
+    rounds: [],
+    aim: { atMost: RATIO_AIM },
+    beside: `${(meanwhile / 1_000).toFixed(1)} s, alone ${(alone / 1_000).toFixed(1)} s`,
+  });
   for (const [name, { times, failures }] of Object.entries(reads)) {
     const sorted = times.toSorted((one, other) => one - other);
     const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
-    const isReached = median(times) <= MEDIAN_AIM_MS && failures === 0;
-    say(
-      `  ${name}: ${times.length} reads, ${failures} failed; median ${median(times).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms, ` +
-        `longest ${(sorted.at(-1) ?? 0).toFixed(0)} ms; aim ${MEDIAN_AIM_MS} ms, none failed: ${verdict(isReached)}`,
-    );
+    judge({
+      name: `${name} during an import of ${ROWS} rows, embedded`,
+      figure: median(times),
+      unit: 'ms',
+      rounds: times,
+      aim: { atMost: MEDIAN_AIM_MS },
+      failures,
+      beside: `${times.length} reads, p95 ${p95.toFixed(0)} ms`,
+    });
   }
 }
 
@@ -94,10 +102,6 @@ async function readUntil(signal: AbortSignal, urlOf: (number: number) => string)
 function spell(text: string, number: number): string {
   let bit = 0;
   return text.replaceAll('a', (letter) => ((number >> bit++) & 1 ? letter.toUpperCase() : letter));
-}
-
-function verdict(isReached: boolean): string {
-  return isReached ? 'reached' : 'missed';
 }
 
 async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

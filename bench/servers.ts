@@ -1,5 +1,5 @@
 // The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real service
-// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends given bytes and headers. Each
+// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends a given status, headers and bytes (base64). Each
 // server prints its URL when it listens.
 
 import { readFileSync } from 'node:fs';
@@ -24,9 +24,10 @@ if (role === 'service' || role === 'working') {
   process.once('SIGTERM', () => void service.close());
   process.stdout.write(`${service.url}\n`);
 } else {
-  const { headers, body } = JSON.parse(readFileSync(file ?? '', 'utf8')) as { headers: string[]; body: string };
-  const bytes = Buffer.from(body);
-  const server = createServer((_request, response) => response.writeHead(200, headers).end(bytes));
+  const given = JSON.parse(readFileSync(file ?? '', 'utf8')) as { status: number; headers: string[]; body: string };
+  const { status, headers } = given;
+  const bytes = Buffer.from(given.body, 'base64');
+  const server = createServer((_request, response) => response.writeHead(status, headers).end(bytes));
   server.keepAliveTimeout = 65_000;
   process.once('SIGTERM', () => server.close(() => process.exit(0)));
   server.listen(0, '127.0.0.1', () => {

@@ -3,10 +3,11 @@
 import { canStartRedis, startRedis } from '../test/support/engines/redis-server.ts';
 import { say } from './measure.ts';
 import { compareServices } from './two-services.ts';
+import { recordUnmeasured } from './verdict.ts';
 
 export async function benchSharedLimits(): Promise<void> {
   if (!canStartRedis()) {
-    say('shared limits: no redis-server on this machine');
+    recordUnmeasured('shared limits', 'no redis-server on this machine');
     return;
   }
   const redis = await startRedis();

@@ -7,7 +7,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFirstOutput, stopProgram } from './child-program.ts';
-import { median, residentMiB, say, spread } from './measure.ts';
+import { median, residentMiB } from './measure.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 5;
 const REQUESTS = 2_000;
@@ -23,9 +24,8 @@ export async function benchStart(): Promise<void> {
       warm.push(started.ms);
       await started.stop();
     }
-    say(
-      `first start, sample loaded: ${first.ms.toFixed(0)} ms; warm start: ${median(warm).toFixed(0)} ms (${spread(warm)})`,
-    );
+    judge({ name: 'first start, sample loaded', figure: first.ms, unit: 'ms', rounds: [], aim: null });
+    judge({ name: 'warm start', figure: median(warm), unit: 'ms', rounds: warm, aim: null });
     const started = await start(dir);
     const idle = residentMiB(started.pid);
     for (let request = 0; request < REQUESTS; request += 1) {
@@ -33,9 +33,14 @@ export async function benchStart(): Promise<void> {
         await fetch(`${started.url}/v1/collections/harbour-lights/listings?limit=${1 + (request % 100)}`)
       ).arrayBuffer();
     }
-    say(
-      `resident memory: ${idle.toFixed(0)} MiB after start, ${residentMiB(started.pid).toFixed(0)} MiB after ${REQUESTS} requests`,
-    );
+    judge({
+      name: `resident memory, embedded, after ${REQUESTS} requests`,
+      figure: residentMiB(started.pid),
+      unit: 'MiB',
+      rounds: [],
+      aim: null,
+      beside: `${idle.toFixed(0)} MiB after the start`,
+    });
     await started.stop();
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -160,7 +160,7 @@ async function benchRead(what: string, shop: Shop, page: string, dir: string): P
   const body = await response.text();
   const sent = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)).flat();
   const file = path.join(dir, 'same.json');
-  writeFileSync(file, JSON.stringify({ headers: sent, body }));
+  writeFileSync(file, JSON.stringify({ status: 200, headers: sent, body: Buffer.from(body).toString('base64') }));
   const bare = await startServer(['bare', file], {});
   try {
     await load(shop.url + page, { headers });

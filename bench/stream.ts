@@ -21,7 +21,8 @@ import {
 } from '../test/support/engines/postgres-server.ts';
 import { sendToSocket } from '../test/support/service/service-process.ts';
 import { startServer } from './hot-listings.ts';
-import { median, residentMiB, say } from './measure.ts';
+import { median, residentMiB } from './measure.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const SUBSCRIBERS = 2_000;
 const EVENTS = 100;
@@ -34,7 +35,7 @@ const WAIT_MS_MAX = 120_000;
 const AIM_MS = 500;
 
 export async function benchStream(): Promise<void> {
-  if (!canRunPostgres()) return say('stream: PostgreSQL is not on this machine');
+  if (!canRunPostgres()) return recordUnmeasured('stream', 'needs PostgreSQL on this machine');
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const server = await startPostgres({ durable: true });
   const url = await createTestDatabase(server.url, await migratedTemplate(server.url));
@@ -76,10 +77,14 @@ async function measureLatency(main: Database, url: string): Promise<void> {
   for (const socket of sockets) socket.destroy();
   const sorted = latencies.toSorted((a, b) => a - b);
   const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
-  say(
-    `stream, ${SUBSCRIBERS} subscribers, from commit to delivery: median ${median(sorted).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, ` +
-      `slowest ${sorted.at(-1)?.toFixed(0)} ms of ${sorted.length}; aim ${AIM_MS} ms: ${p99 < AIM_MS ? 'reached' : 'missed'}`,
-  );
+  judge({
+    name: `stream, ${SUBSCRIBERS} subscribers, from commit to delivery, p99`,
+    figure: p99,
+    unit: 'ms',
+    rounds: [],
+    aim: { atMost: AIM_MS },
+    beside: `median ${median(sorted).toFixed(0)} ms, slowest ${sorted.at(-1)?.toFixed(0)} ms of ${sorted.length} deliveries`,
+  });
 }
 
 async function measureSlowReaders(
@@ -102,11 +107,14 @@ async function measureSlowReaders(
   await until(async () => (await readStatus(socketPath)).subscribers === 0, 'the slow readers are still connected');
   const { slowReaders } = await readStatus(socketPath);
   for (const socket of sockets) socket.destroy();
-  say(
-    `stream, ${SLOW_READERS} clients that do not read, ${(SLOW_EVENTS * SLOW_EVENT_BYTES) / 1e6} MB of events: at most ` +
-      `${(buffered / SLOW_READERS / 1_024).toFixed(0)} KiB buffered for each, ${(resident - before).toFixed(0)} MiB more resident in all; ` +
-      `${slowReaders} were disconnected`,
-  );
+  judge({
+    name: `stream, ${SLOW_READERS} clients that do not read ${(SLOW_EVENTS * SLOW_EVENT_BYTES) / 1e6} MB of events, buffered for each`,
+    figure: buffered / SLOW_READERS / 1_024,
+    unit: 'KiB',
+    rounds: [],
+    aim: null,
+    beside: `${(resident - before).toFixed(0)} MiB more resident in all; ${slowReaders} were disconnected`,
+  });
 }
 
 /** Connects clients that pass complete events to `onText`. Resolves when every stream has begun. */

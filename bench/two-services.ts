@@ -6,8 +6,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { SocketIntake } from '../src/intake/socket-client.ts';
 import { load, startServer } from './hot-listings.ts';
-import { compare, median, say, spread } from './measure.ts';
+import { compare, median } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 7;
 const REQUESTS = 2_000;
@@ -29,17 +30,27 @@ export async function compareServices(a: Variant, b: Variant): Promise<void> {
       () => load(urlA),
       () => load(urlB),
     );
-    say(
-      `hot listings, 25 rows, ${a.name}: ${rates.a.toFixed(0)} requests/s; ${b.name} ${rates.b.toFixed(0)}; ratio ${rates.ratio.toFixed(2)} (${spread(rates.ratios)})`,
-    );
+    judge({
+      name: `hot listings, 25 rows, rate ${a.name} as a multiple of ${b.name}`,
+      figure: rates.ratio,
+      unit: '',
+      rounds: rates.ratios,
+      aim: null,
+      beside: `${rates.a.toFixed(0)} and ${rates.b.toFixed(0)} requests/s`,
+    });
     const times = await compare(
       ROUNDS,
       () => timeOne(urlA),
       () => timeOne(urlB),
     );
-    say(
-      `one request at a time: ${times.a.toFixed(0)} µs ${a.name}, ${times.b.toFixed(0)} µs ${b.name}; ratio ${times.ratio.toFixed(2)} (${spread(times.ratios)})`,
-    );
+    judge({
+      name: `one hot request at a time, time ${a.name} as a multiple of ${b.name}`,
+      figure: times.ratio,
+      unit: '',
+      rounds: times.ratios,
+      aim: null,
+      beside: `${times.a.toFixed(0)} and ${times.b.toFixed(0)} µs`,
+    });
   } finally {
     await Promise.all([serviceA.stop(), serviceB.stop()]);
     for (const dir of dirs) rmSync(dir, { recursive: true, force: true });

@@ -6,11 +6,14 @@ import { readListingWindow } from '../src/market/listing-window.ts';
 import { resolveCollection } from '../src/market/resolve-collection.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
-import { compare, say, spread, timeMs } from './measure.ts';
+import { compare, timeMs } from './measure.ts';
 import { listedCollection } from './records.ts';
+import { judge } from './verdict.ts';
 
 const ROUNDS = 15;
 const READS = 20;
+/** The most time of the read, as a multiple of its statements alone. */
+const RATIO_AIM = 1.3;
 
 type Statement = { sql: string; params: readonly unknown[] };
 
@@ -34,10 +37,14 @@ export function benchWindow(): Promise<void> {
       () => timeMs(readWindow),
       () => timeMs(readRows),
     );
-    say(
-      `cold window, ${database.engine}: ${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ` +
-        `${(result.b / READS).toFixed(2)} ms; ratio ${result.ratio.toFixed(2)} (${spread(result.ratios)})`,
-    );
+    judge({
+      name: `cold window, ${database.engine}, time as a multiple of its statements alone`,
+      figure: result.ratio,
+      unit: '',
+      rounds: result.ratios,
+      aim: { atMost: RATIO_AIM },
+      beside: `${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ${(result.b / READS).toFixed(2)} ms`,
+    });
     await market.close();
     await recorded.close();
   });

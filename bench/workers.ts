@@ -16,8 +16,9 @@ import {
   startPostgres,
 } from '../test/support/engines/postgres-server.ts';
 import { readFirstOutput, stopProgram } from './child-program.ts';
-import { cpuMs, median, say, spread } from './measure.ts';
+import { cpuMs, median, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 7;
 const ROUND_MS = 2_000;
@@ -39,7 +40,7 @@ type Service = { measure(): Promise<Measured>; stop(): Promise<void> };
 
 export async function benchWorkers(): Promise<void> {
   if (!canRunPostgres()) {
-    say('workers: PostgreSQL is not on this machine');
+    recordUnmeasured('workers', 'needs PostgreSQL on this machine');
     return;
   }
   const server = await startPostgres();
@@ -66,15 +67,24 @@ function report(rounds: readonly [Measured, Measured][]): void {
   const of = (index: 0 | 1, read: (measured: Measured) => number) => median(rounds.map((round) => read(round[index])));
   const micros = ({ cpuMicros }: Measured) => cpuMicros;
   const perSecond = ({ perSecond }: Measured) => perSecond;
-  const verdict = median(gains) >= GAIN_AIM ? 'reached' : 'missed';
-  say(
-    `workers: CPU time of a hot request ${of(0, micros).toFixed(1)} µs in one process, ${of(1, micros).toFixed(1)} µs over supervisor and two; ` +
-      `ratio ${median(ratios).toFixed(2)} (${spread(ratios)}), so two free cores bring ${median(gains).toFixed(2)} times (${spread(gains)}); aim ${GAIN_AIM}: ${verdict}`,
-  );
-  say(
-    `workers: ${of(0, perSecond).toFixed(0)} requests/s with one, ${of(1, perSecond).toFixed(0)} with two, while the load generator and PostgreSQL use the same cores; ` +
-      `ratio ${median(walls).toFixed(2)} (${spread(walls)})`,
-  );
+  judge({
+    name: 'workers, requests of two processes on two free cores as a multiple of one, by CPU time',
+    figure: median(gains),
+    unit: '',
+    rounds: gains,
+    aim: { atLeast: GAIN_AIM },
+    beside:
+      `CPU time of a hot request ${of(0, micros).toFixed(1)} µs in one process, ${of(1, micros).toFixed(1)} µs over supervisor and two, ` +
+      `ratio ${median(ratios).toFixed(2)} (${spread(ratios)})`,
+  });
+  judge({
+    name: 'workers, requests/s of two processes as a multiple of one, load generator and PostgreSQL on the same cores',
+    figure: median(walls),
+    unit: '',
+    rounds: walls,
+    aim: null,
+    beside: `${of(1, perSecond).toFixed(0)} and ${of(0, perSecond).toFixed(0)} requests/s`,
+  });
 }
 
 async function start(serverUrl: string, processes: number): Promise<Service> {
