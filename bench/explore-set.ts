@@ -1,6 +1,6 @@
 // Tokens with skewed traits, for benchmarks of the explore interface. At scale 1 there are 1 million tokens of 10 traits each, 200,000
-// listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL makes the rows from
-// their numbers, so every run has the same rows. The rows are inserted into the schema of a version without lists of traits. Later
+// listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL derives each
+// row from its number, so every run has the same rows. The rows are inserted into the schema of a version without lists of traits. Later
 // migrations then derive these lists, as in a real upgrade.
 
 import type { Database } from '../src/database/port.ts';
@@ -32,7 +32,7 @@ export async function createExploreSet(
   const tokens = Math.round(TOKENS * scale);
   const ranks = 1 + Math.max(1, Math.round(tokens / 2 / TOKENS_OF_SMALL));
   const fillMs = await timeMs(async () => {
-    // `session_replication_role` switches triggers off, which would check the foreign keys of every row.
+    // `session_replication_role` switches off the triggers that would check the foreign keys of every row.
     await database.transaction(async (tx) => {
       await tx.query('set local session_replication_role = replica');
       await tx.query('set local statement_timeout = 0');
@@ -111,7 +111,7 @@ function rowsSql({ tokens, ranks, now }: { tokens: number; ranks: number; now: s
   ];
 }
 
-/** A floor and sales of every collection in each hour of the last 90 days. */
+/** The statements that insert a floor and sales of every collection for each hour of the last 90 days. */
 function historySql(now: string): string[] {
   const hours = `indexer.collection_figures cross join generate_series(
        date_trunc('hour', timestamptz '${now}', 'UTC') - interval '90 days', '${now}', '1 hour') as hour`;

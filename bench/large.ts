@@ -15,7 +15,7 @@ import { judge, recordUnmeasured } from './verdict.ts';
 const ROUNDS = 25;
 /** The aim for the median of a read, in milliseconds. */
 const AIM_MS = 25;
-/** Small collections begin at this share of the ranks. */
+/** The small collections begin at this share of the ranks. The largest collection has rank 1. */
 const SMALL_SHARE = 0.25;
 
 export async function benchLarge(): Promise<void> {
@@ -106,7 +106,7 @@ async function report(name: string, urlOf: (round: number) => string): Promise<v
   });
 }
 
-/** The id with its letters in upper case at the set bits of `round`. */
+/** Spells the id differently in each round: a letter is in upper case if its bit of `round` is set. */
 function spell(id: string, round: number): string {
   let bit = 0;
   return id.replaceAll(/[a-f](?=[0-9a-f]*$)/g, (letter) => ((round >> bit++) & 1 ? letter.toUpperCase() : letter));

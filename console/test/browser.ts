@@ -1,4 +1,4 @@
-// A Chromium for the tests of the web console, and what every page of it must satisfy.
+// Starts Chromium for the tests of the web console, and checks what every page of the console must satisfy.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const SCREENSHOTS = fileURLToPath(new URL('../screenshots/', import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const READY_LIMIT_MS = 60_000;
 
-/** Settings of the services of these tests: on a busy machine, a read takes long and does not fail. */
+/** Settings of the services that these tests start. With this long timeout, no read fails on a busy machine. */
 export const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
 
 /** The reason for which the tests are skipped. Null if they can run. */
@@ -52,7 +52,7 @@ export async function openPage(browser: Browser, { width, scheme }: Look): Promi
     if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`);
   });
   page.on('requestfailed', (request) => {
-    // A page cancels what it no longer needs when the reader leaves it.
+    // When the browser leaves a page, the page cancels its open requests. These requests are not errors.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') errors.push(`failed: ${request.url()}`);
   });
   return { page, context, errors };
@@ -65,8 +65,8 @@ export async function visit(page: Page, url: string): Promise<void> {
 }
 
 export async function waitUntilLoaded(page: Page): Promise<void> {
-  // The page has the title of the market before its scripts have run, but no search. Figures of rows outside of the window are not read
-  // before they come into view.
+  // Before its scripts have run, the page has the title of the market but no search field. A row below the visible part of the page keeps its
+  // skeletons, because its figures are read only when the row comes into view.
   await page.waitForFunction(`document.querySelector('.search') && document.querySelector('main h1') && !document.querySelector('[aria-busy=true]') &&
     !Array.from(document.querySelectorAll('.skeleton'), (element) => element.getBoundingClientRect())
       .some(({ width, top, bottom }) => width > 0 && bottom > 0 && top < innerHeight)`);

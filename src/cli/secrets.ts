@@ -1,4 +1,4 @@
-// `mercat secrets`: lists which secrets of the database are encrypted with which key, and encrypts them with another key.
+// `mercat secrets`: counts the secrets in the database by the key that encrypts them, encrypts them with another key, or decrypts them.
 
 import type { SecretsReport } from '../shop/stored-secrets.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -29,7 +29,7 @@ export const defineSecrets: DefineCommand = (secrets, io) => {
   secrets
     .command('encrypt')
     .description(
-      'Encrypt all stored secrets with the first key of SECRETS_KEY. It can be repeated after an interruption.',
+      'Encrypt all stored secrets with the first key of SECRETS_KEY. After an interruption, run the command again.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => storeSecrets('encrypt', options, io));

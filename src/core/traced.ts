@@ -4,7 +4,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 
 export type TracedAttributes = Record<string, string | number>;
 
-/** Must contain no value of a client, no URL and no key. */
+/** Must contain no value that a client sent, no URL and no key, because traces are exported. */
 export type TracedOperation = {
   /** `client`: waits for another system. `internal`: work of this process. */
   kind: 'client' | 'internal';

@@ -4,12 +4,12 @@
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
- * Limits how long work with a deadline goes before waiting work without a deadline: to this many times the time for which work without a
- * deadline last used the connection. Most requests need less time, so they are served between two batches of an import. Under constant
- * requests an import takes at most about three times as long as alone.
+ * Work without a deadline lets work with a deadline go first, but only for a limited time. This limit is WAIT_SHARE times the time for which
+ * the previous work without a deadline used the connection. Most requests need less time, so they are served between two batches of an
+ * import. Under constant requests an import takes at most about three times as long as alone.
  */
 const WAIT_SHARE = 2;
-/** The limit is never shorter than this, so that short work without a deadline does not delay most requests. */
+/** The limit is never shorter than this. Otherwise many short statements without a deadline would delay most requests. */
 const WAIT_MIN_MS = 20;
 
 type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
@@ -20,7 +20,7 @@ export class ConnectionOrder {
   readonly #patient = new Set<Waiter>();
   #holder: Waiter | null = null;
   #heldSince = 0;
-  /** The time for which work without a deadline waits for work with a deadline. */
+  /** How long the next work without a deadline lets work with a deadline go first. */
   #patienceMs = WAIT_MIN_MS;
   /** When work without a deadline most recently left the connection. */
   #patientLeftAt = Number.NEGATIVE_INFINITY;
@@ -65,8 +65,8 @@ export class ConnectionOrder {
   }
 
   /**
-   * Gives the request that used the connection time to send its next statement, before work without a deadline gets the connection.
-   * Otherwise a request of five statements would wait for five batches of an import.
+   * Waits a moment before work without a deadline gets the connection. In this moment the request that has just left the connection can ask
+   * for the connection again, for its next statement. Otherwise a request of five statements would wait for five batches of an import.
    */
   #pause(): void {
     if (this.#urgent.size > 0) return this.#passOn();

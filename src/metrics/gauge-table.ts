@@ -19,11 +19,14 @@ const DEFINITIONS = {
     labels: [],
   },
   mercat_stream_lag_max_seconds: {
-    help: 'Longest time from the log of activity to a connection of the stream in the last minute.',
+    help: 'Longest time in the last minute from the entry of an event into the activity log until the event was sent on a connection of the stream.',
     labels: [],
   },
   mercat_replica_used: { help: '1 while a replica serves public reads, 0 while it is left out.', labels: ['name'] },
-  mercat_replica_lag_max_seconds: { help: 'How far a replica is behind its primary at most.', labels: ['name'] },
+  mercat_replica_lag_max_seconds: {
+    help: 'Upper bound of the time by which a replica is behind its primary.',
+    labels: ['name'],
+  },
   mercat_replica_reads_total: { help: 'Statements that were sent to a replica.', labels: ['name'] },
   mercat_replica_repeated_reads_total: {
     help: 'Statements that failed on a replica and were repeated on its primary.',
@@ -35,7 +38,7 @@ const DEFINITIONS = {
   },
   mercat_task_failures: { help: 'Consecutive failed runs of a task.', labels: ['task'] },
   mercat_task_lag_seconds: { help: 'Time since the end of the last successful run of a task.', labels: ['task'] },
-  mercat_task_period_seconds: { help: 'How often a task runs.', labels: ['task'] },
+  mercat_task_period_seconds: { help: 'Time from one run of a task to the next.', labels: ['task'] },
   mercat_task_state: { help: '1 for the current state of a task.', labels: ['task', 'state'] },
   mercat_chain_block: { help: 'The last block that was read.', labels: ['chain'] },
   mercat_chain_lag_seconds: { help: 'Age of the last block that was read.', labels: ['chain'] },
@@ -44,7 +47,7 @@ const DEFINITIONS = {
     labels: ['chain'],
   },
   mercat_chain_disputed: {
-    help: '1 while the endpoints of a chain disagree about a block or a contract call, which is not stored. Only in processes that read the chain.',
+    help: '1 while the endpoints of a chain disagree about a block or a contract call. Disputed data is not stored. Only in processes that read the chain.',
     labels: ['chain'],
   },
   mercat_chain_uncompared_blocks_total: {
@@ -85,14 +88,26 @@ const DEFINITIONS = {
     help: 'Connections of a pool.',
     labels: ['db_client_connection_pool_name', 'db_client_connection_state'],
   },
-  db_client_connection_max: { help: 'The most connections of a pool.', labels: ['db_client_connection_pool_name'] },
+  db_client_connection_max: {
+    help: 'Maximum number of connections of a pool.',
+    labels: ['db_client_connection_pool_name'],
+  },
   db_client_connection_pending_requests: {
     help: 'Callers that wait for a connection.',
     labels: ['db_client_connection_pool_name'],
   },
-  nodejs_eventloop_delay_mean_seconds: { help: 'Mean delay of the event loop since the last read.', labels: [] },
-  nodejs_eventloop_delay_p99_seconds: { help: '99th percentile of the delay of the event loop.', labels: [] },
-  nodejs_eventloop_delay_max_seconds: { help: 'Longest delay of the event loop.', labels: [] },
+  nodejs_eventloop_delay_mean_seconds: {
+    help: 'Mean delay of the event loop since the metrics were last read.',
+    labels: [],
+  },
+  nodejs_eventloop_delay_p99_seconds: {
+    help: '99th percentile of the delay of the event loop since the metrics were last read.',
+    labels: [],
+  },
+  nodejs_eventloop_delay_max_seconds: {
+    help: 'Longest delay of the event loop since the metrics were last read.',
+    labels: [],
+  },
   nodejs_eventloop_utilization_ratio: { help: 'Share of time in which the event loop was busy.', labels: [] },
   v8js_memory_heap_used_bytes: { help: 'Used bytes of the JavaScript heap.', labels: [] },
   v8js_memory_heap_limit_bytes: { help: 'Limit of the JavaScript heap.', labels: [] },

@@ -244,7 +244,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     });
   }
 
-  test('a listing is judged again when its event is orphaned', async () => {
+  test('a listing is judged again when a reorganisation removes the event that decided its state', async () => {
     const opened = await open();
     const [filled, moved] = [await signed(2, 90n), await signed(2, 91n)];
     await opened.settle();
@@ -277,7 +277,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
-  test('the stored listings of a collection are judged exactly while the collection is followed', async () => {
+  test('the stored listings of a collection are judged while the collection is followed, and not otherwise', async () => {
     const context = toMirrorContext(databases);
     const [real, phantom, filled, cancelled] = [
       await signed(0, 500n),

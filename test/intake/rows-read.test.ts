@@ -20,8 +20,8 @@ const KINDS = {
 };
 
 interface Reads {
-  /** An index-only scan of vacuumed pages reads no row. */
   rows: number;
+  /** Shows that the table was read. `rows` alone does not, because an index-only scan of vacuumed pages counts no rows. */
   scans: number;
 }
 
@@ -41,10 +41,10 @@ function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
     ...db,
     transaction: (work) =>
       db.transaction(async (tx) => {
-        // The counts include earlier transactions of the connection that PostgreSQL has not reported yet.
+        // This view also counts the earlier transactions of the connection, until PostgreSQL has moved their counts to its other views.
         const start = await readCounts(tx);
         const result = await work(tx);
-        // An attempt that is rolled back does not come here.
+        // If `work` throws, the transaction is rolled back and its reads are not counted.
         for (const [name, { rows, scans }] of await readCounts(tx)) {
           const sum = reads.get(name) ?? none;
           const earlier = start.get(name) ?? none;

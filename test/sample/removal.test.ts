@@ -19,7 +19,10 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const DAY_MS = 86_400_000;
 const SAMPLE_SIZE = listSampleCollections().length;
-/** Tables that background tasks change at any time, the activity log, and tables of the imports that load the sample. */
+/**
+ * The tables that are not compared: tables that background tasks change at any time, the activity log, and the records of the imports that
+ * load the sample.
+ */
 const LIVE_TABLES = ['main.sync_task', 'main.request_budget', ...LOG_TABLES, ...IMPORT_TABLES];
 
 forEachEngine('removing the sample', (engine) => {

@@ -52,7 +52,7 @@ test('a body is encoded once in each coding, however many clients request the co
   assert.notEqual(await bodies.get('gzip'), all[0]);
 });
 
-test('the headers on which a response depends already are kept in Vary', async () => {
+test('compression adds Accept-Encoding to a Vary header that the response already has', async () => {
   const app = Fastify();
   compressResponses(app);
   app.get('/', (_request, reply) => reply.header('vary', 'Origin').send({ data: 'x'.repeat(ENCODED_BYTES_MIN) }));

@@ -109,7 +109,7 @@ test('a shop runs at most eight statements at a time, of which at most two chang
   assert.equal(countDone(await Promise.all(sent)), sent.length);
 });
 
-test('while the service may have fewer requests in progress, the share of a shop is smaller', async () => {
+test('the share of a shop is smaller while the service allows fewer requests in progress', async () => {
   let requestsMax = REQUESTS_MAX;
   const { send, end } = createShares(() => requestsMax);
   const before = Array.from({ length: 20 }, () => send('one'));
@@ -120,7 +120,7 @@ test('while the service may have fewer requests in progress, the share of a shop
   assert.deepEqual(await Promise.all(later), ['unavailable', 'done']);
 });
 
-test('the statements that a request shares begin within 15 seconds together, in a shop whose turns are all taken', async (t) => {
+test('a request waits at most 15 seconds in all for the turns of its shared statements', async (t) => {
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -205,7 +205,7 @@ describe('a streamed response', () => {
     for (;;) yield 'x'.repeat(100_000);
   }
 
-  test('waits no longer than its request has left, while the shop has as many streams as it may have', async () => {
+  test('is rejected at the end of its wait, if the shop still has its maximum number of streams', async () => {
     const shares = new StoreShares({ pool } as unknown as Database, {
       log: createLog('silent'),
       requestsMax: () => REQUESTS_MAX,

@@ -284,7 +284,7 @@ export type SearchResult = {
 
 /** A token. All fields are always present. */
 export type Token = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain: Chain;
   /** EVM contract address in lower case; null on Solana. */
   contractAddress: string | null;
@@ -338,7 +338,7 @@ export type Token = {
 export type TokenBatch = {
   /** The tokens to read. */
   tokens: {
-    /** One of the chain values. */
+    /** The id of the chain. */
     chain: Chain;
     /** EVM contract address, or Solana collection mint. */
     address: string;
@@ -367,7 +367,7 @@ export type Trait = {
 };
 
 export type ListMarketCollectionsParameters = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain?: Chain | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -443,7 +443,7 @@ export type ReadTokensResult = {
 };
 
 export type ListWalletTokensParameters = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain?: Chain | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -465,7 +465,7 @@ export type ListWalletTokensResult = {
 };
 
 export type ListWalletListingsParameters = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain?: Chain | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -624,7 +624,7 @@ export type ListWalletActivityResult = {
 export type SearchMarketParameters = {
   /** The text to search for. */
   q: string;
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain?: Chain | undefined;
   /** The most results. */
   limit?: number | undefined;

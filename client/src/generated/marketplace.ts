@@ -115,7 +115,7 @@ export type FloorResponse = {
 
 /** A listing or a sale. All fields are always present. */
 export type MarketItem = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain: Chain;
   /** EVM contract address in lower case; null on Solana. */
   contractAddress: string | null;
@@ -166,7 +166,7 @@ export type Price = {
 
 /** One token. */
 export type TokenDetail = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain: Chain;
   /** EVM contract address in lower case; null on Solana. */
   contractAddress: string | null;
@@ -203,7 +203,7 @@ export type TokenDetail = {
 };
 
 export type ListCollectionsParameters = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain?: Chain | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -275,7 +275,7 @@ export type ListSalesResult = {
 };
 
 export type GetTokenParameters = {
-  /** One of the chain values. */
+  /** The id of the chain. */
   chain: Chain;
   /** EVM contract address, or Solana collection mint. */
   address: string;

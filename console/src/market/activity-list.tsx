@@ -1,4 +1,4 @@
-// What has changed in the market, newest first: of a collection, a token or a wallet.
+// The list of market changes of a collection, a token or a wallet, newest first.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
@@ -24,7 +24,7 @@ const SKELETONS = 8;
 export function ActivityList({ filter }: { filter: ActivityFilter }) {
   const query = useInfiniteQuery(activityQuery(filter));
   const offset = query.data?.pages[0]?.meta.offset;
-  // The stream cannot be filtered by wallet, so the list of a wallet is only read again from time to time.
+  // The stream cannot be filtered by wallet, so the list of a wallet does not use the stream. It is read again from time to time.
   const isLive = 'collection' in filter;
   const newer = useNewerEvents(
     { collection: isLive ? filter.collection : null, kinds: ALL_KINDS },
@@ -54,7 +54,10 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
   );
 }
 
-/** What the newest reorganisation took back, until the list is read again. The rows themselves stay marked. */
+/**
+ * Says how many rows the newest reorganisation of the stream took back. The note disappears when the list is read again, but the rows stay
+ * marked as taken back.
+ */
 function ReorganisationNote({ newer, rows }: { newer: readonly Activity[]; rows: readonly ListedActivity[] }) {
   const reorg = newer.find(({ kind, offset }) => kind === 'reorg' && rows.some(({ voidedBy }) => voidedBy === offset));
   const count = reorg ? rows.filter(({ voidedBy }) => voidedBy === reorg.offset).length : 0;
@@ -94,13 +97,13 @@ function countSweeps(rows: readonly ListedActivity[]): Row[] {
   });
 }
 
-/** Whether a list with this filter has the event. */
+/** Whether the event belongs to a list with this filter. */
 function concerns(filter: ActivityFilter, { collectionId, tokenId, mint }: Activity): boolean {
   if (!('collection' in filter) || filter.collection !== collectionId) return false;
   return filter.token === undefined || (mint ?? tokenId) === filter.token;
 }
 
-/** The listed rows after the newer events. A reorganisation marks what it takes back in both. */
+/** Puts the newer events before the listed rows. Marks the events and rows that a newer reorganisation takes back. */
 function joinEvents(
   newer: readonly Activity[],
   listed: readonly ListedActivity[],
@@ -202,7 +205,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** The token that has changed. A floor is that of the collection, and a sale may be of several tokens. */
+/** Names the token that has changed. A floor has no token, because it belongs to the collection. A sale may be of several tokens. */
 function ActivitySubject({ row }: { row: ListedActivity }) {
   const { kind, collectionId, tokenId, mint } = row;
   if (collectionId === null || (tokenId === null && mint === null))

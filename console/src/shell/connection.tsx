@@ -1,5 +1,5 @@
-// Whether the service responds. After a request that got no response, the page asks /livez until the service is back, says so meanwhile,
-// and then reads everything again.
+// Whether the service responds. When a request got no response, the page shows a banner and requests /readyz until the service is ready.
+// Then the page hides the banner and reads everything again.
 
 import type { QueryClient } from '@tanstack/preact-query';
 import { WarningIcon } from '../parts/icons.tsx';
@@ -21,7 +21,7 @@ export function noteLost(queries: QueryClient): void {
   setTimeout(() => void probe(queries), RETRY_MS);
 }
 
-/** Reports that the service is gone if it is. A stream also ends when a proxy closes it. */
+/** Called when a stream has ended. Reports the service as lost only if it does not respond, because a proxy can also end a stream. */
 export async function verifyConnection(queries: QueryClient): Promise<void> {
   if (!(await isReady())) noteLost(queries);
 }

@@ -1,5 +1,6 @@
-// Converts the cells of a row. A conversion that would have to guess rejects the row. `native-amount`, `bytea` and the conversions of times
-// return a cell that they do not recognise unchanged. The parser of the record then rejects the text or accepts it.
+// Converts the cells of a row. A conversion that would have to guess rejects the row. If the conversion of an amount, a time, a number, a
+// boolean or a `bytea` does not recognise the text of a cell, it returns the text unchanged. The parser of the record then accepts or rejects
+// the text.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -37,8 +38,8 @@ export const AMOUNT_CONVERSIONS: ReadonlySet<Conversion> = new Set(['native-amou
 export type FieldValue = string | number | boolean | string[] | null;
 
 /**
- * The values of a row on which the conversion of an amount depends. `currency` and `times` are null unless the column map names a column
- * for them.
+ * The values of a row on which the conversion of an amount depends. `times` is the number of units by which the amount is multiplied.
+ * `currency` and `times` are null unless the column map names a column for them.
  */
 export type AmountTerms = { chain: Chain | undefined; currency: string | null; times: string | null };
 
@@ -139,8 +140,8 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'
 
 /**
  * Converts an amount with `decimals` places to base units. An amount in another currency is returned with its currency. Text that is not an
- * exact amount is returned unchanged. A sale with such a price is stored and never served. If the text is an integer whose base units exceed
- * the largest amount, the row is rejected. Otherwise the integer would be returned unchanged, and then read as base units.
+ * exact amount is returned unchanged. A sale with either price is stored, but `/v1` does not serve it. If the text is an integer whose
+ * base units exceed the largest amount, the row is rejected. Otherwise the integer would be returned unchanged, and then read as base units.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;

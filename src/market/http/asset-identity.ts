@@ -12,7 +12,7 @@ import { EXAMPLE_COLLECTION } from './example-collection.ts';
 export const chainSchema = Type.Unsafe<string>({
   type: 'string',
   enum: PUBLISHED_CHAIN_IDS,
-  description: 'One of the chain values.',
+  description: 'The id of the chain.',
 });
 
 export const assetIdentity = {

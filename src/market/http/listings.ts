@@ -71,7 +71,7 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
   });
 }
 
-/** The cursor is an offset into the window. An offset beyond the largest possible window is a `bad_request`, and gives no empty page. */
+/** The cursor is an offset into the window. An offset beyond the largest possible window is rejected with `bad_request`. */
 function readOffset(secret: Buffer, scope: string, cursor: string): number {
   const list = 'these listings';
   const offset = Number(readCursor(secret, { scope, list }, cursor));

@@ -97,7 +97,7 @@ export async function findCheapestOwnFills(
 
 const decodeCheapestFills = rowDecoder('cheapest orders', { total: nullable(amount), ask: nullable(amount) });
 
-/** By collection id. A collection without a fillable order is missing. */
+/** The lowest ask of each collection, by collection id. A collection without a fillable order is missing. */
 export async function listCheapestAsks(
   db: Queryable,
   collectionIds: readonly string[],

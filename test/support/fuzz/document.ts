@@ -25,7 +25,7 @@ type DocumentParameter = Omit<Parameter, 'schema'> & { schema: ParameterSchema |
 type Responses = Record<string, { content?: Record<string, unknown> }>;
 type Document = { paths: Record<string, { get?: { parameters?: DocumentParameter[]; responses: Responses } }> };
 
-/** The GET operations whose responses end, in the order in which the document lists them. */
+/** The GET operations in the order of the document. Event streams are left out, because their responses do not end. */
 export function readOperations(document: unknown): Operation[] {
   return Object.entries((document as Document).paths).flatMap(([path, item]) =>
     item.get && !('text/event-stream' in (item.get.responses['200']?.content ?? {}))
