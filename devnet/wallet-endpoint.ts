@@ -1,6 +1,6 @@
-// The JSON-RPC endpoint of a local chain for wallets. It passes reads on to the chain, and gives transactions to the simulation, which mines
-// each of them at once, between two of its own steps. A transaction that reached the chain otherwise would invalidate the simulation's
-// plans.
+// The JSON-RPC endpoint of a local chain for wallets. The endpoint forwards reads to the chain. It passes transactions to the simulation,
+// which mines each transaction in a block of its own, between two of its steps. If a transaction bypassed the simulation, the simulation would
+// plan its next steps from a wrong state of the chain.
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,7 +15,10 @@ export type WalletEndpoint = AsyncDisposable & { url: string };
 type Call = { id?: unknown; method?: unknown; params?: readonly unknown[] };
 
 const SENDING = new Set(['eth_sendTransaction', 'eth_sendRawTransaction']);
-/** Only these are passed on to the chain, because a chain has many methods that change it, and new versions add more. */
+/**
+ * Only these methods are forwarded to the chain. A list of forbidden methods would not be safe, because a local chain has many methods that
+ * change its state, and new versions add more.
+ */
 const READS = new Set([
   'eth_accounts',
   'eth_blockNumber',
@@ -74,8 +77,8 @@ export async function startWalletEndpoint(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // A website can give its own name the address 127.0.0.1 (DNS rebinding). A browser then counts its requests as of one origin, but names
-    // the website's host.
+    // A website can make its own host name resolve to 127.0.0.1 (DNS rebinding). A browser then sends the website's requests to this endpoint
+    // without the checks for another origin, but the Host header names the website.
     const host = URL.parse(`http://${request.headers.host ?? ''}`)?.hostname;
     if (host === undefined || !OWN_HOSTS.has(host)) {
       response.writeHead(403).end();
@@ -106,7 +109,7 @@ export async function startWalletEndpoint(
   };
 }
 
-/** The response of the chain, with the data of its errors. */
+/** Forwards the call to the chain. Returns the complete response, including the `data` of an error. */
 async function passOn(chainUrl: string, call: object): Promise<object> {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(chainUrl, { method: 'POST', headers, body: JSON.stringify(call) });

@@ -24,9 +24,9 @@ import { startDeliveryReceiver } from './receiver.ts';
 
 /** The time limit for a start, also on a slow machine. */
 const START_LIMIT_MS = 120_000;
-/** After this time every request has to succeed again. */
+/** When the fault has been mended for this long, every request has to succeed again. */
 export const RECOVERY_LIMIT_MS = 60_000;
-/** The number of requests that are acknowledged before and after a fault, so that the fault happens under load. */
+/** The number of requests that must be acknowledged before a fault begins, so that the fault happens under load. */
 const WARM_UP_REQUESTS = 150;
 
 export type PlatformOptions = {
@@ -138,7 +138,7 @@ export class Platform {
     return this.worker === null ? this.nodes : [...this.nodes, this.worker];
   }
 
-  /** Breaks the platform under load. `breakIt` breaks and mends it. The responses in between are noted in `during`. */
+  /** Runs `breakIt`, which breaks and mends the platform, under load. Afterwards `during` has the responses of this time. */
   async whileBroken(breakIt: () => Promise<unknown>): Promise<void> {
     await this.load.progress(WARM_UP_REQUESTS);
     this.client.takeTally();
@@ -182,7 +182,7 @@ type PlatformParts = {
 
 type OnEnd = (undo: () => Promise<unknown> | void) => void;
 
-/** Starts a platform and its load. Passes functions that end them to `onEnd`. */
+/** Starts a platform and its load. Registers the functions that end the platform and the load with `onEnd`. */
 export async function startPlatform(engine: FaultEngine, options: PlatformOptions, onEnd: OnEnd): Promise<Platform> {
   const dataDir = options.dataDir ?? temporaryDirectory();
   const databases = await startDatabases(engine, { ...options, dataDir }, onEnd);
@@ -199,7 +199,7 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     return {
       PRICE_SOURCES: 'none',
       WEBHOOK_ALLOW_PRIVATE: 'true',
-      // The clients send the header as a proxy would. A balancer appends an entry of its own, and is then the second proxy.
+      // The clients send X-Forwarded-For like a proxy. A balancer appends its own entry to the header, so it is the second proxy.
       TRUST_PROXY: isBalanced ? '2' : '1',
       STORE_RATE_LIMIT: '100000000',
       ...databases.settings,
@@ -223,7 +223,8 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     ? new Program(['work'], { ...(await newSettings(temporaryDirectory())), ...options.workerSettings }, options.root)
     : null;
   let platform: Platform | null = null;
-  // If the fault has failed, its load still runs. The load is stopped after the processes were killed, which ends its requests.
+  // If the run of a fault throws, its load has not been stopped. These functions are called in reverse order: first the processes are killed,
+  // which ends the open requests of the load, and then the load is stopped.
   onEnd(() => platform?.load.stop(0));
   onEnd(() => Promise.all([...nodes, ...(worker ? [worker] : [])].map((program) => program.end('SIGKILL'))));
   for (const [index, node] of nodes.entries()) {

@@ -60,7 +60,7 @@ export type FillableAuditOptions = {
   clock: () => number;
 };
 
-/** The most comparisons of one collection. A comparison without differences is the last one. */
+/** The maximum number of comparisons of one collection. After a comparison without differences, the collection is not compared again. */
 const ATTEMPTS_MAX = 5;
 /** The time between two comparisons of a collection. */
 const PAUSE_MS = 1_500;

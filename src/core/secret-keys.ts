@@ -9,7 +9,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
-/** The beginning of each encrypted value, `enc:<key id>:<base64url of nonce, ciphertext and tag>`. */
+/** The prefix of each encrypted value. The complete value is `enc:<key id>:<base64url of nonce, ciphertext and tag>`. */
 const ENCRYPTED = 'enc:';
 
 /** The keys of the setting SECRETS_KEY. Without a key, secrets are stored in clear. */

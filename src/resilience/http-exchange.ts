@@ -12,7 +12,7 @@ export type ExchangeOptions = {
   body?: string;
   /** The deadline of the complete exchange, body included. */
   timeoutMs: number;
-  /** The longest wait for the head, or for one chunk of the body. For responses that may take long in total. Default: no limit. */
+  /** The longest wait for the head, or for one chunk of the body. Detects a stall early if `timeoutMs` is long. Default: no limit. */
   stallMs?: number;
   /** The largest body accepted, in bytes after decompression. */
   bytesMax: number;

@@ -1,5 +1,6 @@
 // Holds the port of the service during its start, so that a second start fails immediately. `/livez` says that the process runs. A request
-// for the stream gets an empty stream, and every other request gets a 503. A browser that opens the console sees a page that loads again.
+// for the stream gets an empty stream. Every other request gets a 503. For a browser that opens the console, the 503 has a page that reloads
+// itself.
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';

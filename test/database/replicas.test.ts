@@ -23,16 +23,16 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 60_000;
 const READ_TIMEOUT_MS = 10_000;
-/** Larger than any test takes, so that a replica whose replay is paused is not left out. */
+/** A lag limit that is longer than any test, so that a replica whose replay is paused is not left out. */
 const UNLIMITED_MS = 600_000;
 const LAG_MAX_MS = 1_000;
 
-/** Two replicas of one primary, as a service uses them, and a table with one value. */
+/** Replicas of one primary, which are read as by a service. The primary has a table with one value. */
 type Setup = {
   set: ReplicaSet;
   changes: CollectionVersions;
   logged: string[];
-  /** Reads the value as a public response does, or the result of another statement. */
+  /** Runs a statement as a part of a public response. Default: the statement that reads the value. */
   read(sql?: string): Promise<number>;
   /** Reads the value inside the public response that is being made. */
   readInScope(sql?: string): Promise<number>;
@@ -156,7 +156,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(currentReadScope(), undefined);
   });
 
-  test('a replica whose replay is paused is left out before a read is older than the limit, and used again', async () => {
+  test('a replica whose replay is paused is left out before its reads are too old, and is used again later', async () => {
     const [paused] = replicas;
     assert.ok(paused);
     const { read, leftOut, logged, untilUsed } = await open([paused], LAG_MAX_MS);
@@ -183,7 +183,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.deepEqual(lines(), ['a replica is left out behind', 'a replica is read again']);
   });
 
-  test('after a notification that comes before the replay, no old response is computed or cached', async () => {
+  test('if the notice of a change arrives before the replica has replayed the change, no older response is computed or cached', async () => {
     const [paused] = replicas;
     assert.ok(paused);
     const { cached, forget, changes, counts, read, untilUsed } = await open([paused], UNLIMITED_MS);
@@ -236,7 +236,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     ['killed', (server: PostgresServer) => server.kill(), (server: PostgresServer) => server.start()],
     ['frozen', async (server: PostgresServer) => server.freeze(), async (server: PostgresServer) => server.thaw()],
   ] as const) {
-    test(`a replica that is ${way} fails no read, and is used again afterwards`, async () => {
+    test(`no read fails when a replica is ${way}, and the replica is used again afterwards`, async () => {
       const [broken] = replicas;
       assert.ok(broken);
       const { read, leftOut, counts, untilUsed } = await open([broken], LAG_MAX_MS);
@@ -280,7 +280,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
-  test('a server of another system is a mistake at the start', async () => {
+  test('the start fails if the URL of a replica leads to a server that is not a replica of the primary', async () => {
     const other = await startOwnPostgres();
     await assert.rejects(
       open([other], LAG_MAX_MS),
@@ -320,7 +320,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
-  test('the primary is found after a switchover, although the connection to the server that is now a standby stays open', async () => {
+  test('after a switchover the new primary is found, although an open connection leads to the old primary, which is now a standby', async () => {
     const [standby, other] = replicas;
     assert.ok(standby && other);
     const proxy = await startTcpProxy(standby.url);
@@ -331,7 +331,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
-  test('a connection to another server than the checked one is not read', async () => {
+  test('no read uses a connection that leads to another server than the one that was checked', async () => {
     const [checked, other] = replicas;
     assert.ok(checked && other);
     const proxy = await startTcpProxy(checked.url);
@@ -346,7 +346,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
-  test('connections to a server are not read any more once the checks reach another server', async () => {
+  test('after the checks reach another server, no read uses the connections to the earlier server', async () => {
     const [earlier, later] = replicas;
     assert.ok(earlier && later);
     const proxy = await startTcpProxy(earlier.url);
@@ -370,7 +370,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
-  test('data that lacks something before its offset has no offset, because the primary was lost in between', async () => {
+  test('a response has no offset if the primary is lost and the replica lacks changes before the offset', async () => {
     const [behind] = replicas;
     assert.ok(behind);
     const proxy = await startTcpProxy(primary.url);
@@ -391,7 +391,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await proxy.close();
   });
 
-  test('a replica that does not receive the log is left out after the limit without the primary', async () => {
+  test('when the primary has been lost for the time limit, a replica that does not receive the log is left out', async () => {
     const { leftOut, set, untilUsed } = await open(replicas, UNLIMITED_MS, primary.url, {
       withoutPrimaryMaxMs: LAG_MAX_MS,
     });
@@ -404,7 +404,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
-  test('a role that may not see the timeline of a replica is named at the start', async () => {
+  test('the start logs a warning if the role cannot see the timeline of a replica', async () => {
     const [replica] = replicas;
     assert.ok(replica);
     await withClient(primary.url, (client) => client.query('drop role if exists reader; create role reader login'));

@@ -26,7 +26,7 @@ const BOOK_SIZE = 60;
 const KILL_SHARE = 0.03;
 /** The probability that an endpoint corrupts or fails a request. */
 const FAULT_SHARE = 0.15;
-/** A time that only a service that hangs exceeds. */
+/** The time limit for the service to catch up. Only a service that hangs needs longer. */
 const CATCH_UP_MS = 120_000;
 const POLL_MS = 200;
 /** The probability that an action is a reorganisation. */

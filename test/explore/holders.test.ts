@@ -13,7 +13,7 @@ const UNKNOWN = { holders: null, tokens: null, distribution: [], largest: [] };
 forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(pathOf(subject))).data;
 
-  /** Records of `counts[name]` tokens for each holder. */
+  /** Makes token records. `counts` has the number of tokens of each holder. */
   const holdings = (subject: TestCollection, counts: Record<string, number>) =>
     Object.entries(counts)
       .flatMap(([owner, count]) => range(count).map(() => owner))

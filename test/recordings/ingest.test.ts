@@ -1,5 +1,5 @@
-// Runs the tasks while the servers give recorded responses of operations that were not requested. The stored rows must not change.
-// Rows that fit the request are the exception: they are stored as received.
+// Runs the tasks of the vendors. Each request gets the recorded response of another operation. Such a response must not change the stored
+// rows, with one exception: rows that fit the request are stored as received.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -26,7 +26,7 @@ import { startReplayServer } from '../support/replay/replay.ts';
 
 const LIMIT_MS = 60_000;
 /**
- * The clock moves by this time between runs. It is longer than any breaker stays open and longer than any pause between retries.
+ * The clock moves by this time between runs. The time is longer than any breaker stays open and longer than any pause between retries.
  */
 const PAUSE_MS = 60_000;
 const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0 };
@@ -182,7 +182,7 @@ forEachEngine('recorded responses of other operations', (engine) => {
       { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
     ]);
     assert.deepEqual(await db.query('select from indexer.sale_total'), []);
-    // The same message also has the price in decimal digits, which is interpreted.
+    // The same message also has the price in decimal digits. In this form the price is interpreted, and the sale counts.
     await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
     assert.deepEqual(await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'), [
       { volume: '50000000000000000', sales: 1 },

@@ -1,4 +1,5 @@
-// Icons of 16 by 16 pixels, drawn with the colour of the text. They are decoration: the element around an icon has the name.
+// Icons of 16 by 16 pixels, drawn with the colour of the text. Screen readers ignore icons, so the element
+// around an icon has an accessible name.
 
 import type { ComponentChildren } from 'preact';
 

@@ -1,4 +1,4 @@
-// A button whose effect cannot be undone. It asks first.
+// A button for an action that cannot be undone. The button opens a dialog, and the action runs when the user confirms it there.
 
 import { useState } from 'preact/hooks';
 import { describeError } from '../data/errors.ts';
@@ -11,7 +11,7 @@ type ConfirmButtonProps = {
   text: string;
   /** The dialog is closed when the action has succeeded. */
   action: () => Promise<unknown>;
-  /** Whether something is lost by the action. */
+  /** Whether the action deletes data. The buttons are then shown as dangerous. */
   isDestructive?: boolean;
 };
 

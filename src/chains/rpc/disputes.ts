@@ -13,7 +13,8 @@ export type Dispute = {
 };
 
 /**
- * A dispute that no read has repeated for this long is dropped, because some reads are not repeated: an order may not be submitted again.
+ * A dispute that no read has repeated for this long is dropped. Some reads are never repeated, such as the reads for the submission of an
+ * order, so their disputes would otherwise remain.
  */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
@@ -35,7 +36,7 @@ export class Disputes {
     return first ? { kind: first.kind, block: first.block, since: first.since } : null;
   }
 
-  /** Returns false if the dispute was known. */
+  /** Returns whether the dispute is new. */
   add(topic: string, { kind, block }: Omit<Dispute, 'since'>): boolean {
     this.#dropOld();
     const now = this.#clock();
@@ -43,7 +44,7 @@ export class Disputes {
     const isKnown = known?.block === block;
     const [oldest] = this.#byTopic.keys();
     if (!known && oldest !== undefined && this.#byTopic.size >= DISPUTES_MAX) this.#byTopic.delete(oldest);
-    // A topic with another block is a new dispute, so it moves to the end.
+    // A topic that is disputed at another block is a new dispute, so the topic moves to the end.
     if (!isKnown) this.#byTopic.delete(topic);
     this.#byTopic.set(topic, { kind, block, since: isKnown ? known.since : now, seenAt: now });
     return !isKnown;

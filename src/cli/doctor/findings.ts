@@ -1,6 +1,6 @@
 // The result of one check of `mercat doctor`.
 
-/** --json prints these names. `mend` says how to correct the problem; it is null if the level is `ok`. */
+/** `--json` prints objects with these fields. `mend` says how to correct the problem; it is null if the level is `ok`. */
 export type DoctorFinding = { name: string; level: 'ok' | 'warn' | 'fail'; message: string; mend: string | null };
 
 export function ok(name: string, message: string): DoctorFinding {

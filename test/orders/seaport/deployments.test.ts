@@ -54,7 +54,7 @@ test('deployments that the settings add are listed before the built-in deploymen
   assert.equal(listProtocols(ethereum, more).length, listProtocols(ethereum, new Map()).length + 1);
 });
 
-test('a built-in deployment that the settings repeat has the version and the position in the list from the settings', () => {
+test('settings that repeat a built-in deployment set its version and move it to the front of the list', () => {
   const ethereum = chains.get('ethereum');
   const [, older] = ethereum ? listProtocols(ethereum, new Map()) : [];
   assert.ok(ethereum && older);

@@ -1,5 +1,5 @@
 // A Citus cluster for tests: a coordinator, two workers, and more workers on demand. Each is a PostgreSQL server of its own, which a test may
-// stop, kill and freeze. Citus is a library of PostgreSQL, so the cluster can run where it is installed beside the server's programs.
+// stop, kill and freeze. The cluster needs the library of Citus, which must be installed beside the programs of PostgreSQL.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -9,15 +9,16 @@ import { findPostgresPrograms, startOwnPostgres } from './postgres-server.ts';
 
 export type CitusCluster = {
   coordinator: PostgresServer;
-  /** Two at first. `addWorker` adds to them. */
+  /** Two workers at first. Each call of `addWorker` adds one. */
   workers: PostgresServer[];
   /** Makes an empty database on all nodes, with the extension. Returns its URL on the coordinator. */
   createDatabase(): Promise<string>;
   /**
-   * Makes a database on all nodes that is a copy of the database at `url`, which must not have any connection. Returns the URL of the copy.
+   * Copies the database at `url` on all nodes. The caller must first close its connections to this database, and nothing can connect to the
+   * database afterwards. Returns the URL of the copy.
    */
   copyDatabase(url: string): Promise<string>;
-  /** Starts one more worker and adds it to the database at `url`. It has no shards until a test moves some to it. */
+  /** Starts one more worker and adds it to the database at `url`. The worker has no shards until a test moves some to it. */
   addWorker(url: string): Promise<PostgresServer>;
   /** Stops all nodes, whatever their state, and deletes their data. */
   discard(): Promise<void>;
@@ -27,7 +28,7 @@ export type CitusCluster = {
 const SETTINGS = {
   shared_preload_libraries: 'citus',
   wal_level: 'logical',
-  // Without certificates, which the nodes would look for in the home of the user who runs the tests.
+  // Connections between the nodes use no TLS. With TLS the nodes would look for certificates in the home of the user who runs the tests.
   'citus.node_conninfo': 'sslmode=disable',
   'citus.shard_count': '4',
   shared_buffers: '32MB',
@@ -46,7 +47,7 @@ export const CITUS_MISSING = 'Citus is not installed beside PostgreSQL on this m
 export function canRunCitus(): boolean {
   const programs = findPostgresPrograms();
   if (programs === null) return false;
-  // Debian, and installations from source.
+  // Debian has the library at the first path, and an installation from source at the second path.
   return ['../lib/citus.so', '../lib/postgresql/citus.so'].some((file) => existsSync(path.join(programs, file)));
 }
 
@@ -102,8 +103,8 @@ export async function startCitus(): Promise<CitusCluster> {
 }
 
 /**
- * Ends the connections between the nodes, and the process of Citus that works in the background of each database, because a database with
- * connections cannot be copied. Nothing connects to the database from then on.
+ * Forbids new connections to a database of a server and ends the existing ones, because a database with connections cannot be copied. The
+ * existing ones are those of other nodes and of the background process that Citus runs for each database.
  */
 async function closeConnections(serverUrl: string, name: string): Promise<void> {
   await run(serverUrl, [

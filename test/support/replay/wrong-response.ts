@@ -1,5 +1,6 @@
-// Gives every source of a vendor a response that belongs to another operation. A misconfigured proxy or another version of the API
-// may do so. The server gives the same response at every path. The outcome is summarized in one line.
+// For tests in which every source of a vendor receives a response that belongs to another operation. A misconfigured proxy or another
+// version of the API could send such a response. The test server gives the same response at every path. The outcome is summarized in one
+// line.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';
