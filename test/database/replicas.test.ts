@@ -23,6 +23,8 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 60_000;
 const READ_TIMEOUT_MS = 10_000;
+/** Short, because a test waits for several missed deadlines. */
+const SLOW_READ_TIMEOUT_MS = 3_000;
 /** A lag limit that is longer than any test, so that a replica whose replay is paused is not left out. */
 const UNLIMITED_MS = 600_000;
 const LAG_MAX_MS = 1_000;
@@ -64,7 +66,14 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
   before(async () => {
     primary = await startOwnPostgres();
     await withClient(primary.url, (client) =>
-      client.query('create table tested (value int); insert into tested values (0)'),
+      client.query(
+        `create table tested (value int);
+         insert into tested values (0);
+         create table slowness (seconds float8);
+         insert into slowness values (0);
+         create function wait_on_replica() returns void language sql volatile as
+           $$ select pg_sleep(case when pg_is_in_recovery() then seconds else 0 end) from slowness $$`,
+      ),
     );
     const settings = { max_standby_streaming_delay: '0' };
     for (let number = 0; number < 2; number += 1)
@@ -75,11 +84,24 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     for (const server of [...replicas, primary]) await server.discard();
   });
 
+  /** A proxy that is closed after the test, even if the test fails. */
+  async function openProxy(url: string) {
+    const proxy = await startTcpProxy(url);
+    opened.push(() => proxy.close());
+    return proxy;
+  }
+
   /** Writes a new value, and returns it after the commit. */
   async function write(): Promise<number> {
     written += 1;
     await withClient(primary.url, (client) => client.query('update tested set value = $1', [written]));
     return written;
+  }
+
+  /** How long `wait_on_replica()` takes on a replica, in milliseconds. Resolves when the replicas know it. */
+  async function setSlowness(ms: number): Promise<void> {
+    await withClient(primary.url, (client) => client.query('update slowness set seconds = $1', [ms / 1_000]));
+    await untilReplayedEverywhere(await write());
   }
 
   const runOn = (replica: PostgresServer | undefined, sql: string) =>
@@ -88,11 +110,15 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
   const untilReplayed = (replica: PostgresServer | undefined, value: number) =>
     until(async () => (await runOn(replica, VALUE)).rows[0]?.value === value, LIMIT_MS, 'the value was not replayed');
 
+  async function untilReplayedEverywhere(value: number): Promise<void> {
+    for (const replica of replicas) await untilReplayed(replica, value);
+  }
+
   async function open(
     servers: readonly Pick<PostgresServer, 'url'>[],
     lagMaxMs: number,
     primaryUrl = primary.url,
-    options: { withoutPrimaryMaxMs?: number } = {},
+    { readTimeoutMs = READ_TIMEOUT_MS, ...options }: { withoutPrimaryMaxMs?: number; readTimeoutMs?: number } = {},
   ): Promise<Setup> {
     const logged: string[] = [];
     const log = createLog('info', (line) => logged.push(line));
@@ -119,7 +145,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     const readInScope = async (sql = VALUE) => {
       const scope = currentReadScope();
       assert.ok(scope);
-      const [row] = await reads.within(READ_TIMEOUT_MS, lane, scope).query<{ value: number }>(sql);
+      const [row] = await reads.within(readTimeoutMs, lane, scope).query<{ value: number }>(sql);
       return row?.value ?? Number.NaN;
     };
     let now = 0;
@@ -212,7 +238,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
   test('a response never replaces a newer one, although one replica is behind the other', async () => {
     const [ahead, behind] = replicas;
     assert.ok(ahead && behind);
-    const proxy = await startTcpProxy(ahead.url);
+    const proxy = await openProxy(ahead.url);
     const { cached, forget, counts, read, leftOut, untilUsed } = await open(
       [{ ...ahead, url: proxy.url }, behind],
       UNLIMITED_MS,
@@ -229,7 +255,6 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     forget();
     assert.equal(await cached(), value);
     await runOn(behind, 'select pg_wal_replay_resume()');
-    await proxy.close();
   });
 
   for (const [way, breakIt, mend] of [
@@ -280,15 +305,68 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
+  test('a replica that misses deadlines is left out, tried by one read at a time, and used again', async () => {
+    const [slow] = replicas;
+    assert.ok(slow);
+    const proxy = await openProxy(primary.url);
+    const { read, leftOut, counts, set, untilUsed } = await open([slow], UNLIMITED_MS, proxy.url, {
+      readTimeoutMs: SLOW_READ_TIMEOUT_MS,
+    });
+    const readSlowly = () => read('select value from tested, wait_on_replica()');
+    await setSlowness(SLOW_READ_TIMEOUT_MS * 0.7);
+    await untilUsed();
+    for (const sent of [1, 2, 3]) {
+      assert.equal(await readSlowly(), written);
+      assert.deepEqual(counts(), [sent]);
+    }
+    assert.deepEqual(leftOut(), ['too slow']);
+    // The checks succeed meanwhile, and reads do not wait for the replica.
+    await set.checkAll();
+    assert.deepEqual(leftOut(), ['too slow']);
+    const isTried = async () => {
+      await Promise.all([readSlowly(), readSlowly(), readSlowly()]);
+      return counts()[0] !== 3;
+    };
+    await until(isTried, LIMIT_MS, 'the replica is not tried again');
+    assert.deepEqual(counts(), [4], 'a trial was not the only read');
+    assert.deepEqual(leftOut(), ['too slow']);
+
+    await proxy.refuse();
+    assert.equal(await readSlowly(), written, 'without the primary, the slow replica did not respond');
+    await proxy.heal();
+    await setSlowness(0);
+    await until(() => !set.isPrimaryLost, LIMIT_MS, 'the primary is not used again');
+    const isUsedAgain = async () => {
+      const [before = 0] = counts();
+      await Promise.all([readSlowly(), readSlowly(), readSlowly()]);
+      return counts()[0] === before + 3;
+    };
+    await until(isUsedAgain, LIMIT_MS, 'the replica is not used again');
+  });
+
+  test('statements that are too slow on the primary too do not count against the replica', async () => {
+    const [replica] = replicas;
+    assert.ok(replica);
+    const { read, counts, leftOut, untilUsed } = await open([replica], UNLIMITED_MS, primary.url, {
+      readTimeoutMs: 200,
+    });
+    await untilUsed();
+    for (const sent of [1, 2, 3, 4]) {
+      await assert.rejects(read('select value from tested, pg_sleep(60)'));
+      assert.deepEqual(counts(), [sent]);
+    }
+    assert.deepEqual(leftOut(), [null]);
+  });
+
   test('the start fails if the URL of a replica leads to a server that is not a replica of the primary', async () => {
     const other = await startOwnPostgres();
+    opened.push(() => other.discard());
     await assert.rejects(
       open([other], LAG_MAX_MS),
       new OperatorError(
         'main-replica-1 of DATABASE_REPLICA_URLS is not a replica of the primary: its system identifier is another one',
       ),
     );
-    await other.discard();
   });
 
   test('the primary itself is not read as a replica', async () => {
@@ -299,7 +377,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
   test('reads go on without the primary, from the replica that is not behind', async () => {
     const [behind, ahead] = replicas;
     assert.ok(behind && ahead);
-    const proxy = await startTcpProxy(primary.url);
+    const proxy = await openProxy(primary.url);
     const { cached, forget, changes, set, leftOut, untilUsed } = await open([behind, ahead], LAG_MAX_MS, proxy.url);
     await untilUsed();
     await runOn(behind, 'select pg_wal_replay_pause()');
@@ -317,24 +395,22 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await until(() => !set.isPrimaryLost, LIMIT_MS, 'the primary is not used again');
     await runOn(behind, 'select pg_wal_replay_resume()');
     await untilUsed();
-    await proxy.close();
   });
 
   test('after a switchover the new primary is found, although an open connection leads to the old primary, which is now a standby', async () => {
     const [standby, other] = replicas;
     assert.ok(standby && other);
-    const proxy = await startTcpProxy(standby.url);
+    const proxy = await openProxy(standby.url);
     const { leftOut, untilUsed } = await open([other], LAG_MAX_MS, proxy.url);
     assert.deepEqual(leftOut(), ['not compared with its primary']);
     proxy.retarget(primary.url);
     await untilUsed();
-    await proxy.close();
   });
 
   test('no read uses a connection that leads to another server than the one that was checked', async () => {
     const [checked, other] = replicas;
     assert.ok(checked && other);
-    const proxy = await startTcpProxy(checked.url);
+    const proxy = await openProxy(checked.url);
     const { read, set, logged, untilUsed } = await open([{ ...checked, url: proxy.url }], UNLIMITED_MS);
     await untilUsed();
     await runOn(other, 'select pg_wal_replay_pause()');
@@ -343,13 +419,12 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(await read(), value);
     assert.equal(set.status()[0]?.repeated, 1);
     assert.equal(JSON.parse(logged.at(-1) ?? '{}').message, 'the URL of a replica leads to several servers');
-    await proxy.close();
   });
 
   test('after the checks reach another server, no read uses the connections to the earlier server', async () => {
     const [earlier, later] = replicas;
     assert.ok(earlier && later);
-    const proxy = await startTcpProxy(earlier.url);
+    const proxy = await openProxy(earlier.url);
     const { read, set, counts, untilUsed } = await open([{ ...earlier, url: proxy.url }], UNLIMITED_MS);
     await untilUsed();
     await read();
@@ -367,13 +442,12 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(await read(), value);
     assert.deepEqual(counts(), [2]);
     assert.equal(set.status()[0]?.repeated, 0);
-    await proxy.close();
   });
 
   test('a response has no offset if the primary is lost and the replica lacks changes before the offset', async () => {
     const [behind] = replicas;
     assert.ok(behind);
-    const proxy = await startTcpProxy(primary.url);
+    const proxy = await openProxy(primary.url);
     const { read, readInScope, untilUsed } = await open([behind], UNLIMITED_MS, proxy.url);
     await untilUsed();
     const before = await read();
@@ -388,7 +462,6 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.deepEqual(await respond(), { content: value, meta: { offset: '42' } });
     await proxy.refuse();
     assert.deepEqual(await respond(), { content: before, meta: { offset: null } });
-    await proxy.close();
   });
 
   test('when the primary has been lost for the time limit, a replica that does not receive the log is left out', async () => {

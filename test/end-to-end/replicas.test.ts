@@ -179,8 +179,11 @@ describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run 
       nodes.map(({ url }) => url),
       { repeats: true },
     );
-    const failures: string[] = [];
+    // A test that fails must not leave the load running, or the port open, which would keep the process alive.
     const ended = new AbortController();
+    t.after(() => balancer.close());
+    t.after(() => ended.abort());
+    const failures: string[] = [];
     let reads = 0;
     const read = async () => {
       while (!ended.signal.aborted) {
@@ -218,7 +221,6 @@ describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run 
     await until(() => reads > atKill + 2 * READS_BEFORE_KILL, LIMIT_MS, 'the remaining node does not respond');
     ended.abort();
     await Promise.all(load);
-    await balancer.close();
     t.diagnostic(`${reads} reads, ${failures.length} failed`);
     assert.deepEqual(failures, []);
   });

@@ -2,6 +2,8 @@
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
+import { systemRandom } from '../../core/random.ts';
 import type { Database } from '../port.ts';
 import { createDatabase } from '../port.ts';
 import type { PoolOptions } from '../postgres.ts';
@@ -26,6 +28,8 @@ export type ReplicaSetOptions = {
   withoutPrimaryMaxMs?: number;
   /** How many serving processes share the connections to the replicas. Default: 1. */
   processes?: number;
+  /** Spreads the trials of replicas that are too slow. Default: the system's. */
+  random?: Random;
   log: Log;
 };
 
@@ -66,7 +70,7 @@ export class ReplicaSet {
 
   constructor(options: ReplicaSetOptions) {
     const { name, primaryUrl, replicaUrls, lagMaxMs, withoutPrimaryMaxMs = WITHOUT_PRIMARY_MAX_MS } = options;
-    const { processes = 1, log } = options;
+    const { processes = 1, random = systemRandom, log } = options;
     const { respondedAt = () => Number.NEGATIVE_INFINITY } = options;
     this.#options = options;
     this.#notes = openDatabase(primaryUrl, `${name}-progress`, log, { purpose: 'check' });
@@ -82,6 +86,7 @@ export class ReplicaSet {
         primary: this.#primary,
         lagMaxMs,
         withoutPrimaryMaxMs,
+        random,
         log,
       });
     });

@@ -1,6 +1,8 @@
 // One streaming replica: its connections, and whether it may be read. It is checked on a connection of its own.
 
 import type { Log } from '../../core/log.ts';
+import type { Random } from '../../core/random.ts';
+import { CircuitBreaker } from '../../resilience/breaker.ts';
 import { DeadlineExceeded } from '../../resilience/deadline.ts';
 import { ConnectionLane, laneSizeOf } from '../connection-lane.ts';
 import type { Database, PoolState, Statements } from '../port.ts';
@@ -21,6 +23,7 @@ export type LeftOut =
   | 'on another timeline'
   | 'not receiving the log'
   | 'recovery conflict'
+  | 'too slow'
   | 'behind';
 
 export type ReplicaOptions = {
@@ -34,6 +37,7 @@ export type ReplicaOptions = {
   lagMaxMs: number;
   /** Without the primary, a replica that does not receive the log is read for this long. */
   withoutPrimaryMaxMs: number;
+  random: Random;
   log: Log;
 };
 
@@ -43,6 +47,9 @@ const WAITED_PERIOD_MS = 20;
 const TIMEOUT_MS = 500;
 /** A replica whose replay has cancelled a statement is not read for this long. */
 const CONFLICT_MS = 1_000;
+/** The first pause of a replica that is too slow, and the longest one. */
+const SLOW_MS = 1_000;
+const SLOW_MAX_MS = 30_000;
 
 /** A receiver hides its timeline from roles that are not members of `pg_read_all_stats`. */
 const CHECK = `
@@ -80,6 +87,8 @@ export class Replica {
   #isLoggedLeftOut = false;
   #isLoggedOtherServer = false;
   #isFirstCheck = true;
+  /** Of statements that the primary completes in time and the replica does not. Checks are cheap, so they do not show this. */
+  readonly #slowness: CircuitBreaker;
   /** Of the latest check. Null if it failed. */
   #latencyMs: number | null = null;
   /** The statements that were sent to the replica, and those of them that the primary has repeated. */
@@ -88,6 +97,13 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.name = options.name;
     this.#options = options;
+    const { random } = options;
+    this.#slowness = new CircuitBreaker({
+      openMs: SLOW_MS,
+      openMaxMs: SLOW_MAX_MS,
+      clock: () => performance.now(),
+      random,
+    });
   }
 
   /** Why the replica is not read at present. Null if it is read. */
@@ -95,6 +111,7 @@ export class Replica {
     const obstacle = this.#found ? this.#judge(this.#found) : 'unreachable';
     if (obstacle) return obstacle;
     if (performance.now() < this.#conflictUntil) return 'recovery conflict';
+    if (this.#isTooSlow) return 'too slow';
     return this.#lag() > this.#options.lagMaxMs ? 'behind' : null;
   }
 
@@ -128,6 +145,14 @@ export class Replica {
     this.#rounds.wake();
   }
 
+  /**
+   * Must be called before a statement is sent to the replica. After a pause because it was too slow, this statement is the only one until its
+   * result is reported, by `noteSuccess`, `noteFailure` or `noteMissedDeadline`.
+   */
+  begin(): void {
+    this.#slowness.enter();
+  }
+
   within(timeoutMs: number, lane: ConnectionLane): Statements {
     let own = this.#lanes.get(lane);
     if (!own) {
@@ -152,12 +177,29 @@ export class Replica {
     return this.#options.reads.pool();
   }
 
-  /** Leaves the replica out if a statement has failed because of it, until a check succeeds. After a deadline the check decides. */
+  noteSuccess(): void {
+    this.#slowness.succeeded();
+  }
+
+  /**
+   * A statement has missed its deadline on the replica. If the primary has completed it since, and this has happened several times in a row, the
+   * replica is left out for a pause.
+   */
+  noteMissedDeadline({ isCompletedByPrimary }: { isCompletedByPrimary: boolean }): void {
+    if (isCompletedByPrimary) this.#slowness.failed();
+    else this.#slowness.abandoned();
+  }
+
+  /**
+   * Leaves the replica out if a statement has failed because of it, until a check succeeds. After a missed deadline the check decides, and
+   * `noteMissedDeadline` must follow.
+   */
   noteFailure(error: unknown): void {
+    if (error instanceof DeadlineExceeded) return this.#rounds.wake();
+    this.#slowness.abandoned();
     // The server reports a cancelled statement like an aborted transaction.
     if (isAborted(error)) this.#conflictUntil = performance.now() + CONFLICT_MS;
     else if (error instanceof OtherServerError) this.#logOtherServer();
-    else if (error instanceof DeadlineExceeded) this.#rounds.wake();
     else if (isOutOfReach(error)) {
       this.#failedAt = performance.now();
       this.#found = null;
@@ -173,6 +215,12 @@ export class Replica {
   async close(): Promise<void> {
     await this.#rounds.close();
     await Promise.all([this.#options.reads.close(), this.#options.checks.close()]);
+  }
+
+  /** Without the primary, a slow response is better than none. */
+  get #isTooSlow(): boolean {
+    if (this.#options.primary.isLost || this.#slowness.state() === 'closed') return false;
+    return this.#slowness.state() === 'trial' || this.#slowness.remainingMs() > 0;
   }
 
   #lag(): number {

@@ -2,6 +2,7 @@
 // of a replica fails no request.
 
 import type { ConnectionLane } from '../connection-lane.ts';
+import { DeadlineExceeded } from '../../resilience/deadline.ts';
 import type { Database, Row, Statements } from '../port.ts';
 import { isOutOfReach } from '../port.ts';
 import type { ReadScope } from './read-scope.ts';
@@ -41,20 +42,23 @@ export class ReplicatedReads {
     const { primary, replicas } = this.#options;
     const { deadline, lane } = target;
     const replica = this.#choose(target);
-    if (replica) {
-      const rows = await this.#tryReplica(replica, target, send);
-      if (rows) return rows;
-    }
+    const found = replica ? await this.#tryReplica(replica, target, send) : 'failed';
+    if (typeof found !== 'string') return found;
+    const late = found === 'late' ? replica : null;
     try {
-      return await send(primary.within(deadline - performance.now(), lane));
+      const rows = await send(primary.within(deadline - performance.now(), lane));
+      late?.noteMissedDeadline({ isCompletedByPrimary: true });
+      return rows;
     } catch (error) {
+      late?.noteMissedDeadline({ isCompletedByPrimary: false });
       // A primary that was lost just now fails the first reads. The replicas serve them once the loss is known.
       if (!isOutOfReach(error) || performance.now() >= deadline) throw error;
       if (!(await replicas.confirmPrimaryLoss())) throw error;
       const remaining = this.#choose(target);
-      const rows = remaining && (await this.#tryReplica(remaining, target, send));
-      if (!rows) throw error;
-      return rows;
+      const rows = remaining ? await this.#tryReplica(remaining, target, send) : 'failed';
+      if (typeof rows !== 'string') return rows;
+      if (rows === 'late') remaining?.noteMissedDeadline({ isCompletedByPrimary: false });
+      throw error;
     }
   }
 
@@ -62,21 +66,24 @@ export class ReplicatedReads {
     return this.#options.replicas.choose(scope, Math.max(scope.notBefore, this.#options.changedAt()));
   }
 
-  /** Null if the statement failed. */
+  /** `late`: the statement has missed its deadline, and the caller reports whether the primary completes it. */
   async #tryReplica<R extends Row>(
     replica: Replica,
     { deadline, lane }: Target,
     send: (statements: Statements) => Promise<R[]>,
-  ): Promise<R[] | null> {
+  ): Promise<R[] | 'late' | 'failed'> {
     const leftMs = deadline - performance.now();
     const timeoutMs = this.#options.replicas.isPrimaryLost ? leftMs : leftMs * REPLICA_SHARE;
     replica.counts.reads += 1;
+    replica.begin();
     try {
-      return await send(replica.within(timeoutMs, lane));
+      const rows = await send(replica.within(timeoutMs, lane));
+      replica.noteSuccess();
+      return rows;
     } catch (error) {
       replica.counts.repeated += 1;
       replica.noteFailure(error);
-      return null;
+      return error instanceof DeadlineExceeded ? 'late' : 'failed';
     }
   }
 }
