@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import http from 'node:http';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
@@ -11,6 +10,7 @@ import { cleanUp } from '../support/engines/cleanup.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { listChildren } from '../support/engines/postgres-server.ts';
 import { EventStream } from '../support/http/event-stream.ts';
+import { OneConnection } from '../support/http/one-connection.ts';
 import { freePort } from '../support/free-port.ts';
 import type { ServiceProcess } from '../support/service/service-process.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
@@ -61,7 +61,7 @@ forEachEngine('several serving processes', (engine) => {
     after(() => service.stop());
 
     test('exactly the limit of concurrent requests over all processes passes, with one end of the window', async (t) => {
-      const clients = Array.from({ length: CONNECTIONS }, () => new Client(t, service.url, '192.0.2.1'));
+      const clients = Array.from({ length: CONNECTIONS }, () => new OneConnection(t, service.url, '192.0.2.1'));
       const responses = await Promise.all(
         Array.from({ length: 2 * LIST_MAX }, (_, index) => clientOf(clients, index).get('/v1/collections?limit=1')),
       );
@@ -173,39 +173,11 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-const clientOf = (clients: readonly Client[], index: number): Client => {
+const clientOf = (clients: readonly OneConnection[], index: number): OneConnection => {
   const client = clients[index % clients.length];
   assert.ok(client);
   return client;
 };
-
-type Received = { status: number; headers: http.IncomingHttpHeaders };
-
-/** A client with one connection. */
-class Client {
-  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  readonly #url: string;
-  readonly #address: string;
-
-  constructor(t: TestContext, url: string, address: string) {
-    this.#url = url;
-    this.#address = address;
-    t.after(() => this.#agent.destroy());
-  }
-
-  get(path: string): Promise<Received> {
-    const signal = AbortSignal.timeout(LIMIT_MS);
-    const options = { agent: this.#agent, signal, headers: { 'x-forwarded-for': this.#address } };
-    return new Promise((resolve, reject) => {
-      http
-        .get(this.#url + path, options, (response) => {
-          response.on('error', reject);
-          response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
-        })
-        .on('error', reject);
-    });
-  }
-}
 
 /** Clients that send one request after another. Each uses several addresses, so that no limit rejects its requests. */
 class Load {
@@ -218,7 +190,7 @@ class Load {
     this.#ended = Promise.all(
       Array.from({ length: CONNECTIONS }, async (_, number) => {
         for (let sent = 0; !this.#isStopped; sent += 1) {
-          const client = new Client(t, url, `198.51.${number}.${sent % 250}`);
+          const client = new OneConnection(t, url, `198.51.${number}.${sent % 250}`);
           for (let burst = 0; burst < 20 && !this.#isStopped; burst += 1) await this.#send(client);
         }
       }),
@@ -235,7 +207,7 @@ class Load {
     await this.#ended;
   }
 
-  async #send(client: Client): Promise<void> {
+  async #send(client: OneConnection): Promise<void> {
     try {
       const { status } = await client.get('/v1/collections?limit=2');
       if (status === 200) this.#responses += 1;
