@@ -820,7 +820,7 @@ create table indexer.market_hour (
   floor_low_raw numeric(78,0),
   floor_close_raw numeric(78,0),
   listed bigint,
-  constraint market_hour_pkey PRIMARY KEY (collection_id, hour)
+  constraint market_hour_pkey PRIMARY KEY (collection_id, hour) INCLUDE (floor_high_raw, floor_low_raw, floor_close_raw, listed)
 );
 
 create table indexer.market_point (
@@ -891,7 +891,7 @@ create table indexer.sale_hour (
   hour timestamp with time zone not null,
   volume_raw numeric not null,
   sales bigint not null,
-  constraint sale_hour_pkey PRIMARY KEY (collection_id, hour)
+  constraint sale_hour_pkey PRIMARY KEY (collection_id, hour) INCLUDE (volume_raw, sales)
 );
 
 create table indexer.sale_total (

@@ -5,8 +5,8 @@ import { ServiceError } from '../core/errors.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue } from '../market/market-source.ts';
 import { locationOf, resolveCollection } from '../market/resolve-collection.ts';
-import type { Interval, IntervalFigures, IntervalEnd } from './queries/history.ts';
-import { findStateBefore, listIntervals } from './queries/history.ts';
+import type { Interval, RangeFigures } from './queries/history.ts';
+import { readRangeFigures } from './queries/history.ts';
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -43,16 +43,11 @@ export async function readHistory(
   const range = toRange(query, market.clock());
   const collection = await resolveCollection(market, id);
   if (!locationOf(market, collection) || range.from >= range.to) return { collection, points: [] };
-  const [before, intervals] = requireValue(
-    await market.history.read((db) =>
-      Promise.all([
-        findStateBefore(db, collection.id, range.from),
-        listIntervals(db, collection.id, { ...range, interval: query.interval }),
-      ]),
-    ),
+  const figures = requireValue(
+    await market.history.read((db) => readRangeFigures(db, collection.id, { ...range, interval: query.interval })),
     'upstream_error',
   );
-  return { collection, points: toPoints(before, intervals, range) };
+  return { collection, points: toPoints(figures, range) };
 }
 
 type Range = { from: number; to: number; lengthMs: number };
@@ -77,25 +72,32 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
 }
 
 /** One point for each interval. Where nothing changed, the floor and the listed count are those of the interval before. Pure. */
-export function toPoints(before: IntervalEnd, intervals: readonly IntervalFigures[], range: Range): HistoryPoint[] {
-  const byTime = new Map(intervals.map((figures) => [figures.at, figures]));
+function toPoints({ before, market, sold }: RangeFigures, range: Range): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   let { closeRaw, listed } = before;
   for (let from = range.from; from < range.to; from += range.lengthMs) {
-    const { market, volumeRaw = 0n, sales = 0 } = byTime.get(from) ?? {};
+    const changed = market.get(from);
+    const { volumeRaw, sales } = sold.get(from) ?? NO_SALES;
     const openRaw = closeRaw;
-    const floors = [openRaw, market?.highRaw, market?.lowRaw].filter((raw) => raw !== null && raw !== undefined);
-    if (market) ({ closeRaw, listed } = market);
-    const floor = { openRaw, highRaw: highestOf(floors), lowRaw: lowestOf(floors), closeRaw };
+    const highRaw = higherOf(openRaw, changed?.highRaw ?? null);
+    const lowRaw = lowerOf(openRaw, changed?.lowRaw ?? null);
+    if (changed) ({ closeRaw, listed } = changed);
+    const floor = { openRaw, highRaw, lowRaw, closeRaw };
     points.push({ from, to: from + range.lengthMs, floor, volumeRaw, sales, listed });
   }
   return points;
 }
 
-function highestOf(amounts: readonly bigint[]): bigint | null {
-  return amounts.reduce<bigint | null>((highest, raw) => (highest === null || raw > highest ? raw : highest), null);
+const NO_SALES = { volumeRaw: 0n, sales: 0 };
+
+/** Null if both are null. */
+function higherOf(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
 }
 
-function lowestOf(amounts: readonly bigint[]): bigint | null {
-  return amounts.reduce<bigint | null>((lowest, raw) => (lowest === null || raw < lowest ? raw : lowest), null);
+/** Null if both are null. */
+function lowerOf(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
 }

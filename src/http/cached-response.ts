@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
+import { toJsonText } from './serialised-json.ts';
 
 /** The times for which shared caches may keep a response and serve it stale, in seconds. `immutable`: the response never changes. */
 export type CachePolicy = { sharedMaxAgeS: number; staleWhileRevalidateS: number } | 'immutable';
@@ -69,7 +70,7 @@ export type ResponseContent = {
 export function createCachedResponse(options: ResponseContent): CachedResponse {
   const { degraded = false } = options;
   const policy = degraded ? SHORT_POLICY : options.policy;
-  const text = JSON.stringify(options.body);
+  const text = toJsonText(options.body);
   const bytes = toOwnBuffer(text);
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   const shared = { 'cache-control': toCacheControl(policy), etag, vary: 'Accept-Encoding', ...CORS_HEADERS };

@@ -1,8 +1,9 @@
-// The memory of cached responses.
+// The memory and the bodies of cached responses.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RESPONSE_TIME, createCachedResponse } from '../../src/http/cached-response.ts';
+import { SerialisedJson } from '../../src/http/serialised-json.ts';
 
 test('a cached response keeps no more memory than its body needs', () => {
   const policy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
@@ -12,4 +13,13 @@ test('a cached response keeps no more memory than its body needs', () => {
   const timed = create({ data: { at: RESPONSE_TIME } }, true);
   assert.equal(timed.parts.length, 2);
   for (const part of [...small.parts, ...timed.parts]) assert.equal(part.buffer.byteLength, part.length);
+});
+
+test('a member of a body that is serialised already gives the same text as its value', () => {
+  const policy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
+  const textOf = (body: object) => createCachedResponse({ body, cacheTag: 'none', policy }).parts.join('');
+  const data = [{ 'a"b': 'é' }, null];
+  const rest = { left: undefined, meta: { offset: null } };
+  assert.equal(textOf({ data: new SerialisedJson(JSON.stringify(data)), ...rest }), textOf({ data, ...rest }));
+  assert.throws(() => textOf({ data: { points: new SerialisedJson('[]') } }), TypeError);
 });

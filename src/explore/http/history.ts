@@ -1,7 +1,6 @@
 // GET /explore/v1/collections/{id}/history.
 
 import type { FastifyInstance } from 'fastify';
-import type { Static } from 'typebox';
 import Type from 'typebox';
 import { toNativeNumber } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
@@ -9,6 +8,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { toPrice } from '../../core/price.ts';
 import { parseTime } from '../../core/time.ts';
 import { closed, dateTime, ref, refOrNull } from '../../http/schema-builders.ts';
+import { SerialisedJson } from '../../http/serialised-json.ts';
 import { collectionParams, countOrNull } from '../../market/http/collection-identity.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
 import { toExamplePrice } from '../../market/http/example-collection.ts';
@@ -119,7 +119,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       return {
         cacheTag: cacheTagOf(collection, id),
         policy: CACHE_POLICY,
-        body: { data: chain ? toWirePoints(points, chain) : [] },
+        body: { data: chain ? toPointsJson(points, chain) : [] },
       };
     },
   });
@@ -135,26 +135,44 @@ function readTime(name: string, text: string | undefined): number | null {
 
 const NO_RATES = new Map<string, never>();
 
-function toWirePoints(points: readonly HistoryPoint[], chain: Chain): Static<typeof HistoryPointSchema>[] {
-  // Most floors occur several times.
-  const floors = new Map<bigint, WirePrice>();
-  const toFloor = (raw: bigint | null): WirePrice | null => {
-    if (raw === null) return null;
-    const known = floors.get(raw) ?? toPrice(raw, chain, NO_RATES, 0);
+/**
+ * The points as JSON, each as HistoryPointSchema says. A history has thousands of points of the same shape, most floors occur several times,
+ * and each time occurs twice, so writing the text takes a third of the time of making objects for `JSON.stringify`.
+ */
+function toPointsJson(points: readonly HistoryPoint[], chain: Chain): SerialisedJson {
+  const floors = new Map<bigint, string>();
+  const toFloor = (raw: bigint | null): string => {
+    if (raw === null) return 'null';
+    const known = floors.get(raw) ?? JSON.stringify(toPrice(raw, chain, NO_RATES, 0));
     floors.set(raw, known);
     return known;
   };
-  return points.map(({ from, to, floor, volumeRaw, sales, listed }) => ({
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
-    floor: {
-      open: toFloor(floor.openRaw),
-      high: toFloor(floor.highRaw),
-      low: toFloor(floor.lowRaw),
-      close: toFloor(floor.closeRaw),
-    },
-    volume: toNativeNumber(volumeRaw, chain.decimals),
-    sales,
-    listed,
-  }));
+  const toTime = createHourFormat();
+  let text = '';
+  let begin = toTime(points[0]?.from ?? 0);
+  for (const { to, floor, volumeRaw, sales, listed } of points) {
+    const end = toTime(to);
+    const { openRaw, highRaw, lowRaw, closeRaw } = floor;
+    text +=
+      `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${toFloor(openRaw)},"high":${toFloor(highRaw)},` +
+      `"low":${toFloor(lowRaw)},"close":${toFloor(closeRaw)}},"volume":${toNativeNumber(volumeRaw, chain.decimals)},` +
+      `"sales":${sales},"listed":${listed}}`;
+    // A point ends when the next one begins.
+    begin = end;
+  }
+  return new SerialisedJson(`[${text}]`);
+}
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const HOUR_TEXTS = Array.from({ length: 24 }, (_, hour) => new Date(hour * HOUR_MS).toISOString().slice(10));
+
+/** Formats the beginnings of hours, in milliseconds. Consecutive hours of one day share the text of their day. */
+function createHourFormat(): (time: number) => string {
+  let [day, dayText] = [Number.NaN, ''];
+  return (time) => {
+    const dayOfTime = Math.floor(time / DAY_MS);
+    if (dayOfTime !== day) [day, dayText] = [dayOfTime, new Date(time).toISOString().slice(0, 10)];
+    return `${dayText}${HOUR_TEXTS[(time - day * DAY_MS) / HOUR_MS]}`;
+  };
 }

@@ -2,7 +2,7 @@
 // Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
-import { amount, column, list, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import { amount, column, list, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 export const INTERVALS = ['hour', 'day'] as const;
 export type Interval = (typeof INTERVALS)[number];
@@ -10,27 +10,20 @@ export type Interval = (typeof INTERVALS)[number];
 /** The floor and the number of listed assets at the end of an interval. Null for what is not known. */
 export type IntervalEnd = { closeRaw: bigint | null; listed: number | null };
 
-/** `market` is null if neither the floor nor the number of listed assets changed. `at` is the beginning, in milliseconds. */
-export type IntervalFigures = {
-  at: number;
-  market: (IntervalEnd & { highRaw: bigint | null; lowRaw: bigint | null }) | null;
-  volumeRaw: bigint;
-  sales: number;
+/** The highest and the lowest floor of an interval, and its end. */
+export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigint | null };
+
+export type SaleFigures = { volumeRaw: bigint; sales: number };
+
+/**
+ * `before`: the end of the last interval before the range with a change. By the beginning of an interval in milliseconds: `market` has the
+ * intervals in which the floor or the number of listed assets changed, `sold` those with sales.
+ */
+export type RangeFigures = {
+  before: IntervalEnd;
+  market: ReadonlyMap<number, MarketFigures>;
+  sold: ReadonlyMap<number, SaleFigures>;
 };
-
-const decodeState = rowDecoder('market_hour', {
-  closeRaw: column('floor_close_raw', nullable(amount)),
-  listed: nullable(safeInteger),
-});
-
-/** Before the first point, nothing is known. */
-export async function findStateBefore(db: Queryable, collectionId: string, time: number): Promise<IntervalEnd> {
-  const [row] = await db.query(
-    `select floor_close_raw, listed from indexer.market_hour where collection_id = $1 and hour < $2 order by hour desc limit 1`,
-    [collectionId, new Date(time)],
-  );
-  return row ? decodeState(row) : { closeRaw: null, listed: null };
-}
 
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
@@ -55,17 +48,6 @@ export async function listFloorsAt(
   return new Map(rows.map(decodeFloors).map(({ id, floors }) => [id, floors]));
 }
 
-const decodeInterval = rowDecoder('market_hour', {
-  at: timestamp,
-  changedAt: column('changed_at', nullable(timestamp)),
-  highRaw: column('high_raw', nullable(amount)),
-  lowRaw: column('low_raw', nullable(amount)),
-  closeRaw: column('close_raw', nullable(amount)),
-  listed: nullable(safeInteger),
-  volumeRaw: column('volume_raw', amount),
-  sales: safeInteger,
-});
-
 /** The figures of an interval from its hours. An hour is its own interval, so its rows are not grouped. */
 const INTERVAL_SQL = {
   hour: {
@@ -88,24 +70,64 @@ const INTERVAL_SQL = {
   },
 } as const satisfies Record<Interval, unknown>;
 
-/** The intervals from `from` to before `to` in which something changed, the earliest first. Both are beginnings of intervals. */
-export async function listIntervals(
+const amounts = list(nullable(amount));
+const integers = list(safeInteger);
+
+const decodeRange = rowDecoder('market_hour', {
+  changedAt: column('changed_at', integers),
+  highs: amounts,
+  lows: amounts,
+  closes: amounts,
+  listed: list(nullable(safeInteger)),
+  soldAt: column('sold_at', integers),
+  volumes: list(amount),
+  sales: integers,
+  closeBefore: column('close_before', nullable(amount)),
+  listedBefore: column('listed_before', nullable(safeInteger)),
+});
+
+/**
+ * The figures of the intervals from `from` to before `to`. Both are beginnings of intervals, in milliseconds. Each column is read as one
+ * list, because driver and decoders need several times as long for thousands of rows.
+ */
+export async function readRangeFigures(
   db: Queryable,
   collectionId: string,
   { interval, from, to }: { interval: Interval; from: number; to: number },
-): Promise<IntervalFigures[]> {
+): Promise<RangeFigures> {
   const { changed, sold } = INTERVAL_SQL[interval];
   const ofRange = 'where collection_id = $1 and hour >= $2 and hour < $3';
-  const rows = await db.query(
-    `select coalesce(changed.at, sold.at) as at, changed.at as changed_at, high_raw, low_raw, close_raw, listed,
-       coalesce(volume_raw, 0) as volume_raw, coalesce(sales, 0) as sales
-     from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as changed
-     full join (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as sold on sold.at = changed.at
-     order by 1`,
+  const [row = {}] = await db.query(
+    `select * from (
+       select ${listSql('extract(epoch from at)::bigint')} as changed_at, ${listSql('high_raw::text')} as highs,
+         ${listSql('low_raw::text')} as lows, ${listSql('close_raw::text')} as closes, ${listSql('listed')} as listed
+       from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as intervals
+     ) as changed cross join (
+       select ${listSql('extract(epoch from at)::bigint')} as sold_at, ${listSql('volume_raw::text')} as volumes,
+         ${listSql('sales')} as sales
+       from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
+     ) as sold left join (
+       select floor_close_raw as close_before, listed as listed_before from indexer.market_hour
+       where collection_id = $1 and hour < $2 order by hour desc limit 1
+     ) as before on true`,
     [collectionId, new Date(from), new Date(to)],
   );
-  return rows.map((row) => {
-    const { at, changedAt, highRaw, lowRaw, closeRaw, listed, volumeRaw, sales } = decodeInterval(row);
-    return { at, market: changedAt === null ? null : { highRaw, lowRaw, closeRaw, listed }, volumeRaw, sales };
-  });
+  const { changedAt, highs, lows, closes, listed, soldAt, volumes, sales, ...before } = decodeRange(row);
+  const market = new Map<number, MarketFigures>();
+  for (const [index, seconds] of changedAt.entries()) {
+    market.set(seconds * 1_000, {
+      highRaw: highs[index] ?? null,
+      lowRaw: lows[index] ?? null,
+      closeRaw: closes[index] ?? null,
+      listed: listed[index] ?? null,
+    });
+  }
+  const soldByTime = new Map<number, SaleFigures>();
+  for (const [index, seconds] of soldAt.entries()) {
+    soldByTime.set(seconds * 1_000, { volumeRaw: volumes[index] ?? 0n, sales: sales[index] ?? 0 });
+  }
+  return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
 }
+
+/** The lists of one query have the values of its rows in the same order. */
+const listSql = (expression: string) => `coalesce(json_agg(${expression}), '[]')`;

@@ -1,0 +1,28 @@
+// Response bodies of which a part was serialised by its own code.
+
+/** A member of a response body that is JSON text already. */
+export class SerialisedJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Called by `JSON.stringify`, which cannot insert the text. */
+  toJSON(): never {
+    throw new TypeError('serialised JSON must be a member of the response body itself');
+  }
+}
+
+/** The JSON text of a response body. Throws a TypeError if `SerialisedJson` is in it and is not one of its members. */
+export function toJsonText(body: unknown): string {
+  const members: [string, unknown][] = typeof body === 'object' && body !== null ? Object.entries(body) : [];
+  if (!members.some(([, value]) => value instanceof SerialisedJson)) return JSON.stringify(body);
+  const texts = members
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) =>
+        `${JSON.stringify(name)}:${value instanceof SerialisedJson ? value.text : JSON.stringify(value)}`,
+    );
+  return `{${texts.join(',')}}`;
+}
