@@ -25,9 +25,9 @@ export async function createExploreSet(
   { scale, now, report = say }: { scale: number; now: number; report?: (line: string) => void },
 ): Promise<ExploreSet> {
   for (const schema of SCHEMAS) {
-    const pending = await listPendingMigrations(database, schema);
+    const { pending } = await listPendingMigrations(database, schema);
     const older = pending.filter((name) => name.slice(0, 4) <= LAST_WITHOUT_LISTS[schema]);
-    await database.transaction((tx) => migrateWithin(tx, schema, new Set(older)));
+    await database.transaction((tx) => migrateWithin(tx, schema, { only: new Set(older) }));
   }
   const tokens = Math.round(TOKENS * scale);
   const ranks = 1 + Math.max(1, Math.round(tokens / 2 / TOKENS_OF_SMALL));
@@ -40,7 +40,7 @@ export async function createExploreSet(
     });
   });
   const deriveMs = await timeMs(async () => {
-    for (const schema of SCHEMAS) await migrate(database, schema);
+    for (const schema of SCHEMAS) await migrate(database, schema, { contracts: true });
   });
   for (const sql of historySql(new Date(now).toISOString())) await database.query(sql);
   await database.query('vacuum analyze');

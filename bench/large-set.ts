@@ -26,14 +26,14 @@ export async function createLargeSet(
   { scale, now }: { scale: number; now: number },
 ): Promise<LargeSet> {
   for (const schema of SCHEMAS) {
-    const pending = await listPendingMigrations(database, schema);
+    const { pending } = await listPendingMigrations(database, schema);
     const older = pending.filter((name) => name.slice(0, 4) <= LAST_WITHOUT_FIGURES[schema]);
-    await database.transaction((tx) => migrateWithin(tx, schema, new Set(older)));
+    await database.transaction((tx) => migrateWithin(tx, schema, { only: new Set(older) }));
   }
   const collections = Math.round(COLLECTIONS * scale);
   const fillMs = await timeMs(() => fill(database, { scale, collections, now }));
   const upgradeMs = await timeMs(async () => {
-    for (const schema of SCHEMAS) await migrate(database, schema);
+    for (const schema of SCHEMAS) await migrate(database, schema, { contracts: true });
   });
   await database.query('vacuum analyze');
   say(

@@ -10,20 +10,25 @@ export const defineMigrate: DefineCommand = (migrate, io) => {
       'Apply the missing migrations to the databases. mercat serve does the same when it starts. It is safe to run both at once.',
     )
     .option(
+      '--contract',
+      'apply migrations with which earlier versions cannot run, too: when no process of an earlier version runs any more',
+    )
+    .option(
       '--json',
       'print the names of the applied migrations as one JSON value, {"main": [names], "indexer": [names]}',
     )
     .action((options) => runMigrate(options, io));
 };
 
-async function runMigrate({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
+async function runMigrate({ json, contract }: { json?: true; contract?: true }, { stdout }: CommandIo): Promise<void> {
   const { openDatabases } = await import('../database/open.ts');
   const { migrate } = await import('../database/migrate.ts');
   const config = readConfig();
   const databases = await openDatabases(config, createLog(config.logLevel));
   try {
-    const main = await migrate(databases.main, 'main');
-    const indexer = await migrate(databases.indexer, 'indexer');
+    const options = contract ? { contracts: true } : {};
+    const main = await migrate(databases.main, 'main', options);
+    const indexer = await migrate(databases.indexer, 'indexer', options);
     const applied = main.length + indexer.length;
     const text = applied === 0 ? 'the database is up to date' : `${applied} migrations applied`;
     stdout.write(json ? `${JSON.stringify({ main, indexer })}\n` : `${text}\n`);

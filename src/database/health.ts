@@ -17,6 +17,8 @@ export type DatabaseHealth = {
   limitsStatements: boolean;
   /** Names of the migrations that are not applied yet. */
   pending: string[];
+  /** Names of the migrations that are applied only by `mercat migrate --contract`. */
+  waiting: string[];
   /** Why the applied migrations do not fit this program. Null if they fit. */
   mistake: string | null;
 };
@@ -49,9 +51,9 @@ export async function findDatabaseHealth(
     limitsStatements,
   };
   try {
-    return { ...health, pending: await listPendingMigrations(within, schema), mistake: null };
+    return { ...health, ...(await listPendingMigrations(within, schema)), mistake: null };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return { ...health, pending: [], mistake: error.message };
+    return { ...health, pending: [], waiting: [], mistake: error.message };
   }
 }

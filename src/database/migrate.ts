@@ -1,6 +1,7 @@
 // Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. A lock lets one process at a time migrate, so
 // the first applies the migrations and later processes find nothing to apply. A program also runs on a schema that a newer version has
-// only expanded, so that nodes of both versions can be started during an upgrade, and the upgrade can be taken back.
+// only expanded, so that nodes of both versions can be started during an upgrade, and the upgrade can be taken back. A migration that
+// contracts the schema therefore waits for the operator, except in a new database. The program runs with and without it.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -29,24 +30,41 @@ export function findVersionMin(sql: string): string | null {
   return CONTRACT.exec(sql)?.[1] ?? null;
 }
 
+/**
+ * `only`: the names of the migrations that may be applied. `contracts`: whether migrations that contract the schema are applied. By default
+ * they are applied to a new database, and wait in others.
+ */
+export type MigrateOptions = { only?: ReadonlySet<string>; contracts?: boolean };
+
 /** Applies the pending migrations of a schema and returns their names. */
-export async function migrate(db: Database, schema: Schema): Promise<string[]> {
-  return db.transaction((tx) => migrateWithin(tx, schema));
+export async function migrate(db: Database, schema: Schema, options?: MigrateOptions): Promise<string[]> {
+  return db.transaction((tx) => migrateWithin(tx, schema, options));
 }
 
-/** Like `migrate`, in the caller's transaction. `only`: the names of the migrations that may be applied. */
-export async function migrateWithin(tx: Queryable, schema: Schema, only?: ReadonlySet<string>): Promise<string[]> {
+/** Like `migrate`, in the caller's transaction. */
+export async function migrateWithin(
+  tx: Queryable,
+  schema: Schema,
+  { only, contracts }: MigrateOptions = {},
+): Promise<string[]> {
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat migrations ' || $1, 0))`, [schema]);
   await tx.query(`create schema if not exists ${schema}`);
   await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);
-  const wanted = only ? pending.filter((migration) => only.has(migration.name)) : pending;
+  const isNew = pending.length === known.length;
+  const wanted = only
+    ? pending.filter(({ name }) => only.has(name))
+    : pending.filter((migration) => (contracts ?? isNew) || !isContract(migration));
   for (const migration of wanted) {
     await applyMigration(tx, schema, migration);
   }
   return wanted.map((migration) => migration.name);
+}
+
+function isContract({ sql }: Migration): boolean {
+  return findVersionMin(sql) !== null;
 }
 
 /** Runs a migration and records it. */
@@ -72,12 +90,23 @@ async function hasVersionMin(db: Queryable, schema: Schema): Promise<boolean> {
   return row !== undefined && decodeFound(row).found;
 }
 
-/** Returns the names of the migrations that `migrate` would apply. Changes nothing. Throws if `migrate` would refuse the database. */
-export async function listPendingMigrations(db: Queryable, schema: Schema): Promise<string[]> {
+/**
+ * Returns the names of the migrations that `migrate` would apply, and of the contracts that wait for the operator. Changes nothing. Throws
+ * if `migrate` would refuse the database.
+ */
+export async function listPendingMigrations(
+  db: Queryable,
+  schema: Schema,
+): Promise<{ pending: string[]; waiting: string[] }> {
   const known = readMigrations(schema);
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
-  const pending = row && decodeFound(row).found ? await checkApplied(db, schema, known) : known;
-  return pending.map((migration) => migration.name);
+  const missing = row && decodeFound(row).found ? await checkApplied(db, schema, known) : known;
+  const isWaiting = (migration: Migration) => missing.length < known.length && isContract(migration);
+  const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);
+  return {
+    pending: namesOf(missing.filter((migration) => !isWaiting(migration))),
+    waiting: namesOf(missing.filter(isWaiting)),
+  };
 }
 
 /**

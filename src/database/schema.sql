@@ -736,7 +736,8 @@ create table indexer.listed_trait (
   trait_id integer not null,
   price_raw numeric(78,0) not null,
   asset text collate "C" not null,
-  constraint listed_trait_pkey PRIMARY KEY (trait_id, price_raw, asset)
+  collection_id text collate "C" not null,
+  constraint listed_trait_pkey PRIMARY KEY (collection_id, trait_id, price_raw, asset)
 );
 
 create table indexer.listing (
@@ -768,7 +769,7 @@ create table indexer.listing (
   constraint listing_quantity_check CHECK ((quantity > (0)::numeric)),
   constraint listing_status_check CHECK ((status = ANY (ARRAY['active'::text, 'filled'::text, 'cancelled'::text, 'expired'::text]))),
   constraint listing_undeliverable_check CHECK ((undeliverable = ANY (ARRAY['pending'::text, 'no-balance'::text, 'not-approved'::text, 'counter'::text]))),
-  constraint listing_pkey PRIMARY KEY (key)
+  constraint listing_pkey PRIMARY KEY (collection_id, key)
 );
 CREATE INDEX listing_active_by_expiry ON indexer.listing USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX listing_by_account ON indexer.listing USING btree (seller, collection_id, asset) WHERE ((status = 'active'::text) AND (price_raw > (0)::numeric) AND (undeliverable IS NULL));
@@ -878,7 +879,7 @@ create table indexer.sale (
   tx text,
   log_index integer,
   block_number bigint,
-  constraint sale_pkey PRIMARY KEY (key)
+  constraint sale_pkey PRIMARY KEY (collection_id, key)
 );
 CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, sold_at DESC, key DESC);
 CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
@@ -961,7 +962,7 @@ create table indexer.token_trait (
 CREATE INDEX token_trait_by_value ON indexer.token_trait USING btree (collection_id, name, value, asset);
 
 create table indexer.trait (
-  id integer not null,
+  id integer default nextval('indexer.trait_id_seq'::regclass) not null,
   collection_id text collate "C" not null,
   name text collate "C" not null,
   value text collate "C" not null,
@@ -969,7 +970,7 @@ create table indexer.trait (
   listed bigint default 0 not null,
   constraint trait_listed_check CHECK ((listed >= 0)),
   constraint trait_tokens_check CHECK ((tokens >= 0)),
-  constraint trait_pkey PRIMARY KEY (id),
+  constraint trait_pkey PRIMARY KEY (collection_id, id),
   constraint trait_collection_id_name_value_key UNIQUE (collection_id, name, value)
 );
 CREATE INDEX trait_by_tokens ON indexer.trait USING btree (collection_id, name, tokens DESC, value);

@@ -39,7 +39,7 @@ export function applyListingSnapshot(
     const missing = expected.filter((key) => !present.has(key));
     const counts = { expected: expected.length, present: expected.length - missing.length };
     const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt }, before, limits);
-    const retired = isAccepted ? await updateRetiredListings(tx, missing, takenAt) : [];
+    const retired = isAccepted ? await updateRetiredListings(tx, collectionId, { keys: missing, at: takenAt }) : [];
     await updateListingSnapshot(tx, snapshot, { retired: retired.length, ...doubt });
     const assets = retired.map((asset) => ({ collectionId, asset }));
     await refreshFigures(tx, { collectionIds: [collectionId], assets }, { chains, now: takenAt });

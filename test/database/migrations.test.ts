@@ -40,7 +40,7 @@ forEachEngine('migrations of followed collections', (engine) => {
   test('vendor names, recent views and last-run records are migrated', async () => {
     await using databases = await openUnmigrated(await engine.settings('empty'));
     const { main } = databases;
-    await main.transaction((tx) => migrateWithin(tx, 'main', new Set(UP_TO_0009)));
+    await main.transaction((tx) => migrateWithin(tx, 'main', { only: new Set(UP_TO_0009) }));
     await main.query(
       `insert into main.follow (collection_id, chain, contract_address, opensea_slug, magiceden_symbol, created_at)
        values ('both', 'ethereum', '0x1', 'a-slug', 'a-symbol', now()), ('one', 'ethereum', '0x2', 'slug-2', null, now()),
@@ -68,6 +68,60 @@ forEachEngine('migrations of followed collections', (engine) => {
     await main.query(`delete from main.follow where collection_id = 'both'`);
     assert.deepEqual(await names(), [{ collection_id: 'one', vendor: 'opensea', name: 'slug-2' }]);
     assert.deepEqual(await runs(), []);
+  });
+});
+
+const KEY = '00000000-0000-0000-0000-00000000000';
+
+forEachEngine('keys that begin with the collection', (engine) => {
+  test('recorded changes of imports, and the lists of traits, name their collection after the migration', async () => {
+    await using databases = await openUnmigrated(await engine.settings('empty'));
+    const { indexer } = databases;
+    const folder = new URL('../../src/database/migrations/indexer/', import.meta.url);
+    const before = readdirSync(folder).filter((name) => name < '0025');
+    await indexer.transaction((tx) => migrateWithin(tx, 'indexer', { only: new Set(before) }));
+    await indexer.query(
+      `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, status, listed_at)
+       values ('${KEY}1', 'l', 's', 'ethereum', 'a', '1', 5, 'x', 'active', now())`,
+    );
+    await indexer.query(
+      `insert into indexer.sale (key, source, chain, collection_id, asset, price, sold_at)
+       values ('${KEY}2', 's', 'ethereum', 'b', '1', '5', now())`,
+    );
+    await indexer.query(
+      `insert into indexer.import_change (import_id, seq, kind, rows, keys, hashes, images)
+       values ('i', 1, 'listing', 2, array['${KEY}9', '${KEY}1'], array[1, 2], array[null, '{}']::jsonb[]),
+         ('i', 2, 'sale', 1, array['${KEY}2'], array[3], array[null]::jsonb[]),
+         ('i', 3, 'stats', 1, array['a'], array[4], array[null]::jsonb[])`,
+    );
+    await indexer.query(
+      `insert into indexer.trait (collection_id, name, value) values ('a', 'Hat', 'Cap'), ('b', 'Hat', 'Cap')`,
+    );
+    await indexer.query(
+      `insert into indexer.listed_trait (trait_id, price_raw, asset) select id, 5, collection_id from indexer.trait`,
+    );
+    assert.deepEqual(await migrate(indexer, 'indexer'), ['0025-traits-by-collection.sql']);
+    await indexer.query(
+      `insert into indexer.listed_trait (trait_id, price_raw, asset) values (1, 6, 'of an earlier version')`,
+    );
+    const expected = { pending: [], waiting: ['0026-collection-keys.sql'] };
+    assert.deepEqual(await listPendingMigrations(indexer, 'indexer'), expected);
+    await migrate(indexer, 'indexer', { contracts: true });
+    assert.deepEqual(await indexer.query(`select keys, hashes from indexer.import_change order by seq`), [
+      { keys: [`\n${KEY}9`, `a\n${KEY}1`], hashes: ['1', '2'] },
+      { keys: [`b\n${KEY}2`], hashes: ['3'] },
+      { keys: ['a'], hashes: ['4'] },
+    ]);
+    const listed = await indexer.query(
+      `select collection_id, trait_id, asset from indexer.listed_trait order by price_raw, trait_id`,
+    );
+    assert.deepEqual(listed, [
+      { collection_id: 'a', trait_id: 1, asset: 'a' },
+      { collection_id: 'b', trait_id: 2, asset: 'b' },
+      { collection_id: 'a', trait_id: 1, asset: 'of an earlier version' },
+    ]);
+    const added = `insert into indexer.trait (collection_id, name, value) values ('a', 'Hat', 'Top') returning id`;
+    assert.deepEqual(await indexer.query(added), [{ id: 3 }]);
   });
 });
 
@@ -142,7 +196,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
     await applyUnknown(databases, 'main', '9002-contract.sql', contractFor(readVersion()));
     for (const schema of SCHEMAS) {
       assert.deepEqual(await migrate(main, schema), []);
-      assert.deepEqual(await listPendingMigrations(main, schema), []);
+      assert.deepEqual(await listPendingMigrations(main, schema), { pending: [], waiting: [] });
     }
     await applyUnknown(databases, 'main', '9003-expansion.sql', EXPANSION);
     await applyUnknown(databases, 'main', '9004-contract.sql', contractFor('100.0.0'));
@@ -158,7 +212,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
     await using databases = await openUnmigrated(await engine.settings('migrated'));
     const { main } = databases;
     await main.query('alter table main.migration drop column if exists version_min');
-    assert.deepEqual(await listPendingMigrations(main, 'main'), []);
+    assert.deepEqual(await listPendingMigrations(main, 'main'), { pending: [], waiting: [] });
     assert.deepEqual(await migrate(main, 'main'), []);
     await applyUnknown(databases, 'main', '9001-contract.sql', contractFor('100.0.0').replace('later', 'recent_view'));
     await assert.rejects(migrate(main, 'main'), { name: 'OperatorError' });

@@ -151,12 +151,20 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(first, same, listing({ timestamp: may(4), orderHash: '0xaa', status: 'filled' }));
     });
 
-    test('a record with the id of a listing of another token or collection changes nothing', async () => {
-      for (const other of [{ tokenId: '2' }, { contractAddress: OTHER }]) {
-        await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', ...other }));
-        const row = await only('indexer.listing');
-        assert.deepEqual([row.collection_id, row.asset, row.price_raw], [`ethereum_${EVM}`, '1', '100']);
-      }
+    test('a record with the id of a listing of another token changes nothing', async () => {
+      await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', tokenId: '2' }));
+      const row = await only('indexer.listing');
+      assert.deepEqual([row.collection_id, row.asset, row.price_raw], [`ethereum_${EVM}`, '1', '100']);
+    });
+
+    test('a record with the id of a listing of another collection is another listing', async () => {
+      await ingest(db, listing({ timestamp: may(5) }));
+      assert.deepEqual(await ingest(db, listing({ timestamp: may(6), contractAddress: OTHER })), INSERTED);
+      const rows = await db.query('select collection_id, asset from indexer.listing order by collection_id');
+      assert.deepEqual(
+        rows,
+        [EVM, OTHER].sort().map((address) => ({ collection_id: `ethereum_${address}`, asset: '1' })),
+      );
     });
 
     test('amounts of 78 digits are kept exactly', async () => {

@@ -197,11 +197,15 @@ async function checkDatabase(db: Database, schema: Schema, name: string): Promis
   ];
 }
 
-function judgeSchema({ mistake, pending }: DatabaseHealth, database: string): DoctorFinding {
+function judgeSchema({ mistake, pending, waiting }: DatabaseHealth, database: string): DoctorFinding {
   const name = `${database}: schema`;
   if (mistake !== null) return fail(name, mistake, 'use the version of the program that created the schema');
   if (pending.length > 0) {
     return warn(name, `migrations to apply: ${pending.length}`, 'run mercat migrate, or restart the server');
+  }
+  if (waiting.length > 0) {
+    const message = `migrations that wait until no earlier version runs: ${waiting.join(', ')}`;
+    return warn(name, message, 'run mercat migrate --contract: see Upgrading in docs/deploying.md');
   }
   return ok(name, 'up to date');
 }

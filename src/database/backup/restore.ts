@@ -89,7 +89,7 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
   for (const [tx, schemas] of transactions) {
     await deleteSchemaContent(tx, schemas);
     for (const schema of schemas) {
-      await migrateWithin(tx, schema, new Set(header.migrations[schema].map(({ name }) => name)));
+      await migrateWithin(tx, schema, { only: new Set(header.migrations[schema].map(({ name }) => name)) });
       await tx.query(`delete from ${schema}.migration`);
     }
   }

@@ -342,7 +342,8 @@ function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, 
   const parameters = new Parameters();
   const { rarest, others } = query.filter;
   const ofTrait = (id: string) =>
-    `(select price_raw, asset from indexer.listed_trait where trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
+    `(select price_raw, asset from indexer.listed_trait
+      where collection_id = ${parameters.use(collectionId, 'text')} and trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
       order by price_raw, asset limit ${visitsMax})`;
   const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
   const checked =

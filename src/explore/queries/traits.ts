@@ -51,7 +51,7 @@ export async function listTraitValues(
        order by tokens desc, value limit $4
      ) as trait
      left join lateral (
-       select price_raw from indexer.listed_trait where trait_id = trait.id and asset <> all($5::text[])
+       select price_raw from indexer.listed_trait where collection_id = $1 and trait_id = trait.id and asset <> all($5::text[])
        order by price_raw, asset limit 1
      ) as cheapest on true
      where place > 0 order by place, trait.tokens desc, trait.value`,

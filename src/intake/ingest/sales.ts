@@ -6,11 +6,12 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
 import {
   deleteDifferingSales,
-  listKeysToName,
   listSaleFacts,
+  listSalesToName,
   REPORTED_NEWS_MS,
   upsertSales,
 } from '../../market/queries/sales.ts';
+import { toKeyText } from '../queries/tracked-tables.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { ChangeLog } from '../undo/change-log.ts';
@@ -46,13 +47,15 @@ export async function ingestSales(
 /** If a record does not name the seller or the buyer, the stored seller or buyer is kept. */
 async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = trackNothing): Promise<UpsertCounts> {
   const lastByKey = new Map(sales.map((sale) => [sale.key, sale]));
-  const stored = await listSaleFacts(tx, [...lastByKey.keys()]);
+  const stored = await listSaleFacts(tx, [...lastByKey.values()]);
   const last = Array.from(lastByKey.values(), (sale) => {
     const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
   // The stored sale is deleted and inserted again, so no statement knows the sale both before and after the change.
-  return track(tx, 'sale', [...lastByKey.keys(), ...(await listKeysToName(tx, last))], async () => {
+  const tracked = [...last, ...(await listSalesToName(tx, last))];
+  const keys = tracked.map(({ collectionId, key }) => toKeyText(collectionId, key));
+  return track(tx, 'sale', keys, async () => {
     const replaced = await deleteDifferingSales(tx, last);
     const { inserted, updated } = await upsertSales(tx, last);
     return { inserted: inserted - replaced, updated: replaced + updated, unchanged: sales.length - inserted - updated };
@@ -64,7 +67,7 @@ async function findConflicts(
   tx: Queryable,
   sales: readonly NumberedSale[],
 ): Promise<{ line: number; reason: string; isChainRead: boolean }[]> {
-  const stored = await listSaleFacts(tx, [...new Set(sales.map(({ sale }) => sale.key))]);
+  const stored = await listSaleFacts(tx, [...new Map(sales.map(({ sale }) => [sale.key, sale])).values()]);
   return sales.flatMap(({ line, sale }) => {
     const facts = stored.get(sale.key);
     const differences = facts ? describeDifferences(sale, facts) : '';

@@ -66,7 +66,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
   listing: {
     schema: 'indexer',
     name: 'listing',
-    key: { key: 'uuid' },
+    key: { collection_id: 'text', key: 'uuid' },
     compared: [
       ...columns(
         'status, price_raw, buyer_total_raw, seller, order_hash, listed_at, expires_at, tx, retired_at, operator',
@@ -79,7 +79,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
   sale: {
     schema: 'indexer',
     name: 'sale',
-    key: { key: 'uuid' },
+    key: { collection_id: 'text', key: 'uuid' },
     compared: columns('source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number'),
     derived: [],
     isLocked: false,

@@ -51,8 +51,12 @@ export async function revertRows(
       await revertPlainRows(tx, kind, rows);
       return [];
     case 'sale':
-      await deleteSalesByKey(tx, rows.removed);
-      await restoreSales(tx, rows.restored, context.now);
+      await deleteSalesByKey(tx, rows.removed.map(toCollectionKey));
+      await restoreSales(
+        tx,
+        rows.restored.map(({ key, image }) => ({ ...toCollectionKey(key), image })),
+        context.now,
+      );
       break;
     case 'token':
       await revertTokens(tx, rows, context);
@@ -74,6 +78,12 @@ function toAsset(key: string): CollectionAsset {
   return { collectionId, asset };
 }
 
+/** The key of a listing or a sale. */
+function toCollectionKey(text: string): { collectionId: string; key: string } {
+  const [collectionId = '', key = ''] = text.split('\n');
+  return { collectionId, key };
+}
+
 const keysOf = ({ removed, restored }: RevertedRows) => [...removed, ...restored.map(({ key }) => key)];
 
 async function revertPlainRows(tx: Queryable, kind: TrackedKind, rows: RevertedRows): Promise<void> {
@@ -92,13 +102,13 @@ async function revertTokens(tx: Queryable, rows: RevertedRows, context: RevertCo
 }
 
 async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<KeptRow[]> {
-  const assets = await listListedAssets(tx, keysOf(rows));
+  const assets = await listListedAssets(tx, keysOf(rows).map(toCollectionKey));
   const written = { origin: 'indexer', keys: keysOf(rows), listRows: listListingRows, now: context.now } as const;
   await recordMarketChanges(tx, written, async () => {
     await revertPlainRows(tx, 'listing', rows);
     await hideUntilJudged(
       tx,
-      rows.restored.map(({ key }) => key),
+      rows.restored.map(({ key }) => toCollectionKey(key)),
     );
   });
   await refreshFigures(tx, { ...context, assets }, context);

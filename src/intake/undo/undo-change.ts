@@ -13,6 +13,7 @@ import {
   listChangedRows,
   listCollectionsOfChange,
   listKeysOfChange,
+  nameCollections,
 } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
 import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
@@ -45,6 +46,7 @@ export async function undoLastChange(
 ): Promise<UndoneChange | null> {
   const change = await findLastChange(tx, schema, { importId, before });
   if (!change) return null;
+  await nameCollections(tx, importId, change);
   const collectionIds = await lockRows(tx, importId, change);
   const rows = await listChangedRows(tx, importId, change);
   const { removed, restored, missing, changed } = divideRows(rows);

@@ -25,10 +25,6 @@ export async function deleteCollections(tx: Queryable, collectionIds: readonly s
 
 /** The transaction must have locked the figures of the collections. */
 export async function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
-  await tx.query(
-    `delete from indexer.listed_trait where trait_id in (select id from indexer.trait where collection_id = any($1))`,
-    [collectionIds],
-  );
   return deleteRows(tx, 'indexer', collectionIds);
 }
 

@@ -32,7 +32,8 @@ export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>
  * Finds the cheapest listed row of each given asset again, and updates the number of listed assets and the floor of the mirror. Must be
  * called after the last write to the listings of these assets. `now` in milliseconds.
  * `offset 0` hides the condition LISTED from the planner when it chooses an index. Without table statistics the planner would otherwise
- * choose a partial index by collection, and read all listings of the collection for each asset.
+ * choose a partial index by collection, and read all listings of the collection for each asset. `order by price_raw` makes it prefer the
+ * index by asset to the primary key for the same reason.
  */
 export async function refreshListedAssets(
   tx: Queryable,
@@ -50,7 +51,7 @@ export async function refreshListedAssets(
        from touched left join lateral (
          select key, price_raw, expires_at from (
            select * from indexer.listing
-           where listing.collection_id = touched.collection_id and listing.asset = touched.asset offset 0
+           where listing.collection_id = touched.collection_id and listing.asset = touched.asset order by price_raw offset 0
          ) as listing
          where ${LISTED} and (expires_at is null or expires_at > $3)
          order by price_raw, id, key limit 1

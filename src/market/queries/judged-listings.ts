@@ -48,19 +48,19 @@ export async function listAffectedListings(db: Queryable, changes: EvidenceChang
   if (orderHashes.size + tokens.length + owners.length + offerers.size === 0) return [];
   const rows = await db.query(
     `with affected as (
-       select key from indexer.listing where chain = $1 and order_hash = any($2)
+       select collection_id, key from indexer.listing where chain = $1 and order_hash = any($2)
        union
-       select key from indexer.listing join unnest($3::text[], $4::text[]) as moved (collection_id, asset)
+       select listing.collection_id, key from indexer.listing join unnest($3::text[], $4::text[]) as moved (collection_id, asset)
          on listing.collection_id = moved.collection_id and listing.asset = moved.asset
        where status = 'active'
        union
-       select key from indexer.listing join unnest($5::text[], $6::text[]) as owned (collection_id, owner)
+       select listing.collection_id, key from indexer.listing join unnest($5::text[], $6::text[]) as owned (collection_id, owner)
          on listing.collection_id = owned.collection_id and listing.seller = owned.owner
        where chain = $1 and status = 'active' and operator is not null
        union
-       select key from indexer.listing where chain = $1 and seller = any($7) and counter is not null
+       select collection_id, key from indexer.listing where chain = $1 and seller = any($7) and counter is not null
      )
-     select ${COLUMNS} from affected join indexer.listing on listing.key = affected.key
+     select ${COLUMNS} from affected join indexer.listing on listing.collection_id = affected.collection_id and listing.key = affected.key
      join indexer.judged_collection as judged on judged.collection_id = listing.collection_id and judged.state <> 'leaving'
      order by listing.key`,
     [
@@ -174,11 +174,11 @@ export async function updateListingStates(
  * that ended the listing.
  */
 function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
-  const { key } = listing;
+  const { collectionId, key } = listing;
   const change = toStateChange({ ...listing, hidden: listing.undeliverable }, { ...to, hidden: to.undeliverable });
   if (!change) return [];
   const reason = isByCounter ? ({ kind: 'invalidate', reason: 'counter' } as const) : change;
-  return [{ key, ...reason, at: to.endedAt, tx: to.endedAt === null ? null : to.tx }];
+  return [{ collectionId, key, ...reason, at: to.endedAt, tx: to.endedAt === null ? null : to.tx }];
 }
 
 /** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
@@ -191,13 +191,13 @@ export async function updateHiddenListings(
     `update indexer.listing as stored set undeliverable = null from (
        select key, undeliverable from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
      ) as hidden
-     where stored.key = hidden.key returning stored.key, collection_id, asset, status, hidden.undeliverable as hidden`,
+     where stored.collection_id = $1 and stored.key = hidden.key returning stored.key, collection_id, asset, status, hidden.undeliverable as hidden`,
     [collectionId, limit],
   );
   const active = rows.map(decodeHidden).filter(({ status }) => status === 'active');
   await insertListingChanges(
     tx,
-    active.map(({ key, hidden }) => ({ key, kind: hidden === 'pending' ? 'list' : 'revalidate' })),
+    active.map(({ key, hidden }) => ({ collectionId, key, kind: hidden === 'pending' ? 'list' : 'revalidate' })),
     now,
   );
   return rows.map(decodeAsset);

@@ -116,19 +116,23 @@ const KEYS_MAX = 5_000;
 const decodeAsset = rowDecoder('listing', { asset: text });
 
 /** Gives the active listings of the given keys the status `cancelled` and `retired_at`. Returns the asset of each row that changed. */
-export async function updateRetiredListings(tx: Queryable, keys: readonly string[], at: number): Promise<string[]> {
+export async function updateRetiredListings(
+  tx: Queryable,
+  collectionId: string,
+  { keys, at }: { keys: readonly string[]; at: number },
+): Promise<string[]> {
   const retired: string[] = [];
   const sorted = keys.toSorted();
   for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $2
-       where key = any($1::uuid[]) and status = 'active' returning key, asset`,
-      [sorted.slice(start, start + KEYS_MAX), new Date(at)],
+       where collection_id = $3 and key = any($1::uuid[]) and status = 'active' returning key, asset`,
+      [sorted.slice(start, start + KEYS_MAX), new Date(at), collectionId],
     );
     for (const row of rows) retired.push(decodeAsset(row).asset);
     await insertListingChanges(
       tx,
-      rows.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
+      rows.map((row) => ({ collectionId, ...decodeKey(row), kind: 'cancel' })),
       at,
     );
   }

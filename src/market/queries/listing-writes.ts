@@ -91,7 +91,8 @@ const RECORD_CHANGES = `recorded_changes as (
          case when changed.kind = 'invalidate' then case upserted.undeliverable
            when 'no-balance' then 'owner' when 'not-approved' then 'approval' else 'counter' end end
        from upserted left join lateral (
-         select * from indexer.listing as stored where not upserted.inserted and stored.key = upserted.key limit 1
+         select * from indexer.listing as stored
+         where not upserted.inserted and stored.collection_id = upserted.collection_id and stored.key = upserted.key limit 1
        ) as before on true
        cross join lateral (select case
          when upserted.status <> 'active' then case when before.status <> upserted.status then
@@ -133,7 +134,7 @@ export async function upsertListings(
           select from indexer.judged_collection as judged
           where judged.collection_id = incoming.collection_id and judged.state <> 'leaving') then 'pending' end
       from incoming
-      on conflict (key) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
+      on conflict on constraint listing_pkey do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
           and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
           then stored.undeliverable else excluded.undeliverable end,
@@ -212,8 +213,9 @@ export async function updateExpiredListings(
     await lockFigures(tx, collectionIds);
     const expired = await tx.query(
       `update indexer.listing set status = 'expired'
-       where key = any($2::uuid[]) and status = 'active' and expires_at <= $1 returning key, collection_id, asset`,
-      [new Date(now), due.map((row) => decodeKey(row).key)],
+       where (collection_id, key) in (select * from unnest($2::text[], $3::uuid[])) and status = 'active' and expires_at <= $1
+       returning key, collection_id, asset`,
+      [new Date(now), collectionIds, due.map((row) => decodeKey(row).key)],
     );
     await insertListingChanges(
       tx,
@@ -225,7 +227,7 @@ export async function updateExpiredListings(
   });
 }
 
-const decodeKey = rowDecoder('listing', { key: text });
+const decodeKey = rowDecoder('listing', { collectionId: column('collection_id', text), key: text });
 
 /**
  * Retires the active listings of the given orders on one chain, at all marketplaces. Runs in a transaction of its own. `at` in
@@ -348,7 +350,7 @@ export async function updateListingsOfEndedOrders(
      ), changed as (
        update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
        from ended join indexer.listing as before on before.order_hash = ended.order_hash and before.chain = ended.chain
-       where stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
+       where stored.collection_id = before.collection_id and stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
          and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
        returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
@@ -359,10 +361,19 @@ export async function updateListingsOfEndedOrders(
   const ended = changed.map(decodeEnded).filter((listing) => listing.before !== listing.status);
   await insertListingChanges(
     tx,
-    ended.map(({ key, status }) => ({ key, kind: status === 'filled' ? 'fill' : 'cancel' })),
+    ended.map(({ collectionId, key, status }) => ({
+      collectionId,
+      key,
+      kind: status === 'filled' ? 'fill' : 'cancel',
+    })),
     now,
   );
   return changed.map(decodeAsset);
 }
 
-const decodeEnded = rowDecoder('listing', { key: text, status: text, before: column('status_before', text) });
+const decodeEnded = rowDecoder('listing', {
+  collectionId: column('collection_id', text),
+  key: text,
+  status: text,
+  before: column('status_before', text),
+});

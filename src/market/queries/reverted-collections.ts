@@ -2,7 +2,6 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
-import type { EarlierRow } from './reverted-rows.ts';
 
 const decodeId = rowDecoder('follow', { id: column('collection_id', text) });
 
@@ -16,7 +15,7 @@ const decodeKey = rowDecoder('collection', { key: text });
 /** The records whose earlier slug now belongs to another collection. Collections in `reverted` do not count as other collections. */
 export async function listTakenSlugs(
   tx: Queryable,
-  rows: readonly EarlierRow[],
+  rows: readonly { key: string; image: string }[],
   reverted: readonly string[],
 ): Promise<string[]> {
   const taken = await tx.query(

@@ -6,28 +6,31 @@ import { column, rowDecoder, text } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
 import { copyReportedTraits } from './reported-traits.ts';
-import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, TRADED } from './sales.ts';
+import type { ListingKey } from './listing-changes.ts';
+import type { SaleKey } from './sales.ts';
+import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, IS_WANTED_SALE, toWanted, TRADED } from './sales.ts';
 
 /** `image` has the earlier columns of the stored row as JSON text. */
-export type EarlierRow = { key: string; image: string };
+type Earlier = { image: string };
 
-export async function deleteSalesByKey(tx: Queryable, keys: readonly string[]): Promise<void> {
-  if (keys.length > 0) await deleteSales(tx, `key = any($1::uuid[])`, [keys]);
+export async function deleteSalesByKey(tx: Queryable, sales: readonly SaleKey[]): Promise<void> {
+  if (sales.length > 0) await deleteSales(tx, IS_WANTED_SALE, toWanted(sales));
 }
 
 const SALE_COLUMNS = 'source, price, price_raw, seller, buyer, sold_at, listing_id';
 
-export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[], now: number): Promise<void> {
+export async function restoreSales(tx: Queryable, rows: readonly (SaleKey & Earlier)[], now: number): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
     `with wanted as (
-       select * from unnest($1::uuid[], $2::text[]) as wanted (key, image)
+       select * from unnest($1::text[], $2::uuid[], $3::text[]) as wanted (collection_id, key, image)
      ), before as (
-       select stored.* from indexer.sale as stored join wanted on wanted.key = stored.key
+       select stored.* from indexer.sale as stored
+       join wanted on wanted.collection_id = stored.collection_id and wanted.key = stored.key
      ), restored as (
        update indexer.sale as stored
        set (${SALE_COLUMNS}) = (select ${SALE_COLUMNS} from jsonb_populate_record(stored, wanted.image::jsonb))
-       from wanted where wanted.key = stored.key returning stored.*
+       from wanted where wanted.collection_id = stored.collection_id and wanted.key = stored.key returning stored.*
      ), counted as (
        select -1 as sign, collection_id, sold_at, price_raw, seller from before
        union all select 1, collection_id, sold_at, price_raw, seller from restored
@@ -36,13 +39,9 @@ export async function restoreSales(tx: Queryable, rows: readonly EarlierRow[], n
        from counted where ${TRADED} group by collection_id, hour order by collection_id, hour
      ), ${ADD_TO_SUMS}
      select count(*) from restored`,
-    [rows.map(({ key }) => key), rows.map(({ image }) => image)],
+    [...toWanted(rows), rows.map(({ image }) => image)],
   );
-  await insertRestoredSaleChanges(
-    tx,
-    rows.map(({ key }) => key),
-    now,
-  );
+  await insertRestoredSaleChanges(tx, rows, now);
 }
 
 const FIGURE_COLUMNS = 'stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block';
@@ -64,10 +63,7 @@ export async function deleteTokens(tx: Queryable, tokens: readonly CollectionAss
 
 const TOKEN_COLUMNS = 'name, image, rarity_rank, rarity_source, owner, traits';
 
-export async function restoreTokens(
-  tx: Queryable,
-  tokens: readonly (CollectionAsset & Pick<EarlierRow, 'image'>)[],
-): Promise<void> {
+export async function restoreTokens(tx: Queryable, tokens: readonly (CollectionAsset & Earlier)[]): Promise<void> {
   if (tokens.length === 0) return;
   await tx.query(
     `with wanted as (
@@ -91,18 +87,27 @@ export async function restoreTokens(
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
-export async function listListedAssets(tx: Queryable, keys: readonly string[]): Promise<CollectionAsset[]> {
-  const rows = await tx.query(`select collection_id, asset from indexer.listing where key = any($1::uuid[])`, [keys]);
+const IS_WANTED_LISTING = `(collection_id, key) in (select * from unnest($1::text[], $2::uuid[]))`;
+const toWantedListings = (listings: readonly ListingKey[]) => [
+  listings.map(({ collectionId }) => collectionId),
+  listings.map(({ key }) => key),
+];
+
+export async function listListedAssets(tx: Queryable, listings: readonly ListingKey[]): Promise<CollectionAsset[]> {
+  const rows = await tx.query(
+    `select collection_id, asset from indexer.listing where ${IS_WANTED_LISTING}`,
+    toWantedListings(listings),
+  );
   return rows.map(decodeAsset);
 }
 
 /** Hides restored listings of collections that are judged by their chain, until they have been judged again. */
-export async function hideUntilJudged(tx: Queryable, keys: readonly string[]): Promise<void> {
+export async function hideUntilJudged(tx: Queryable, listings: readonly ListingKey[]): Promise<void> {
   await tx.query(
     `update indexer.listing as stored set undeliverable = case when status = 'active' and exists (
          select from indexer.judged_collection as judged
          where judged.collection_id = stored.collection_id and judged.state <> 'leaving') then 'pending' end
-     where key = any($1::uuid[])`,
-    [keys],
+     where ${IS_WANTED_LISTING}`,
+    toWantedListings(listings),
   );
 }

@@ -165,7 +165,7 @@ export const REPORTED_NEWS_MS = 60 * 60_000;
 /** A common table expression that records the sales in `added` as changes of the market, except past ones. */
 const RECORD_SALES = `recorded_sales as (
         insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
-        select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.key = added.sale_key
+        select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.collection_id = added.collection_id and stored.key = added.sale_key
         where not stored.past order by stored.sold_at, stored.log_index, stored.key
       ),`;
 
@@ -210,7 +210,8 @@ export async function upsertSales(
   const isNews = sales.some(({ isPast }) => isPast !== true);
   return upsertRows(tx, sales, {
     recording,
-    keyOf: (sale) => sale.key,
+    // The key is a hash of the collection too. Rows of one collection are written together.
+    keyOf: (sale) => `${sale.collectionId} ${sale.key}`,
     fold: (earlier) => earlier,
     columns: SALE_COLUMNS,
     sql: `named as (
@@ -227,7 +228,7 @@ export async function upsertSales(
           select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
             and of_chain.tx = incoming.tx and of_chain.block_number is not null and of_chain.price <> '${UNKNOWN_PRICE}'
             and of_chain.asset in (incoming.asset, '${BUNDLE}'))
-        on conflict (key) do nothing
+        on conflict do nothing
         returning true as inserted, collection_id, sold_at, price_raw, seller, key as sale_key${recording.returning}
       ), ${isNews ? RECORD_SALES : ''} upserted as (
         select * from added union all select * from named
@@ -238,15 +239,21 @@ export async function upsertSales(
   });
 }
 
-const decodeSaleKey = rowDecoder('sale', { key: text });
+/** Names a stored sale. */
+export type SaleKey = Pick<NewSale, 'collectionId' | 'key'>;
 
-/** The keys of the stored sales from a chain to which `upsertSales` would add the listing or the marketplace of one of `sales`. */
-export async function listKeysToName(tx: Queryable, sales: readonly NewSale[]): Promise<string[]> {
+const decodeSaleKey = rowDecoder('sale', { collectionId: column('collection_id', text), key: text });
+
+/** The stored sales from a chain to which `upsertSales` would add the listing or the marketplace of one of `sales`. */
+export async function listSalesToName(tx: Queryable, sales: readonly NewSale[]): Promise<SaleKey[]> {
   const reported = sales.filter((sale) => sale.tx !== null && sale.logIndex === null && sale.blockNumber === undefined);
   if (reported.length === 0) return [];
   const { sql, params } = toRowSource(reported, SALE_COLUMNS);
-  const rows = await tx.query(`select stored.key from indexer.sale as stored, ${sql} where ${IS_NAMED}`, params);
-  return rows.map((row) => toDigestText(decodeSaleKey(row).key));
+  const rows = await tx.query(
+    `select stored.collection_id, stored.key from indexer.sale as stored, ${sql} where ${IS_NAMED}`,
+    params,
+  );
+  return rows.map(decodeSaleKey).map(({ collectionId, key }) => ({ collectionId, key: toDigestText(key) }));
 }
 
 /** What two reports of one sale must agree about. `soldAt` in milliseconds. */
@@ -264,12 +271,12 @@ const decodeFacts = rowDecoder('sale', {
 /** By key. `isChainRead`: the sale was read from a chain. */
 export async function listSaleFacts(
   db: Queryable,
-  keys: readonly string[],
+  sales: readonly SaleKey[],
 ): Promise<Map<string, SaleFacts & { isChainRead: boolean }>> {
   const rows = await db.query(
     `select key, price, seller, buyer, sold_at, block_number is not null as is_chain_read
-     from indexer.sale where key = any($1::uuid[])`,
-    [keys],
+     from indexer.sale where ${IS_WANTED_SALE}`,
+    toWanted(sales),
   );
   return new Map(rows.map(decodeFacts).map(({ key, ...facts }) => [toDigestText(key), facts]));
 }
@@ -279,18 +286,25 @@ export async function listSaleFacts(
  * from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
  */
 export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSale[]): Promise<number> {
-  const source = toRowSource(sales, SALE_COLUMNS, { first: 2 });
+  const source = toRowSource(sales, SALE_COLUMNS, { first: 3 });
   const deleted = await deleteSales(
     tx,
     `block_number is null and exists (
        select from ${source.sql}
-       where incoming.key = sale.key
+       where incoming.collection_id = sale.collection_id and incoming.key = sale.key
          and (incoming.source, incoming.price, incoming.seller, incoming.buyer, incoming.sold_at, incoming.listing_id)
            is distinct from (sale.source, sale.price, sale.seller, sale.buyer, sale.sold_at, sale.listing_id))
-       and key = any($1::uuid[])`,
-    [sales.map(({ key }) => key), ...source.params],
+       and ${IS_WANTED_SALE}`,
+    [...toWanted(sales), ...source.params],
   );
   return deleted.reduce((sum, { sales: count }) => sum + count, 0);
+}
+
+/** The SQL condition that a sale is one of those that the parameters `toWanted` name. */
+export const IS_WANTED_SALE = `(collection_id, key) in (select * from unnest($1::text[], $2::uuid[]))`;
+
+export function toWanted(sales: readonly SaleKey[]): [collectionIds: string[], keys: string[]] {
+  return [sales.map(({ collectionId }) => collectionId), sales.map(({ key }) => key)];
 }
 
 /** The text of a uuid without its hyphens, as `toDigest` makes it. */
@@ -302,17 +316,17 @@ function toDigestText(uuid: string): string {
  * Records that an undo has changed the facts of stored sales. The activity log takes the earlier entries back. Sales that are not older
  * than REPORTED_NEWS_MS at `now` are recorded again.
  */
-export async function insertRestoredSaleChanges(tx: Queryable, keys: readonly string[], now: number): Promise<void> {
+export async function insertRestoredSaleChanges(tx: Queryable, sales: readonly SaleKey[], now: number): Promise<void> {
   await tx.query(
     `insert into indexer.market_change (kind, at, chain, reason, facts)
-     select 'reorg', $2, chain, 'correction', array_agg(key::text) from indexer.sale where key = any($1::uuid[]) group by chain`,
-    [keys, new Date(now)],
+     select 'reorg', $3, chain, 'correction', array_agg(key::text) from indexer.sale where ${IS_WANTED_SALE} group by chain`,
+    [...toWanted(sales), new Date(now)],
   );
   await tx.query(
     `insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
-     select ${SALE_CHANGE_VALUES} from indexer.sale as stored where key = any($1::uuid[]) and sold_at >= $2
+     select ${SALE_CHANGE_VALUES} from indexer.sale as stored where ${IS_WANTED_SALE} and sold_at >= $3
      order by stored.sold_at, stored.key`,
-    [keys, new Date(now - REPORTED_NEWS_MS)],
+    [...toWanted(sales), new Date(now - REPORTED_NEWS_MS)],
   );
 }
 

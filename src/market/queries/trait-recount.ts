@@ -28,7 +28,7 @@ export async function listTraitDifferences(
        from (
          select sets.collection_id, sets.asset, coalesce(string_agg(name || '=' || value, ' ' order by place), '') as traits
          from indexer.trait_set as sets left join lateral unnest(trait_ids) with ordinality as item (id, place) on true
-         left join indexer.trait using (id) where starts_with(sets.collection_id, $1) group by sets.collection_id, sets.asset
+         left join indexer.trait on trait.collection_id = sets.collection_id and trait.id = item.id where starts_with(sets.collection_id, $1) group by sets.collection_id, sets.asset
        ) as stored
        full join (
          select collection_id, asset, coalesce(string_agg(name || '=' || value, ' ' order by position, name, value), '') as traits
@@ -53,7 +53,7 @@ export async function listTraitDifferences(
          stored.price_raw::text, counted.price_raw::text
        from (
          select known.collection_id, name, value, asset, price_raw
-         from known join indexer.listed_trait on listed_trait.trait_id = known.id
+         from known join indexer.listed_trait on listed_trait.collection_id = known.collection_id and listed_trait.trait_id = known.id
        ) as stored
        full join (select * from owned where price_raw is not null) as counted using (collection_id, name, value, asset)
        union all

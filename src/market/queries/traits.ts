@@ -110,11 +110,13 @@ async function updateTraitSets(tx: Queryable, tokens: readonly CollectionAsset[]
        on conflict (collection_id, asset) do update set trait_ids = excluded.trait_ids where stored.trait_ids <> excluded.trait_ids
        returning collection_id, xmax = 0 as inserted
      ), changed as (
-       select id, sum(change) as tokens from (
-         select unnest(trait_ids) as id, -1 as change from before union all select unnest(trait_ids), 1 from wanted
-       ) as changes group by id having sum(change) <> 0
+       select collection_id, id, sum(change) as tokens from (
+         select collection_id, unnest(trait_ids) as id, -1 as change from before
+         union all select collection_id, unnest(trait_ids), 1 from wanted
+       ) as changes group by collection_id, id having sum(change) <> 0
      ), counted as (
-       update indexer.trait set tokens = trait.tokens + changed.tokens from changed where trait.id = changed.id
+       update indexer.trait set tokens = trait.tokens + changed.tokens from changed
+       where trait.collection_id = changed.collection_id and trait.id = changed.id
      )
      update indexer.collection_figures as figures set trait_sets = figures.trait_sets + changed.sets
      from (
@@ -164,21 +166,22 @@ async function updateTraitListings(tx: Queryable, assets: readonly CollectionAss
          is distinct from (excluded.price_raw, excluded.expires_at, excluded.trait_ids)
        returning collection_id, xmax = 0 as inserted
      ), old_rows as (
-       select unnest(trait_ids) as trait_id, price_raw, asset from before
+       select collection_id, unnest(trait_ids) as trait_id, price_raw, asset from before
      ), new_rows as (
-       select unnest(trait_ids) as trait_id, price_raw, asset from wanted
+       select collection_id, unnest(trait_ids) as trait_id, price_raw, asset from wanted
      ), unlisted as (
        delete from indexer.listed_trait as stored using (select * from old_rows except select * from new_rows) as gone
-       where stored.trait_id = gone.trait_id and stored.price_raw = gone.price_raw and stored.asset = gone.asset
+       where stored.collection_id = gone.collection_id and stored.trait_id = gone.trait_id and stored.price_raw = gone.price_raw and stored.asset = gone.asset
      ), listed as (
-       insert into indexer.listed_trait (trait_id, price_raw, asset)
-       select * from new_rows except select * from old_rows order by 1, 2, 3
+       insert into indexer.listed_trait (collection_id, trait_id, price_raw, asset)
+       select * from new_rows except select * from old_rows order by 1, 2, 3, 4
      ), changed as (
-       select trait_id, sum(change) as listed from (
-         select trait_id, -1 as change from old_rows union all select trait_id, 1 from new_rows
-       ) as changes group by trait_id having sum(change) <> 0
+       select collection_id, trait_id, sum(change) as listed from (
+         select collection_id, trait_id, -1 as change from old_rows union all select collection_id, trait_id, 1 from new_rows
+       ) as changes group by collection_id, trait_id having sum(change) <> 0
      ), counted as (
-       update indexer.trait set listed = trait.listed + changed.listed from changed where trait.id = changed.trait_id
+       update indexer.trait set listed = trait.listed + changed.listed from changed
+       where trait.collection_id = changed.collection_id and trait.id = changed.trait_id
      )
      update indexer.collection_figures as figures set trait_listings = figures.trait_listings + changed.listings
      from (

@@ -118,8 +118,8 @@ describe('a round trip', () => {
     test(`a backup from an older version is migrated when it is restored [${engine}]`, async () => {
       const source = await openOne(engine);
       await source.main.transaction(async (tx) => {
-        await migrateWithin(tx, 'main', new Set(['0001-marketplace.sql', '0002-store.sql']));
-        await migrateWithin(tx, 'indexer', new Set(['0001-mirror.sql']));
+        await migrateWithin(tx, 'main', { only: new Set(['0001-marketplace.sql', '0002-store.sql']) });
+        await migrateWithin(tx, 'indexer', { only: new Set(['0001-mirror.sql']) });
       });
       await source.main.query(`insert into main.shop values ('shop_old', 'Old shop', now())`);
       await source.main

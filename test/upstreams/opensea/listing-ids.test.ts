@@ -64,7 +64,7 @@ forEachEngine('ids of OpenSea listings', (engine) => {
     try {
       await migrate(main, 'main');
       const earlier = new Set(readdirSync(MIGRATIONS).filter((name) => name !== RENAMING));
-      await indexer.transaction((tx) => migrateWithin(tx, 'indexer', earlier));
+      await indexer.transaction((tx) => migrateWithin(tx, 'indexer', { only: earlier }));
       const sales = [sale, { ...without(sale, 'tx'), price: '7 "ΞTH"' }];
       const stored = [
         { ...listing, id: orderHash },
