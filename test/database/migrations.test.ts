@@ -78,7 +78,7 @@ forEachEngine('keys that begin with the collection', (engine) => {
     await using databases = await openUnmigrated(await engine.settings('empty'));
     const { indexer } = databases;
     const folder = new URL('../../src/database/migrations/indexer/', import.meta.url);
-    const before = readdirSync(folder).filter((name) => name < '0025');
+    const before = readdirSync(folder).filter((name) => name < '0026');
     await indexer.transaction((tx) => migrateWithin(tx, 'indexer', { only: new Set(before) }));
     await indexer.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, status, listed_at)
@@ -100,11 +100,11 @@ forEachEngine('keys that begin with the collection', (engine) => {
     await indexer.query(
       `insert into indexer.listed_trait (trait_id, price_raw, asset) select id, 5, collection_id from indexer.trait`,
     );
-    assert.deepEqual(await migrate(indexer, 'indexer'), ['0025-traits-by-collection.sql']);
+    assert.deepEqual(await migrate(indexer, 'indexer'), ['0026-traits-by-collection.sql']);
     await indexer.query(
       `insert into indexer.listed_trait (trait_id, price_raw, asset) values (1, 6, 'of an earlier version')`,
     );
-    const expected = { pending: [], waiting: ['0026-collection-keys.sql'] };
+    const expected = { pending: [], waiting: ['0027-collection-keys.sql'] };
     assert.deepEqual(await listPendingMigrations(indexer, 'indexer'), expected);
     await migrate(indexer, 'indexer', { contracts: true });
     assert.deepEqual(await indexer.query(`select keys, hashes from indexer.import_change order by seq`), [

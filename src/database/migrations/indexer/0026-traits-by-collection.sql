@@ -1,4 +1,4 @@
--- Prepares keys that begin with the collection, which the migration 0026 introduces.
+-- Prepares keys that begin with the collection, which the migration 0027 introduces.
 
 -- The numbers of traits come from a sequence, because the identity column of a distributed table must be a bigint.
 alter table indexer.trait alter column id drop identity;
